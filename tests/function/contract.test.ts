@@ -102,7 +102,7 @@ async function openService(): Promise<Target> {
       const user = await service.signIn({ ...owner, ...(claims && { claims }) });
       const type = typeof body === 'object' ? 'application/octet-stream' : 'application/json';
       const others = Object.entries(headers).flat();
-      return user.call(method, `?${new URLSearchParams(query)}`, body, type, others);
+      return user.call(method, `?${new URLSearchParams(query).toString()}`, body, type, others);
     },
     close: () => service.close(),
   };
@@ -166,9 +166,9 @@ describe.each([
     /** A new owner, whose every answer is as documented. */
     function createUser() {
       const owner = { sub: randomUUID(), email: EMAIL };
-      const ask = async (request: Request): Promise<Answer> => {
-        const answer = await target.send(request, owner);
-        const { method = 'GET' } = request;
+      const ask = async (one: Request): Promise<Answer> => {
+        const answer = await target.send(one, owner);
+        const { method = 'GET' } = one;
         checkAnswer(method, inquiriesPath, answer);
         seen.push({ method, status: answer.status, json: answer.json });
         return answer;
@@ -180,8 +180,8 @@ describe.each([
         expect([email, count]).toEqual([EMAIL, inquiries.length]);
         return { link: headers['link'], inquiries };
       };
-      const create = async (request: Request): Promise<Inquiry> => {
-        const { status, json, headers } = await ask(request);
+      const create = async (one: Request): Promise<Inquiry> => {
+        const { status, json, headers } = await ask(one);
         expect([status, headers['idempotency-replayed']]).toEqual([201, undefined]);
         return (json as CreateInquiryResponse).inquiry;
       };
@@ -190,11 +190,11 @@ describe.each([
 
     it.each(REFUSALS)(
       '%i with the example %s, and stores nothing',
-      async (status, name, requests) => {
+      async (status, exampleName, requests) => {
         const { ask, list } = createUser();
         for (const one of requests) {
           const answer = await ask(one);
-          const example = findExample(one.method ?? 'GET', status, name);
+          const example = findExample(one.method ?? 'GET', status, exampleName);
           expect([answer.status, answer.json]).toEqual([status, example]);
         }
         expect((await list()).inquiries).toEqual([]);

@@ -113,6 +113,8 @@ it.each([
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
   const client = createDynamoDbClient({ region: 'eu-central-1' });
   const command = new TransactWriteItemsCommand({ TransactItems: [] });
-  await expect(client.send(command)).rejects.toThrow();
+  await expect(client.send(command)).rejects.toMatchObject({
+    name: 'TransactionCanceledException',
+  });
   expect(proxy.attempts).toBe(sent);
 });
