@@ -1,26 +1,12 @@
 import { escapeUnsafe } from '../lib/terminal-text.ts';
-import { parseCommandLine, type Io } from '../lib/command-line.ts';
-import { failToFind, parseId, resolveId } from './arguments.ts';
-import type { Connect, Connection } from './connect.ts';
-import { formatTime, isInteractive, toJsonLine } from './output.ts';
+import type { Io } from '../lib/command-line.ts';
+import { failToFind, resolveId } from './arguments.ts';
+import type { Command } from './options.ts';
+import { formatTime, toJsonLine } from './output.ts';
 import { TOO_LARGE } from './store.ts';
 import { toReference } from '../src/limits.ts';
 
-const USAGE = `
-Usage: npm run inbox -- [--stage STAGE] dismiss ID [options]
-
-Marks an inquiry as answered without a reply: it was answered elsewhere or needs
-no answer. No mail is sent, and it cannot be undone.
-
-  --json  one JSON object on a terminal, too
-
-Exit codes: 0 dismissed, 1 failed, 2 bad usage, 3 already answered or dismissed.
-`;
-
-export async function dismissInquiry(connect: Connect, args: string[], io: Io): Promise<number> {
-  const { values, positionals } = parseCommandLine(USAGE, { json: { type: 'boolean' } }, { args });
-  return recordAnswer(connect(), parseId(positionals, 'dismiss'), { json: values.json }, io);
-}
+export const dismissInquiry = async (command: Command): Promise<number> => recordAnswer(command);
 
 /** Says on standard error that someone else has answered. @returns The exit code. */
 export function reportAlreadyAnswered({ stderr }: Io, respondent: string, time: string): number {
@@ -31,18 +17,15 @@ export function reportAlreadyAnswered({ stderr }: Io, respondent: string, time: 
 /**
  * Records an answer and prints the result. On a stage, it first names the table and the respondent on standard error.
  *
- * @param named - From `parseId`.
- * @param answer - `reply`: from `parseReply`; undefined dismisses the inquiry. `json`: whether to print JSON on a
- * terminal, too.
+ * @param reply - From `parseReply`; undefined dismisses the inquiry.
  * @returns The exit code: 0, or 3 when someone else has answered.
  * @throws Error when the inquiry does not exist or cannot hold the reply.
  */
 export async function recordAnswer(
-  { stage, table, inbox, respondent: findRespondent }: Connection,
-  named: string,
-  { reply, json }: { readonly reply?: string; readonly json: boolean | undefined },
-  io: Io,
+  { named, isInteractive, io, connect }: Command,
+  reply?: string,
 ): Promise<number> {
+  const { stage, table, inbox, respondent: findRespondent } = connect();
   const respondent = await findRespondent();
   const name = escapeUnsafe(respondent);
   if (stage !== 'local') {
@@ -56,9 +39,10 @@ export async function recordAnswer(
   if (result.status === 'already-answered') {
     return reportAlreadyAnswered(io, result.respondent, reply_at);
   }
+  const done = reply === undefined ? 'Dismissed' : 'Answered';
   io.stdout.write(
-    isInteractive(io, json)
-      ? `${reply === undefined ? 'Dismissed' : 'Answered'} ${toReference(id)} as ${name}.\n`
+    isInteractive
+      ? `${done} ${toReference(id)} as ${name}.\n`
       : toJsonLine({ id, respondent, reply_at }),
   );
   return 0;

@@ -4,12 +4,7 @@ import { UsageError } from '../lib/command-line.ts';
 import type { Inbox, StoredInquiry } from './store.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 
-const UNITS: Readonly<Record<string, number>> = {
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
+const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 const quote = (text: string): string => `"${escapeUnsafe(text).slice(0, 80)}"`;
 
@@ -20,20 +15,17 @@ const quote = (text: string): string => `"${escapeUnsafe(text).slice(0, 80)}"`;
  * @throws UsageError
  */
 export function parseSince(text: string, now = Date.now()): number {
-  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
-  if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
+  const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the expression says
+  if (count !== undefined) return now - Number(count) * UNITS[unit as keyof typeof UNITS];
   const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text);
   // Date takes a date alone as UTC, and a date with a time as local time. It turns 30 February into 2 March.
   const time = isDate ? Date.parse(text.includes('T') ? text : `${text}T00:00`) : Number.NaN;
-  if (
-    Number.isNaN(time) ||
-    new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() !== Number(text.slice(8, 10))
-  ) {
-    throw new UsageError(
-      `--since must be an age (12h, 7d), a date (2026-11-01) or a date-time, not ${quote(text)}.`,
-    );
-  }
-  return time;
+  const day = new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate();
+  if (!Number.isNaN(time) && day === Number(text.slice(8, 10))) return time;
+  throw new UsageError(
+    `--since must be an age (12h, 7d), a date (2026-11-01) or a date-time, not ${quote(text)}.`,
+  );
 }
 
 /** Parses a UUID in any of its notations. @returns Its canonical form. @throws UsageError */
@@ -49,11 +41,10 @@ const REFERENCE = /^([\da-f]{8})-?([\da-f]{4})$/;
 
 /** Parses the argument of a verb that takes one inquiry. @returns Its id or its reference. @throws UsageError */
 export function parseId([text, ...others]: string[], verb: string): string {
-  const usage = `npm run inbox -- ${verb} ID (list prints the references)`;
-  if (text === undefined) {
-    throw new UsageError(`The id or reference of an inquiry is missing: ${usage}`);
+  if (text === undefined || others.length > 0) {
+    const usage = `npm run inbox -- ${verb} ID (list prints the references)`;
+    throw new UsageError(`${verb} takes the id or reference of one inquiry: ${usage}`);
   }
-  if (others.length > 0) throw new UsageError(`${verb} takes one id, not ${others.length + 1}.`);
   const [, first, second] = REFERENCE.exec(text.trim().toLowerCase()) ?? [];
   return first === undefined ? parseUuid(text, 'ID', 'an id or a reference') : `${first}-${second}`;
 }

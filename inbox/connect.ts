@@ -35,9 +35,6 @@ export interface Tables {
   readonly erasures: string | undefined;
 }
 
-/** Connects when it is called: a verb reads its arguments first. */
-export type Connect = () => Connection;
-
 /** Connects to the running local stack that has a data folder. @throws UsageError when it is not running. */
 export function connectLocally(
   folder: string,

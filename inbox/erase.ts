@@ -4,47 +4,16 @@ import { createIdempotencyKeyEntity } from '../src/entities/idempotency-key.ts';
 import { toFirstId } from '../src/entities/keys.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
 import { formatCount } from '../web/ui/format.ts';
-import { isConfirmed, parseOptions, UsageError, type Io } from '../lib/command-line.ts';
+import { isConfirmed, UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe, wrapLine } from '../lib/terminal-text.ts';
 import { showAddress } from '../src/invisible.ts';
 import { findAccount, type Account } from './accounts.ts';
-import { parseUuid } from './arguments.ts';
 import { readPages, sendAll } from './batches.ts';
-import type { Connect, Connection } from './connect.ts';
+import type { Connection } from './connect.ts';
 import { openErasures } from './erasures.ts';
-import { countInquiries, formatTime, isInteractive, showProgress, toJsonLine } from './output.ts';
+import type { Command } from './options.ts';
+import { countInquiries, formatTime, showProgress, toJsonLine } from './output.ts';
 import type { ScanFilter, StoredInquiry } from './store.ts';
-
-const USAGE = `
-Usage: npm run inbox -- [--stage STAGE] erase --sub UUID | --email E [options]
-       npm run inbox -- [--stage STAGE] [--table RESTORED --erasures NAME]
-                        erase --replay [--yes]
-
-Deletes all inquiries of a user, with their replies and idempotency keys, under
-every email that the user has had, and the user's account if the stage has a
-user pool of its own. First it says what it finds. It deletes the account when
-you type "account", and all of it when you type the stage's name (local on the
-laptop); or with --yes. Without --yes and a terminal it only says what it finds.
-An erasure that was interrupted is finished by running it again. Each erasure is
-recorded as a keyed hash of the user's id.
-
-  --sub UUID      the user with this id at the identity provider
-  --email E       the user who has sent inquiries under this email, as it is
-                  written there
-  --keep-account  keep the account in the stage's user pool
-  --replay        in a restored table: delete again what has been erased
-  --yes           delete without asking
-  --json          one JSON object a line on a terminal, too
-`;
-
-const OPTIONS = {
-  sub: { type: 'string' },
-  email: { type: 'string' },
-  'keep-account': { type: 'boolean', default: false },
-  replay: { type: 'boolean', default: false },
-  yes: { type: 'boolean', default: false },
-  json: { type: 'boolean' },
-} as const;
 
 /** What one user has under one email. */
 interface Owner {
@@ -60,61 +29,57 @@ interface Owner {
 /** An inquiry may arrive while its user is erased. Gives up after five passes over what a user keeps sending. */
 const MOST_PASSES = 5;
 
-interface Settings {
+interface Task {
+  readonly command: Command;
   readonly connection: Connection;
-  readonly io: Io;
-  readonly interactive: boolean;
-  readonly yes: boolean;
-  readonly keepAccount: boolean;
   /** Writes lines to standard error. */
   readonly say: (text: string) => void;
 }
 
-export async function eraseInquiries(connect: Connect, args: string[], io: Io): Promise<void> {
-  const options = parseOptions(USAGE, OPTIONS, args);
-  const { sub, email, replay } = options;
-  if ([sub, email, replay || undefined].filter((each) => each !== undefined).length !== 1) {
+export async function eraseInquiries(command: Command): Promise<void> {
+  const { sub, email } = command.filter;
+  const { replay } = command.values;
+  if ([sub, email, replay].filter((each) => each !== undefined).length !== 1) {
     throw new UsageError('erase takes one of --sub UUID, --email E and --replay (see --help)');
   }
-  const user = sub === undefined ? undefined : parseUuid(sub, '--sub');
-  const settings: Settings = {
-    connection: connect(),
-    io,
-    interactive: isInteractive(io, options.json),
-    yes: options.yes,
-    keepAccount: options['keep-account'],
+  const { stderr } = command.io;
+  const task: Task = {
+    command,
+    connection: command.connect(),
     say: (text) => {
       for (const line of text.split('\n')) {
         // Commands stay whole, to be copied.
-        io.stderr.write(`${line.includes('npm run') ? line : wrapLine(line, io.stderr.columns)}\n`);
+        stderr.write(`${line.includes('npm run') ? line : wrapLine(line, stderr.columns)}\n`);
       }
     },
   };
-  if (replay) await replayErasures(settings);
-  else if (user !== undefined) await eraseUser(user, settings);
-  else await eraseByEmail(email ?? '', settings);
+  if (replay === true) return replayErasures(task);
+  const user = sub ?? (await findUser(email ?? '', task));
+  return user === undefined ? undefined : eraseUser(user, task);
 }
 
-async function eraseByEmail(email: string, settings: Settings): Promise<void> {
-  const owners = await findOwners(settings, { email });
+/** Finds the one user of an email. */
+async function findUser(email: string, task: Task): Promise<string | undefined> {
+  const owners = await findOwners(task, { email });
   const [sub, ...others] = new Set(owners.map(({ cognito_sub }) => cognito_sub));
-  if (sub === undefined) {
-    settings.say(`There are no inquiries of ${showAddress(email)}; nothing was deleted.`);
-  } else if (others.length > 0) {
-    printOwners(owners, settings);
+  if (others.length > 0) {
+    printOwners(owners, task);
     throw new UsageError(
       `${showAddress(email)} was used by ${others.length + 1} users; nothing was deleted. Choose one with --sub.`,
     );
-  } else {
-    await eraseUser(sub, settings);
   }
+  if (sub === undefined) {
+    task.say(`There are no inquiries of ${showAddress(email)}; nothing was deleted.`);
+  }
+  return sub;
 }
 
-async function eraseUser(sub: string, settings: Settings): Promise<void> {
-  const { connection, say, yes, keepAccount } = settings;
-  let owners = await findOwners(settings, { sub });
-  printOwners(owners, settings);
-  const account = keepAccount ? ({ status: 'kept' } as const) : await findAccount(connection, sub);
+async function eraseUser(sub: string, task: Task): Promise<void> {
+  const { command, connection, say } = task;
+  const { yes = false, 'keep-account': isKept = false } = command.values;
+  const owners = await findOwners(task, { sub });
+  printOwners(owners, task);
+  const account = isKept ? ({ status: 'kept' } as const) : await findAccount(connection, sub);
   say(describeAccount(account, sub, connection.stage));
   const hasAccount = account.status === 'found';
   if (owners.length === 0) {
@@ -123,86 +88,94 @@ async function eraseUser(sub: string, settings: Settings): Promise<void> {
   }
   if (owners.length === 0 && !hasAccount) {
     if (!yes) return;
-  } else if (isDryRun(settings)) {
+  } else if (isDryRun(task)) {
     return;
   }
   const question = 'Type account to delete the account, too, or anything else to keep it: ';
-  const deletesAccount = hasAccount && (await isAgreed(question, 'account', settings));
-  if (owners.length > 0) await confirmStage(settings);
+  const deletesAccount = hasAccount && (await isAgreed(question, 'account', task));
+  if (owners.length > 0) await confirmStage(task);
   else if (hasAccount && !deletesAccount) throw new Error('Nothing was deleted.');
 
-  const erasures = openErasures(connection);
-  let deleted = 0;
-  let erased_at = '';
-  for (let pass = 1; ; pass++) {
-    // Not before the newest, even if this machine's clock is behind.
-    erased_at =
-      [new Date().toISOString(), ...owners.map(({ newest }) => newest)].toSorted().at(-1) ?? '';
-    // Recorded first: what was deleted by an erasure that was interrupted must not come back either.
-    await erasures.record(sub, erased_at);
-    // Before the inquiries, by which an interrupted erasure is found again.
-    if (pass === 1 && hasAccount && deletesAccount) await account.remove();
-    const count = await deleteOwners(owners, () => erased_at, settings);
-    deleted += count;
-    if (count === 0) break;
-    if (pass === MOST_PASSES) {
-      throw new Error(
-        `${countInquiries(deleted)} deleted, but new ones keep arriving; run it again.`,
-      );
-    }
-    const found = await findOwners(settings, { sub });
-    // Owners whose inquiries are deleted are looked at again: a query is not isolated from a transaction, so the
-    // idempotency key of an inquiry may have become visible after the inquiry itself.
-    const emails = new Set(found.map(({ email }) => email));
-    owners = [...owners.filter(({ email }) => !emails.has(email)), ...found];
-  }
+  const result = await erase(sub, owners, task, async () => {
+    if (deletesAccount) await account.remove();
+  });
   const outcome = !hasAccount ? account.status : deletesAccount ? 'deleted' : 'kept';
-  printResult({ cognito_sub: sub, deleted, erased_at, account: outcome }, settings, `of ${sub}`);
+  printResult({ cognito_sub: sub, ...result, account: outcome }, task, `of ${sub}`);
   if (hasAccount) say(`The account is ${outcome}.`);
   say(describeRemains(connection));
 }
 
-async function replayErasures(settings: Settings): Promise<void> {
-  const { connection, say, yes } = settings;
+/**
+ * Records the erasure of a user and deletes what the owners have, until nothing more arrives.
+ *
+ * @param removeAccount - Called once, after the record and before the inquiries, by which an interrupted erasure is found
+ * again.
+ */
+async function erase(
+  sub: string,
+  owners: readonly Owner[],
+  task: Task,
+  removeAccount: () => Promise<void>,
+): Promise<{ readonly deleted: number; readonly erased_at: string }> {
+  const erasures = openErasures(task.connection);
+  let left = owners;
+  let deleted = 0;
+  for (let pass = 1; pass <= MOST_PASSES; pass++) {
+    // Not before the newest, even if this machine's clock is behind.
+    const times = [new Date().toISOString(), ...left.map(({ newest }) => newest)];
+    const erased_at = times.toSorted().at(-1) ?? '';
+    // Recorded first: what was deleted by an erasure that was interrupted must not come back either.
+    await erasures.record(sub, erased_at);
+    if (pass === 1) await removeAccount();
+    const count = await deleteOwners(left, () => erased_at, task);
+    deleted += count;
+    if (count === 0) return { deleted, erased_at };
+    const found = await findOwners(task, { sub });
+    // Owners whose inquiries are deleted are looked at again: a query is not isolated from a transaction, so the
+    // idempotency key of an inquiry may have become visible after the inquiry itself.
+    const emails = new Set(found.map(({ email }) => email));
+    left = [...left.filter(({ email }) => !emails.has(email)), ...found];
+  }
+  throw new Error(`${countInquiries(deleted)} deleted, but new ones keep arriving; run it again.`);
+}
+
+async function replayErasures(task: Task): Promise<void> {
+  const { connection, command, say } = task;
   const table = escapeUnsafe(connection.table);
   const { count, lost, find } = await openErasures(connection).read();
   say(`${formatCount(count, 'erasure is', 'erasures are')} recorded for ${connection.stage}.`);
   const untilOf = ({ cognito_sub }: Pick<Owner, 'cognito_sub'>): string => find(cognito_sub) ?? '';
-  const owners = await findOwners(settings, {}, (row) => row.created_at <= untilOf(row));
+  const owners = await findOwners(task, {}, (row) => row.created_at <= untilOf(row));
   const found = owners.reduce((sum, { inquiries }) => sum + inquiries, 0);
   const users = new Set(owners.map(({ cognito_sub }) => cognito_sub)).size;
   say(
     `The table ${table} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`,
   );
-  if ((found > 0 || yes) && !isDryRun(settings)) {
-    await confirmStage(settings);
-    const deleted = await deleteOwners(owners, untilOf, settings);
+  if ((found > 0 || command.values.yes === true) && !isDryRun(task)) {
+    await confirmStage(task);
+    const deleted = await deleteOwners(owners, untilOf, task);
     printResult(
       { table: connection.table, erasures: count, users, deleted },
-      settings,
+      task,
       `from ${table}`,
     );
   }
   if (lost > 0) {
     throw new Error(
-      `${formatCount(lost, 'erasure', 'erasures')} cannot be replayed, because the key of the record was lost or replaced; see docs/runbook.md, "Restore the table".`,
+      `${formatCount(lost, 'erasure')} cannot be replayed, because the key of the record was lost or replaced; see docs/runbook.md, "Restore the table".`,
     );
   }
 }
 
 /** Counts what the table has of the owners, expired inquiries included. */
 async function findOwners(
-  { connection: { inbox }, io }: Settings,
+  { connection: { inbox }, command: { io } }: Task,
   filter: ScanFilter,
   isWanted: (row: StoredInquiry) => boolean = () => true,
 ): Promise<Owner[]> {
   const owners = new Map<string, Owner>();
   const pages = inbox.scan({ ...filter, withExpired: true });
-  for await (const page of showProgress(
-    io,
-    pages,
-    (count) => `Searching: ${countInquiries(count)} …`,
-  )) {
+  for await (const page of showProgress(io, pages)) {
     for (const { cognito_sub, email, created_at, reply_at } of page.filter(isWanted)) {
       const key = `${cognito_sub} ${email}`;
       const none = { inquiries: 0, unanswered: 0, oldest: created_at, newest: created_at };
@@ -226,19 +199,13 @@ async function findOwners(
 async function deleteOwners(
   owners: readonly Owner[],
   untilOf: (owner: Owner) => string,
-  { connection, io }: Settings,
+  { connection, command }: Task,
 ): Promise<number> {
   const pages = async function* () {
     for (const owner of owners) yield* deleteInquiries(connection, owner, untilOf(owner));
   };
   let deleted = 0;
-  for await (const page of showProgress(
-    io,
-    pages(),
-    (count) => `${countInquiries(count)} deleted …`,
-  )) {
-    deleted += page.length;
-  }
+  for await (const { length } of showProgress(command.io, pages(), 'deleted ')) deleted += length;
   return deleted;
 }
 
@@ -296,8 +263,8 @@ async function* deleteInquiries(
 }
 
 /** Without --yes and a terminal to ask at, nothing is deleted. Says so. */
-function isDryRun({ io, say, yes }: Settings): boolean {
-  if (yes || (io.stdin.isTTY === true && io.stderr.isTTY === true)) return false;
+function isDryRun({ command: { io, values }, say }: Task): boolean {
+  if (values.yes === true || (io.stdin.isTTY === true && io.stderr.isTTY === true)) return false;
   say('This was a dry run; nothing was deleted. --yes deletes.');
   return true;
 }
@@ -305,16 +272,17 @@ function isDryRun({ io, say, yes }: Settings): boolean {
 async function isAgreed(
   question: string,
   expected: string,
-  { io, yes }: Settings,
+  { command: { io, values } }: Task,
 ): Promise<boolean> {
-  return yes || isConfirmed(question, expected, undefined, { stdin: io.stdin, stdout: io.stderr });
+  if (values.yes === true) return true;
+  return isConfirmed(question, expected, undefined, { stdin: io.stdin, stdout: io.stderr });
 }
 
 /** @throws Error when something else than the stage's name was typed. */
-async function confirmStage(settings: Settings): Promise<void> {
-  const { stage, table } = settings.connection;
+async function confirmStage(task: Task): Promise<void> {
+  const { stage, table } = task.connection;
   const question = `Type ${stage} to delete the inquiries from the table ${escapeUnsafe(table)}: `;
-  if (!(await isAgreed(question, stage, settings))) throw new Error('Nothing was deleted.');
+  if (!(await isAgreed(question, stage, task))) throw new Error('Nothing was deleted.');
 }
 
 function describeAccount(
@@ -323,57 +291,51 @@ function describeAccount(
   stage: string,
 ): string {
   const place = stage === 'local' ? 'The local stack' : `The stage ${stage}`;
-  if (account.status === 'kept') return 'The account of the user is kept.';
-  if (account.status === 'none') return `${place} has no account of ${sub} in its user pool.`;
-  if (account.status === 'found') {
-    return `${place} has an account of ${sub} in its user pool ${account.pool}.`;
+  switch (account.status) {
+    case 'kept':
+      return 'The account of the user is kept.';
+    case 'none':
+      return `${place} has no account of ${sub} in its user pool.`;
+    case 'found':
+      return `${place} has an account of ${sub} in its user pool ${account.pool}.`;
+    default:
+      return `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
   }
-  return `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
 }
 
-function printOwners(owners: readonly Owner[], { io: { stdout }, interactive }: Settings): void {
-  if (!interactive) {
-    for (const owner of owners) stdout.write(toJsonLine(owner));
-    return;
-  }
-  for (const { cognito_sub, email, inquiries, unanswered, oldest, newest } of owners) {
+function printOwners(
+  owners: readonly Owner[],
+  { command: { io, isInteractive } }: Pick<Task, 'command'>,
+): void {
+  for (const owner of owners) {
+    const { cognito_sub, email, inquiries, unanswered, oldest, newest } = owner;
     // Not a table: an address must be seen to its end.
-    stdout.write(
-      `${showAddress(email)}
+    const text = `${showAddress(email)}
   sub     ${cognito_sub}
   has     ${countInquiries(inquiries)}, ${unanswered} unanswered
   oldest  ${formatTime(oldest)}
-  newest  ${formatTime(newest)}\n`,
-    );
+  newest  ${formatTime(newest)}\n`;
+    io.stdout.write(isInteractive ? text : toJsonLine(owner));
   }
 }
 
 function printResult(
   result: { readonly deleted: number; readonly [name: string]: unknown },
-  { io, interactive }: Settings,
+  { command: { io, isInteractive } }: Task,
   ofWhom: string,
 ): void {
   const line = `Deleted ${countInquiries(result.deleted)} ${ofWhom}.\n`;
-  io.stdout.write(interactive ? line : toJsonLine(result));
+  io.stdout.write(isInteractive ? line : toJsonLine(result));
 }
 
 /** Where the erased texts may still be. */
 function describeRemains({ stage, options, erasures }: Connection): string {
-  const onStage = [
-    'point-in-time recovery: for pitr_days (35 unless set). Clean a restored table before it is used:',
-    `  npm run inbox -- ${options} --table RESTORED --erasures ${escapeUnsafe(erasures.table)} erase --replay   (docs/runbook.md, "Restore the table")`,
-    'the stream of the table, which only the mailer reads: for 24 hours',
-    'the mailer’s counts of mails per hour, which hold a hash of the user and ids of inquiries: for days',
-    'idempotency keys under an email of which no inquiry was left (retention_days): for days',
-    'backups made by hand, and exports of the table or of the inbox: until someone deletes them',
-    'mails already sent, in the mailboxes of the team and of the user',
-  ];
-  const onLaptop = [
-    'exports of the inbox: until someone deletes them',
-    'mails already sent, in the local mailbox: until npm start ends',
-  ];
-  const lines = ['What remains elsewhere:', ...(stage === 'local' ? onLaptop : onStage)].join(
-    '\n  ',
-  );
-  return `${lines}\nThe logs hold no personal data.`;
+  const onStage = `  point-in-time recovery, for pitr_days. Clean a restored table before it is used:
+    npm run inbox -- ${options} --table RESTORED --erasures ${escapeUnsafe(erasures.table)} erase --replay
+  the stream of the table, for 24 hours; the counts of mails, which hold a hash of the user and ids of inquiries, and idempotency keys under an email of which no inquiry was left, for days
+  backups made by hand`;
+  return `What remains elsewhere:
+${stage === 'local' ? '' : `${onStage}\n`}  exports, until someone deletes them
+  mails already sent, in the mailboxes of the team and of the user
+The logs hold no personal data.`;
 }

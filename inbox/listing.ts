@@ -1,7 +1,7 @@
 /** What the page lists: a page of inquiries, the hits of a search, the latest answers, or the replies that came back. */
 import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 import { createSearch } from './search.ts';
-import type { Inbox, StoredInquiry, Undelivered } from './store.ts';
+import type { Inbox, ShownInquiry, StoredInquiry } from './store.ts';
 
 /** Inquiries in one response. */
 const PAGE_SIZE = 50;
@@ -25,7 +25,7 @@ export interface ListQuery {
 }
 
 export interface Listing {
-  readonly inquiries: (StoredInquiry & Partial<Undelivered>)[];
+  readonly inquiries: ShownInquiry[];
   /** The value of `from` with which the list goes on. */
   readonly next?: string;
 }
@@ -48,7 +48,7 @@ export function createListing(inbox: Inbox, now: () => number = Date.now) {
     const rows = await readClosed(signal);
     const start = rows.findIndex(({ id }) => id === from) + 1;
     const page = rows.slice(start, start + PAGE_SIZE);
-    const inquiries = await addUndelivered(inbox, await inFull(page));
+    const inquiries = await inbox.addUndelivered(await inFull(page));
     const last = page.at(-1)?.id;
     return { inquiries, ...(rows.length > start + PAGE_SIZE && last && { next: last }) };
   }
@@ -56,9 +56,8 @@ export function createListing(inbox: Inbox, now: () => number = Date.now) {
   async function listUndelivered(signal: AbortSignal): Promise<Listing> {
     const since = new Date(now() - BOUNCED_FOR).toISOString();
     const rows = (await readClosed(signal)).filter(({ reply_at = '' }) => reply_at >= since);
-    const bounced = await inbox.readUndelivered(rows.map(({ id }) => id));
-    const found = await inFull(rows.filter(({ id }) => bounced.has(id)));
-    return { inquiries: found.map((row) => Object.assign(row, bounced.get(row.id))) };
+    const bounced = (await inbox.addUndelivered(rows)).filter(({ undelivered }) => undelivered);
+    return { inquiries: await inbox.addUndelivered(await inFull(bounced)) };
   }
 
   /** Up to PAGE_SIZE inquiries by arrival, or what a search finds in as many as it may read. */
@@ -86,7 +85,7 @@ export function createListing(inbox: Inbox, now: () => number = Date.now) {
       searched += 1;
       if (isFound(row)) found.push(row);
     }
-    const inquiries = await addUndelivered(inbox, found);
+    const inquiries = await inbox.addUndelivered(found);
     return { inquiries, ...(next !== undefined && { next }) };
   }
 
@@ -106,16 +105,6 @@ export function createListing(inbox: Inbox, now: () => number = Date.now) {
       return { ids, isAll: true };
     },
   };
-}
-
-/** Adds to answered inquiries what became of the mail. */
-export async function addUndelivered(
-  inbox: Inbox,
-  rows: readonly StoredInquiry[],
-): Promise<Listing['inquiries']> {
-  const answered = rows.flatMap(({ id, reply }) => (reply === undefined ? [] : [id]));
-  const failures = await inbox.readUndelivered(answered);
-  return rows.map((row) => Object.assign(row, failures.get(row.id)));
 }
 
 /** The rows of pages, until the page has closed its connection. */

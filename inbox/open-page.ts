@@ -1,20 +1,13 @@
-import { onEndOfNpm, UsageError, type Io } from '../lib/command-line.ts';
+import { onEndOfNpm, UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
-import type { Connect } from './connect.ts';
+import type { Command } from './options.ts';
 import { readSavedReplies } from './saved-replies.ts';
 import { serveInbox } from './server.ts';
 
-interface Options {
-  readonly port: string | undefined;
-  readonly replies: string | undefined;
-}
-
 /** Serves the page until the process is ended. It is not started when an option or the connection is wrong. */
-export async function openPage(
-  connect: Connect,
-  { stdout, stderr, env }: Io,
-  { port = '0', replies }: Options,
-): Promise<void> {
+export async function openPage({ values, io, connect }: Command): Promise<void> {
+  const { port = '0', replies } = values;
+  const { stdout, stderr, env } = io;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw new UsageError(`The port must be a number from 0 to 65535, not "${escapeUnsafe(port)}".`);
   }

@@ -1,31 +1,33 @@
 /** What the verbs print: tables and texts for a terminal, JSON lines for programs. */
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import stringWidth from 'string-width';
 import type { Io } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
-import type { Undelivered } from './store.ts';
 import { formatCount } from '../web/ui/format.ts';
 
 /** One line of JSON. Characters that are unsafe on a terminal are escaped; parsed, it is the same value. */
 export const toJsonLine = (value: object, fields?: readonly string[]): string =>
   `${escapeUnsafe(JSON.stringify(value, fields && [...fields]))}\n`;
 
+/** Writes pages of rows as lines of JSON, no faster than they are read. */
+export const writeLines = async (
+  pages: AsyncIterable<readonly object[]>,
+  fields: readonly string[],
+  target: Writable,
+  options: { readonly end: boolean },
+): Promise<void> =>
+  pipeline(
+    pages,
+    async function* (source: typeof pages) {
+      for await (const rows of source) yield rows.map((row) => toJsonLine(row, fields)).join('');
+    },
+    target,
+    options,
+  );
+
 /** `1 inquiry`, `1,234 inquiries`. */
 export const countInquiries = (count: number): string => formatCount(count, 'inquiry', 'inquiries');
-
-/** Whether to print tables and texts: at a terminal without `--json`. */
-export const isInteractive = ({ stdout }: Io, json: boolean | undefined): boolean =>
-  json !== true && stdout.isTTY === true;
-
-/** A subject as lists and headings show it. */
-export const formatSubject = (subject: string): string =>
-  subject.trim() === '' ? '(no subject)' : subject;
-
-/** What became of a reply that is not with the owner. */
-export const OUTCOMES = {
-  refused: 'refused',
-  bounce: 'bounced',
-  complaint: 'reported as spam',
-} as const satisfies Record<Undelivered['undelivered'], string>;
 
 const segmenter = new Intl.Segmenter();
 
@@ -107,20 +109,6 @@ export function formatTable<Row>(
   return `${lines.map(toLine).join('\n')}\n`;
 }
 
-const UNITS = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'm'],
-] as const;
-
-/** `12d`, `5h`, `3m`, `20s`: rounded down; `?` for NaN, the age of what has no time. */
-export function formatDuration(milliseconds: number): string {
-  if (Number.isNaN(milliseconds)) return '?';
-  const positive = Math.max(0, milliseconds);
-  const [unit, name] = UNITS.find(([each]) => positive >= each) ?? [1_000, 's'];
-  return `${Math.floor(positive / unit)}${name}`;
-}
-
 /** `2026-11-20 07:11:02 UTC`, in the local time zone. Text that is not a time is returned as it is. */
 export function formatTime(time: string | number): string {
   const date = new Date(time);
@@ -130,13 +118,13 @@ export function formatTime(time: string | number): string {
 }
 
 /**
- * Passes pages on. On a terminal, standard error says how many inquiries or rows they had: a line that is renewed
- * in place, at most four times a second and not in the first quarter of one.
+ * Passes pages on. On a terminal, standard error says how many inquiries they had: a line that is renewed in place, at most
+ * four times a second and not in the first quarter of one.
  */
 export async function* showProgress<Page extends { readonly length: number }>(
   { stderr }: Io,
   pages: AsyncIterable<Page>,
-  toText = (count: number): string => `${countInquiries(count)} …`,
+  done = '',
 ): AsyncGenerator<Page> {
   let isShown = false;
   let changedAt = Date.now();
@@ -146,7 +134,7 @@ export async function* showProgress<Page extends { readonly length: number }>(
       yield page;
       count += page.length;
       if (stderr.isTTY !== true || Date.now() - changedAt < 250) continue;
-      stderr.write(`\r\u001b[K${toText(count)}`);
+      stderr.write(`\r\u001b[K${countInquiries(count)} ${done}…`);
       isShown = true;
       changedAt = Date.now();
     }

@@ -2,62 +2,36 @@ import { spawnSync } from 'node:child_process';
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parseCommandLine, UsageError, type Io } from '../lib/command-line.ts';
+import { UsageError, type Io } from '../lib/command-line.ts';
 import { readUpTo } from '../lib/read-up-to.ts';
 import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
-import { findInquiry, parseId } from './arguments.ts';
-import type { Connect, Connection } from './connect.ts';
-import { formatSubject } from './output.ts';
+import { findInquiry } from './arguments.ts';
+import type { Command } from './options.ts';
 import { parseReply, TOO_LARGE, type StoredInquiry } from './store.ts';
 import { showAddress } from '../src/invisible.ts';
 import { ITEM_LIMIT, toReference } from '../src/limits.ts';
-import { toMailbox } from '../src/mailbox.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
+import { canMail, subjectOf } from './words.ts';
 
-const USAGE = `
-Usage: npm run inbox -- [--stage STAGE] reply ID [options]
-
-Answers an inquiry, once. The text is UTF-8 and comes from --file, from standard
-input if that is no terminal, or from an editor ($VISUAL, otherwise $EDITOR):
-saving sends it, an empty text sends nothing. Where the stage has mail, the
-answer is mailed to the owner of the inquiry. If no mail can go to the address,
-the command says so before it opens an editor.
-
-  --file FILE  the text; - is standard input
-  --anyway     record the answer even if no mail can go to the owner
-  --json       one JSON object on a terminal, too
-
-Exit codes: 0 answered, 1 failed, 2 bad usage or an empty text, 3 already
-answered, 4 no mail can go to the owner.
-`;
-
-const OPTIONS = {
-  file: { type: 'string' },
-  anyway: { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const;
-
-export async function replyToInquiry(connect: Connect, args: string[], io: Io): Promise<number> {
-  const { values, positionals } = parseCommandLine(USAGE, OPTIONS, { args });
-  const named = parseId(positionals, 'reply');
+export async function replyToInquiry(command: Command): Promise<number> {
+  const { named, values, io } = command;
   const file = values.file ?? (io.stdin.isTTY === true ? undefined : '-');
   // The order of git.
   const editor = io.env['VISUAL'] || io.env['EDITOR'];
   if (file === undefined && !editor) throw new UsageError(NO_EDITOR);
   const reply = file === undefined ? undefined : parseReply(await readText(file, io));
 
-  const connection = connect();
-  const inquiry = await findInquiry(connection.inbox, named);
-  const { id, email, reply_at, respondent = '' } = inquiry;
+  const inquiry = await findInquiry(command.connect().inbox, named);
+  const { email, reply_at, respondent = '' } = inquiry;
   if (reply_at !== undefined) return reportAlreadyAnswered(io, respondent, reply_at);
-  if (toMailbox(email) === undefined && values.anyway !== true) {
+  if (!canMail(inquiry) && values.anyway !== true) {
     io.stderr.write(
       `No mail can go to ${showAddress(email)}, so nothing was changed; answer elsewhere, or record the answer with --anyway.\n`,
     );
     return 4;
   }
-  if (reply !== undefined) return recordAnswer(connection, id, { reply, json: values.json }, io);
-  return replyFromEditor(connection, inquiry, `${editor}`, values.json, io);
+  if (reply !== undefined) return recordAnswer(command, reply);
+  return replyFromEditor(command, inquiry, `${editor}`);
 }
 
 /** Bytes of a file or of standard input: more than any reply, with CRLF and white space at its end. */
@@ -82,12 +56,11 @@ const NO_EDITOR = 'There is no editor; set $EDITOR, or pass --file FILE or stand
 
 /** The text is kept in its file, which is named on standard error, unless it was recorded or is empty. */
 async function replyFromEditor(
-  connection: Connection,
+  command: Command,
   inquiry: StoredInquiry,
   editor: string,
-  json: boolean | undefined,
-  io: Io,
 ): Promise<number> {
+  const { io } = command;
   const file = join(mkdtempSync(join(tmpdir(), 'inquiry-')), 'reply.txt');
   writeFileSync(file, toDraft(inquiry), { mode: 0o600 });
   // The variable may hold arguments, as in `code --wait`.
@@ -102,7 +75,7 @@ async function replyFromEditor(
     if (below.length === 0) {
       throw new Error('The line above the inquiry is missing; nothing was sent.');
     }
-    code = await recordAnswer(connection, inquiry.id, { reply: parseReply(text), json }, io);
+    code = await recordAnswer(command, parseReply(text));
     return code;
   } finally {
     if (isEmpty || code === 0) rmSync(dirname(file), { recursive: true, force: true });
@@ -131,7 +104,7 @@ export function toDraft({ id, email, subject, body }: StoredInquiry): string {
     'vim: nomodeline',
     '',
     `Email:    ${showAddress(email)}`,
-    `Subject:  ${escapeUnsafe(formatSubject(subject))}`,
+    `Subject:  ${escapeUnsafe(subjectOf({ subject }))}`,
     '',
     ...escapeLines(body).map((line) => `> ${line}`),
     '\f',

@@ -7,7 +7,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { ApiError, badRequest, methodNotAllowed } from '../src/errors.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
-import { toMailbox } from '../src/mailbox.ts';
 import { beginningOf } from '../web/ui/format.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
 import { buildPageWhenStale, outputOf } from '../lib/page-build.ts';
@@ -16,23 +15,14 @@ import { readUpTo } from '../lib/read-up-to.ts';
 import { describeFailure } from '../lib/aws.ts';
 import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';
-import { addUndelivered, createListing, type ListQuery } from './listing.ts';
+import { createListing, type ListQuery } from './listing.ts';
 import type { SavedReply } from './saved-replies.ts';
-import {
-  parseReply,
-  TOO_LARGE,
-  type AnswerResult,
-  type StoredInquiry,
-  type Undelivered,
-} from './store.ts';
+import { parseReply, TOO_LARGE, type AnswerResult, type ShownInquiry } from './store.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
 /** UTF-16 units of a subject and of a text in the list; one inquiry has all of it. */
 const BEGINNING = 160;
-
-/** An inquiry with what its owner gets by mail. `canMail`: whether mail can be sent to the owner's address. */
-export type PageInquiry = StoredInquiry & Partial<Undelivered> & { readonly canMail: boolean };
 
 /** Responses of the API by path. Errors: `{ error, message }`. */
 export interface InboxApi {
@@ -44,10 +34,10 @@ export interface InboxApi {
     readonly savedReplies: readonly SavedReply[];
   };
   /** `next`: where the rest begins, the value of `from`. Subjects and texts are cut. */
-  '/api/inquiries': { readonly inquiries: readonly PageInquiry[]; readonly next?: string };
+  '/api/inquiries': { readonly inquiries: readonly ShownInquiry[]; readonly next?: string };
   /** The ids of the unanswered ones, newest first; not `isAll` of them where there are many. */
   '/api/unanswered': { readonly ids: readonly string[]; readonly isAll: boolean };
-  '/api/inquiries/ID': PageInquiry;
+  '/api/inquiries/ID': ShownInquiry;
   /** With 200 and with 409, which is `already-answered`. */
   '/api/inquiries/ID/reply': Exclude<AnswerResult, { status: 'not-found' | 'too-large' }> & {
     readonly respondent: string;
@@ -170,12 +160,6 @@ function toApiError(error: unknown, { stage, table }: PageConnection): ApiError 
   return new ApiError(502, 'TABLE_ERROR', known);
 }
 
-/** Says whether mail can be sent to the owner. */
-const addMail = <Row extends StoredInquiry>(row: Row) => ({
-  ...row,
-  canMail: toMailbox(row.email) !== undefined,
-});
-
 function createApi(
   { stage, table, inbox, respondent, mail }: PageConnection,
   savedReplies: readonly SavedReply[],
@@ -187,12 +171,11 @@ function createApi(
     signal: AbortSignal,
   ): Promise<InboxApi['/api/inquiries']> {
     const { inquiries, ...rest } = await listing.list(parseListQuery(query), signal);
-    const cut = inquiries.map((row) =>
-      Object.assign(addMail(row), {
-        subject: beginningOf(row.subject, BEGINNING),
-        body: beginningOf(row.body, BEGINNING),
-      }),
-    );
+    const cut = inquiries.map((row) => ({
+      ...row,
+      subject: beginningOf(row.subject, BEGINNING),
+      body: beginningOf(row.body, BEGINNING),
+    }));
     return { inquiries: cut, ...rest };
   }
 
@@ -233,8 +216,8 @@ function createApi(
     }
     const inquiry = await inbox.get(id);
     if (inquiry === undefined) throw unknownInquiry();
-    const [found = inquiry] = await addUndelivered(inbox, [inquiry]);
-    return { data: addMail(found) };
+    const [data = inquiry] = await inbox.addUndelivered([inquiry]);
+    return { data };
   };
 }
 

@@ -1,17 +1,6 @@
-import { parseOptions, type Io } from '../lib/command-line.ts';
-import type { Connect } from './connect.ts';
-import { countInquiries, formatDuration, formatTable, formatTime } from './output.ts';
-import { isInteractive, showProgress, toJsonLine, type Column } from './output.ts';
-
-const USAGE = `
-Usage: npm run inbox -- [--stage STAGE] stats [options]
-
-Counts all inquiries, those that are unanswered, and how long answers have
-taken: in total and by the week in which the inquiry came (from Monday, UTC; the
-last ten). Dismissed ones count as answered.
-
-  --json  one JSON object on a terminal, too
-`;
+import type { Command } from './options.ts';
+import { countInquiries, formatTable, formatTime, showProgress, toJsonLine } from './output.ts';
+import { formatDuration } from './words.ts';
 
 const DAY = 86_400_000;
 const SHOWN_WEEKS = 10;
@@ -23,8 +12,7 @@ interface Counts {
   times: number[];
 }
 
-export async function printStatistics(connect: Connect, args: string[], io: Io): Promise<void> {
-  const { json } = parseOptions(USAGE, { json: { type: 'boolean' } }, args);
+export async function printStatistics({ isInteractive, io, connect }: Command): Promise<void> {
   const { inbox } = connect();
   const total: Counts = { inquiries: 0, unanswered: 0, times: [] };
   const byWeek = new Map<string, Counts>();
@@ -45,7 +33,7 @@ export async function printStatistics(connect: Connect, args: string[], io: Io):
   }
   // Insertion order is newest first, too.
   const weeks = [...byWeek].slice(0, SHOWN_WEEKS);
-  if (!isInteractive(io, json)) {
+  if (!isInteractive) {
     const result = {
       inquiries: total.inquiries,
       unanswered: total.unanswered,
@@ -65,13 +53,16 @@ export async function printStatistics(connect: Connect, args: string[], io: Io):
     `Oldest unanswered  ${oldest === undefined ? 'none' : formatTime(oldest) + age}`,
     `Median to answer   ${formatMedian(total)}`,
   ];
-  const columns: Column<[string, Counts]>[] = [
-    { head: 'WEEK OF', cell: ([week]) => week },
-    { head: 'INQUIRIES', cell: ([, { inquiries }]) => String(inquiries) },
-    { head: 'UNANSWERED', cell: ([, { unanswered }]) => String(unanswered) },
-    { head: 'MEDIAN', cell: ([, counts]) => formatMedian(counts) },
-  ];
-  io.stdout.write(`${lines.join('\n')}\n\n${formatTable(columns, weeks, io.stdout.columns)}`);
+  const columns = ['WEEK OF', 'INQUIRIES', 'UNANSWERED', 'MEDIAN'].map((head, at) => {
+    return { head, cell: (row: readonly string[]) => row[at] ?? '' };
+  });
+  const rows = weeks.map(([week, counts]) => [
+    week,
+    String(counts.inquiries),
+    String(counts.unanswered),
+    formatMedian(counts),
+  ]);
+  io.stdout.write(`${lines.join('\n')}\n\n${formatTable(columns, rows, io.stdout.columns)}`);
 }
 
 /** `2026-11-16`: the Monday of the week, UTC. */

@@ -29,13 +29,6 @@ export const FIELDS = Object.entries(INQUIRY_MODEL.attributes).flatMap(([name, a
 /** These, and those of {@link Undelivered}. */
 export const SHOWN_FIELDS = [...FIELDS, 'undelivered', 'undelivered_at'] as const;
 
-const SUMMARY = FIELDS.filter(
-  (name): name is keyof InquirySummary => name !== 'body' && name !== 'reply',
-);
-
-/** What a list shows of an inquiry. */
-export type InquirySummary = Omit<StoredInquiry, 'body' | 'reply'>;
-
 /** Which inquiries to list; all of them by default. */
 export interface InquiryFilter extends Pick<IndexQuery, 'isAnswered' | 'email' | 'sub'> {
   /** Not older. Milliseconds since the epoch. */
@@ -58,6 +51,9 @@ export type Undelivered = Readonly<
     Pick<EntityItem<ReturnType<typeof createDeliveryEntity>>, 'undelivered' | 'undelivered_at'>
   >
 >;
+
+/** An inquiry, and what became of the mail with its reply. */
+export type ShownInquiry = StoredInquiry & Partial<Undelivered>;
 
 export type AnswerResult =
   | { readonly status: 'answered'; readonly reply_at: string }
@@ -129,27 +125,21 @@ export function createInbox(
     return keys && read(keys);
   }
 
-  /** Reads the rows of keys in portions of up to 40, in the order of the keys; one that is gone or expired is left out. */
-  async function* readPortions<Row extends InquirySummary>(
-    keys: readonly Keys[],
-    load: (keys: Keys[]) => Promise<{ data: Row[]; unprocessed: unknown }>,
-  ): AsyncIterableIterator<Row[]> {
+  /** Yields what is stored under keys in portions of up to 40, in their order; what is gone or expired is left out. */
+  async function* readInFull(keys: readonly Keys[]): AsyncIterableIterator<StoredInquiry[]> {
     for (let at = 0; at < keys.length; at += BATCH_SIZE) {
       const portion = keys.slice(at, at + BATCH_SIZE);
-      const found = new Map<string, Row>();
+      const found = new Map<string, StoredInquiry>();
       await sendAll(portion, createConversions(inquiries).fromComposite.toKeys, async (wanted) => {
-        const { data, unprocessed } = await load(wanted);
+        const { data, unprocessed } = await inquiries
+          .get(wanted)
+          .go({ ...BATCH, consistent: true });
         for (const row of data) found.set(row.id, row);
         return { unprocessed };
       });
       yield portion.flatMap(({ id }) => found.get(id) ?? []).filter(isCurrent);
     }
   }
-
-  const readInFull = (rows: readonly Keys[]): AsyncIterableIterator<StoredInquiry[]> =>
-    readPortions<StoredInquiry>(rows, async (keys) =>
-      inquiries.get(keys).go({ ...BATCH, consistent: true }),
-    );
 
   return {
     list,
@@ -179,15 +169,13 @@ export function createInbox(
       const pages = readPages((cursor) => query.go({ ...TABLE, consistent: true, cursor }));
       for await (const page of pages) yield page.filter((row) => withExpired || isCurrent(row));
     },
-    /** Yields rows of {@link list} with what a list shows. */
-    summarize: (rows: readonly IndexedInquiry[]): AsyncIterableIterator<InquirySummary[]> =>
-      readPortions<InquirySummary>(rows, async (keys) =>
-        inquiries.get(keys).go({ ...BATCH, attributes: SUMMARY }),
-      ),
-    /** Finds which of these inquiries, each named once, have a reply that has not arrived. */
-    async readUndelivered(ids: readonly string[]): Promise<Map<string, Undelivered>> {
+    /** Adds to rows of answered inquiries why the reply has not arrived. */
+    async addUndelivered<Row extends Pick<StoredInquiry, 'id' | 'reply_at'>>(
+      rows: readonly Row[],
+    ): Promise<(Row & Partial<Undelivered>)[]> {
       const found = new Map<string, Undelivered>();
-      const keys = ids.map((inquiry) => ({ inquiry, mail: 'reply' as const }));
+      const answered = rows.filter(({ reply_at }) => reply_at !== undefined);
+      const keys = answered.map(({ id }) => ({ inquiry: id, mail: 'reply' as const }));
       await sendAll(keys, createConversions(deliveries).fromComposite.toKeys, async (wanted) => {
         const { data, unprocessed } = await deliveries.get(wanted).go(BATCH);
         for (const { inquiry, undelivered, undelivered_at = '' } of data) {
@@ -195,7 +183,7 @@ export function createInbox(
         }
         return { unprocessed };
       });
-      return found;
+      return rows.map((row) => ({ ...row, ...found.get(row.id) }));
     },
     /** Finds the ids that begin with a text. */
     async findIds(beginning: string): Promise<string[]> {

@@ -1,12 +1,13 @@
 /** What is shown of one inquiry: its heading, text and answer, and what is known of mails to its owner. */
 import { showAddress, showInvisible } from '../../src/invisible.ts';
+import { NO_MESSAGE, NO_SUBJECT } from '../../src/languages.ts';
 import { toReference } from '../../src/limits.ts';
 import { copyButton } from '../../web/ui/copy.ts';
 import { button, h, notice } from '../../web/ui/dom.ts';
 import { beginningOf } from '../../web/ui/format.ts';
+import { canMail, factsOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';
 import { age, exactTime, formatTime } from './times.ts';
-import { UNDELIVERED } from './words.ts';
 
 /** UTF-16 units of a subject in the heading; the details have all of it. */
 const SUBJECT_LENGTH = 200;
@@ -24,8 +25,7 @@ export function describeInquiry(inquiry: Inquiry, { onSearch, say }: Actions): H
   const copyLabel = { class: 'ib-link', 'aria-label': 'Copy the reference' };
   const words = { copied: 'Copied', notCopied: 'Not copied' };
   const copy = copyButton('Copy', reference, copyLabel, words, say);
-  const isShort = subject.length <= SUBJECT_LENGTH;
-  const title = isShort ? subject : `${beginningOf(subject, SUBJECT_LENGTH)}…`;
+  const title = beginningOf(subject, SUBJECT_LENGTH);
   const meta = h(
     'p',
     { class: 'ib-line ib-meta' },
@@ -33,20 +33,32 @@ export function describeInquiry(inquiry: Inquiry, { onSearch, say }: Actions): H
     age(created_at),
     h('span', {}, h('code', {}, reference), ' ', copy),
   );
-  const all = button('All inquiries of this address', { class: 'ib-link' }, () => onSearch(email));
+  const facts = factsOf(inquiry).flatMap(({ label, value, isTime }) => [
+    h('dt', {}, label),
+    h('dd', {}, isTime ? exactTime(value) : showInvisible(value)),
+  ]);
+  const whole =
+    title === subject ? [] : [h('dt', {}, 'Subject'), h('dd', {}, showInvisible(subject))];
   const details = h(
     'details',
     { class: 'ib-details' },
     h('summary', {}, 'Details'),
-    h('dl', {}, ...factsOf(inquiry, isShort)),
-    all,
+    h('dl', {}, ...facts, ...whole),
+    button('All inquiries of this address', { class: 'ib-link' }, () => onSearch(email)),
   );
+  const heading = textOr(
+    'h2',
+    'ib-heading',
+    showInvisible(title === subject ? subject : `${title}…`),
+    NO_SUBJECT.en,
+  );
+  heading.tabIndex = -1;
   return [
-    textOr('h2', 'ib-heading', showInvisible(title), 'No subject'),
+    heading,
     meta,
     details,
     ...problemOf(inquiry),
-    textOr('div', 'text ib-text', body, 'No message'),
+    textOr('div', 'text ib-text', body, NO_MESSAGE),
   ];
 }
 
@@ -54,33 +66,17 @@ export function describeInquiry(inquiry: Inquiry, { onSearch, say }: Actions): H
 function textOr(name: 'div' | 'h2', classes: string, text: string, none: string): HTMLElement {
   const isEmpty = text.trim() === '';
   const attributes = { class: isEmpty ? `${classes} ib-absent` : classes, dir: 'auto' };
-  const focus = name === 'h2' ? { tabindex: '-1' } : {};
-  return h(name, { ...attributes, ...focus }, isEmpty ? none : text);
-}
-
-function factsOf(inquiry: Inquiry, isSubjectShown: boolean): HTMLElement[] {
-  const { id, subject, created_at, expires_at, cognito_sub } = inquiry;
-  const expiry = expires_at && new Date(expires_at * 1_000).toISOString();
-  const facts = [
-    isSubjectShown ? undefined : ['Subject', showInvisible(subject)],
-    ['Received', exactTime(created_at)],
-    expiry ? ['Expires', exactTime(expiry)] : undefined,
-    ['User', cognito_sub],
-    ['Inquiry', id],
-  ] as const;
-  return facts
-    .filter((fact) => fact !== undefined)
-    .flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]);
+  return h(name, attributes, isEmpty ? none : text);
 }
 
 function problemOf(inquiry: Inquiry): HTMLElement[] {
-  const { canMail, reply, undelivered, undelivered_at = '' } = inquiry;
+  const { reply, undelivered, undelivered_at = '' } = inquiry;
   if (undelivered !== undefined) {
     const when = formatTime(undelivered_at).short;
-    const text = `We learned on ${when} that ${UNDELIVERED[undelivered]}. Reach the owner in another way.`;
+    const text = `We learned on ${when} that the mail ${UNDELIVERED[undelivered]}. Reach the owner in another way.`;
     return [notice('bad', { title: 'The reply could not be delivered', text })];
   }
-  if (canMail) return [];
+  if (canMail(inquiry)) return [];
   const text =
     reply === undefined
       ? 'An answer is recorded here, and its owner does not receive it. Reach them in another way.'

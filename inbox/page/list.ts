@@ -117,12 +117,8 @@ export function createList({ api, drafts, outbox, onRender }: ListParts) {
     const rows = state.shown().map((inquiry) => {
       const { id } = inquiry;
       const isOpened = id === state.opened();
-      const isGiven = outbox.get(id) !== undefined;
-      return h(
-        'li',
-        {},
-        createRow(inquiry, { isOpened, isGiven, hasDraft: drafts.get(id) !== '' }),
-      );
+      const draft = outbox.get(id) ? 'Being sent' : drafts.get(id) && 'Draft';
+      return h('li', {}, createRow(inquiry, { isOpened, draft }));
     });
     items.replaceChildren(...rows);
     restore();

@@ -1,6 +1,7 @@
 /** The box in which a reply is written, and the one with a reply that was not sent. */
 import { showAddress } from '../../src/invisible.ts';
 import { button, div, h } from '../../web/ui/dom.ts';
+import { canMail } from '../words.ts';
 import type { Inquiry, Session } from './client.ts';
 import { savedReplyMenu } from './saved-replies.ts';
 
@@ -19,7 +20,7 @@ export function createReplyBox(
   draft: string,
   { onInput, onSend, onDismiss, onLeave }: Actions,
 ): HTMLElement[] {
-  const { email, canMail } = inquiry;
+  const { email } = inquiry;
   const error = h('p', { class: 'ib-error', id: 'reply-error', role: 'alert' });
   const text = h('textarea', {
     id: 'reply',
@@ -52,7 +53,7 @@ export function createReplyBox(
     text.dispatchEvent(new Event('input'));
   });
   const label = h('label', { for: 'reply' }, 'Reply to ', h('bdi', {}, showAddress(email)));
-  const name = canMail && mail !== 'none' ? 'Send reply' : 'Record the answer';
+  const name = canMail(inquiry) && mail !== 'none' ? 'Send reply' : 'Record the answer';
   const keys = { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' };
   const hint = h('p', { class: 'ib-hint', id: 'reply-hint' }, ...describeMail(inquiry, mail));
   return [
@@ -69,9 +70,9 @@ export function createReplyBox(
 }
 
 /** What becomes of a reply, in words. */
-function describeMail({ email, canMail }: Inquiry, mail: Session['mail']): (Node | string)[] {
-  const owner = h('bdi', {}, showAddress(email));
-  if (!canMail) return ['The answer is recorded and mailed to nobody.'];
+function describeMail(inquiry: Inquiry, mail: Session['mail']): (Node | string)[] {
+  const owner = h('bdi', {}, showAddress(inquiry.email));
+  if (!canMail(inquiry)) return ['The answer is recorded and mailed to nobody.'];
   if (mail === 'sent') return ['The reply is mailed to ', owner, '.'];
   if (mail === 'none') {
     return ['This stage sends no mail: the answer is recorded, and ', owner, ' does not get it.'];

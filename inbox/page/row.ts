@@ -1,32 +1,21 @@
 /** One row of the list. */
 import { showAddress, showInvisible } from '../../src/invisible.ts';
+import { NO_MESSAGE } from '../../src/languages.ts';
 import { h } from '../../web/ui/dom.ts';
+import { canMail, nearExpiryOf, subjectOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';
 import { age } from './times.ts';
-import { UNDELIVERED } from './words.ts';
 
-/** Milliseconds before the end of an unanswered inquiry from which the list says so. */
-const NEAR_EXPIRY = 7 * 86_400_000;
-
-/** What the page knows of a row beside the inquiry. */
-export interface RowState {
-  readonly isOpened: boolean;
-  /** Whether an answer is on its way. */
-  readonly isGiven: boolean;
-  readonly hasDraft: boolean;
-}
-
-export function createRow(inquiry: Inquiry, { isOpened, isGiven, hasDraft }: RowState) {
+/** @param state - What the page knows beside the inquiry: whether it is open, and what was written to it. */
+export function createRow(
+  inquiry: Inquiry,
+  { isOpened, draft }: { readonly isOpened: boolean; readonly draft: 'Being sent' | 'Draft' | '' },
+): HTMLAnchorElement {
   const { id, email, subject, body, created_at } = inquiry;
   const hasSubject = subject.trim() !== '';
   const title = { class: `ib-subject${hasSubject ? '' : ' ib-absent'}`, dir: 'auto' };
   const beginning = showInvisible(body.trim().replaceAll(/\s+/g, ' '));
-  const tags = [
-    ...(isGiven ? [tag('Being sent')] : hasDraft ? [tag('Draft')] : []),
-    ...answerOf(inquiry),
-    ...expiryOf(inquiry),
-    ...problemOf(inquiry),
-  ];
+  const tags = [...(draft === '' ? [] : [h('span', {}, draft)]), ...tagsOf(inquiry)];
   return h(
     'a',
     { class: 'ib-row', href: `./#${id}`, 'aria-current': isOpened && 'true' },
@@ -36,31 +25,29 @@ export function createRow(inquiry: Inquiry, { isOpened, isGiven, hasDraft }: Row
       h('bdi', { class: 'ib-from' }, showAddress(email)),
       age(created_at),
     ),
-    h('span', title, hasSubject ? showInvisible(subject) : 'No subject'),
-    h('span', { class: 'ib-beginning', dir: 'auto' }, beginning || 'No message'),
+    h('span', title, showInvisible(subjectOf(inquiry))),
+    h('span', { class: 'ib-beginning', dir: 'auto' }, beginning || NO_MESSAGE),
     h('span', { class: 'ib-tags' }, ...tags),
   );
 }
 
-const tag = (...content: (Node | string)[]): HTMLElement => h('span', {}, ...content);
 const bad = (...content: (Node | string)[]): HTMLElement =>
   h('span', { class: 'ib-bad' }, ...content);
 
-function answerOf({ reply, reply_at, respondent }: Inquiry): HTMLElement[] {
-  if (reply_at === undefined) return [];
-  const verb = reply === undefined ? 'Dismissed by ' : 'Answered by ';
-  return [tag(verb, h('bdi', {}, respondent ?? ''), ' ', age(reply_at))];
-}
-
-function expiryOf({ reply_at, expires_at = Infinity }: Inquiry): HTMLElement[] {
-  const expiry = expires_at * 1_000;
-  if (reply_at !== undefined || expiry - Date.now() >= NEAR_EXPIRY) return [];
-  return [bad('Expires ', age(new Date(expiry).toISOString()))];
-}
-
-/** Why the owner does not, or will not, get an answer by mail. */
-function problemOf({ canMail, reply, reply_at, undelivered }: Inquiry): HTMLElement[] {
-  if (undelivered !== undefined) return [bad(`Not delivered: ${UNDELIVERED[undelivered]}`)];
-  const isConcerned = !canMail && (reply_at === undefined || reply !== undefined);
-  return isConcerned ? [bad('No mail can be sent')] : [];
+/** Who closed it, that it expires soon, and why the owner does not, or will not, get an answer by mail. */
+function tagsOf(inquiry: Inquiry): HTMLElement[] {
+  const { reply, reply_at, respondent = '', undelivered } = inquiry;
+  const tags: HTMLElement[] = [];
+  if (reply_at !== undefined) {
+    const verb = reply === undefined ? 'Dismissed by ' : 'Answered by ';
+    tags.push(h('span', {}, verb, h('bdi', {}, respondent), ' ', age(reply_at)));
+  }
+  const expiry = nearExpiryOf(inquiry);
+  if (expiry !== undefined) tags.push(bad('Expires ', age(new Date(expiry).toISOString())));
+  if (undelivered !== undefined) {
+    tags.push(bad(`Not delivered: the mail ${UNDELIVERED[undelivered]}`));
+  } else if (!canMail(inquiry) && (reply_at === undefined || reply !== undefined)) {
+    tags.push(bad('No mail can be sent'));
+  }
+  return tags;
 }

@@ -1,7 +1,7 @@
 /** `<time>` elements, and the ages in them. */
 import { h } from '../../web/ui/dom.ts';
 import { createTimeFormat } from '../../web/ui/format.ts';
-import { formatAge } from './age.ts';
+import { formatAge } from '../words.ts';
 
 export const formatTime = createTimeFormat();
 

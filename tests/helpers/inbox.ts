@@ -120,3 +120,13 @@ export const beforehand =
     await act();
     await delay(0)(exchange);
   };
+
+/** Meets the n-th request of some operations, counted from 0 since the plan was made. */
+export function onRequest(
+  operations: string | readonly string[],
+  meet: (request: number) => Fault | undefined,
+): Plan {
+  let requests = 0;
+  const wanted = [operations].flat();
+  return (_, operation) => (wanted.includes(operation) ? meet(requests++) : undefined);
+}

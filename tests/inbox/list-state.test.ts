@@ -3,12 +3,7 @@ import type { Inquiry } from '../../inbox/page/client.ts';
 import { createListState } from '../../inbox/page/list-state.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
-const inquiry = (id: string, more: Partial<Inquiry> = {}): Inquiry => ({
-  ...INQUIRY,
-  id,
-  canMail: true,
-  ...more,
-});
+const inquiry = (id: string): Inquiry => ({ ...INQUIRY, id });
 const ANSWER = { respondent: 'pete', reply_at: '2026-11-20T10:00:00.000Z' };
 
 /** A list of unanswered inquiries, the first look at the table included. */

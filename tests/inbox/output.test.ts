@@ -2,10 +2,11 @@ import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { parseSince } from '../../inbox/arguments.ts';
 import { toCsvText } from '../../inbox/export.ts';
-import { cutText, formatDuration, formatTable, formatTime } from '../../inbox/output.ts';
+import { cutText, formatTable, formatTime } from '../../inbox/output.ts';
 
 import { escapeUnsafe, escapeLines, wrapLine, wrapUsage } from '../../lib/terminal-text.ts';
 import { formatInquiry } from '../../inbox/show.ts';
+import { formatAge, formatDuration } from '../../inbox/words.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
@@ -117,15 +118,15 @@ describe('a table', () => {
 });
 
 it.each([
-  [0, '0s'],
-  [59_999, '59s'],
-  [60_000, '1m'],
-  [3_600_000, '1h'],
-  [86_400_000 * 400, '400d'],
-  [-5, '0s'],
-  [Number.NaN, '?'],
-])('%d ms is %s', (milliseconds, expected) => {
-  expect(formatDuration(milliseconds)).toBe(expected);
+  [0, '0s', 'now'],
+  [59_999, '59s', 'now'],
+  [60_000, '1m', '1m ago'],
+  [3_600_000, '1h', '1h ago'],
+  [86_400_000 * 400, '400d', '400d ago'],
+  [-86_400_000 * 2, '0s', 'in 2d'],
+  [Number.NaN, '?', '? ago'],
+])('%d ms is %s, and that long ago is %s', (milliseconds, duration, age) => {
+  expect([formatDuration(milliseconds), formatAge(-milliseconds, 0)]).toEqual([duration, age]);
 });
 
 it('a time is local, with its zone; what is no time stays as it is', () => {

@@ -499,7 +499,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await checkPage(page);
     for (const { id, email, body } of created) {
       await page.goto(`${origin}/#${id}`);
-      await expect.poll(() => page.locator('.ib-details dd').last().textContent()).toBe(id);
+      await expect.poll(() => page.locator('.ib-details dd').first().textContent()).toBe(id);
       expect(await page.locator('.ib-sender').textContent()).toBe(showAddress(email));
       const shown = await page.locator('.ib-text').evaluate((element) => element.textContent);
       expect(shown).toBe(body.trim() === '' ? 'No message' : body);

@@ -4,23 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createFolder } from '../helpers/inbox.ts';
 import { readText } from '../helpers/repository.ts';
 import { readSavedReplies } from '../../inbox/saved-replies.ts';
-import { formatAge } from '../../inbox/page/age.ts';
 import { fillIn } from '../../inbox/page/fill-in.ts';
 import { createDrafts } from '../../inbox/page/drafts.ts';
-
-it.each([
-  ['2026-11-21T12:00:00Z', 'now'],
-  ['2026-11-21T11:59:01Z', 'now'],
-  ['2026-11-21T11:59:00Z', '1m ago'],
-  ['2026-11-20T12:00:01Z', '23h ago'],
-  ['2026-11-07T12:00:00Z', '2w ago'],
-  ['2026-08-21T12:00:00Z', '3mo ago'],
-  ['2024-11-20T12:00:00Z', '2y ago'],
-  ['2026-11-21T12:00:59Z', 'now'],
-  ['2026-11-24T11:59:59Z', 'in 2d'],
-])('the age of %s is %s', (time, age) => {
-  expect(formatAge(Date.parse(time), Date.parse('2026-11-21T12:00:00Z'))).toBe(age);
-});
 
 describe('drafts of replies', () => {
   const createStorage = (value: string | null = null) => {

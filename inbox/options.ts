@@ -1,0 +1,79 @@
+/** The options of the command line as data, and what a verb gets of it. */
+import type { parseArgs } from 'node:util';
+import type { Io } from '../lib/command-line.ts';
+import type { Connection } from './connect.ts';
+import type { InquiryFilter } from './store.ts';
+
+const flag = (help: string) => ({ type: 'boolean', value: '', help }) as const;
+const option = (value: string, help: string) => ({ type: 'string', value, help }) as const;
+
+/** All options; `value` is what the usage calls the value. */
+export const OPTIONS = {
+  stage: option(
+    'STAGE',
+    'the tables of develop, main or release, with the AWS credentials and region of the environment (default: the running local stack)',
+  ),
+  service: option('NAME', 'of the service named NAME (default: inquiries)'),
+  table: option(
+    'NAME',
+    'another table than that of the stage, such as a restored one; always with',
+  ),
+  erasures: option('NAME', 'the table with the records of its erasures'),
+  as: option(
+    'NAME',
+    'who answers, on the local stack only (default: the user of the operating system)',
+  ),
+  data: option(
+    'FOLDER',
+    'the data folder of the local stack (default: that of the stack on .data or in memory)',
+  ),
+  web: flag('a page to list, read, answer and dismiss inquiries in the browser, until Ctrl+C'),
+  port: option('N', 'the port of the page (default: a free one)'),
+  replies: option(
+    'FILE',
+    'the saved replies of the page, see docs/inbox.md (default: saved-replies.json in this folder, if it is there)',
+  ),
+  all: flag(
+    'answered and dismissed ones, too, the newest first, and which replies could not be delivered',
+  ),
+  order: option('O', 'newest or oldest first'),
+  text: option(
+    'WORDS',
+    'with each of these words in email, subject or text, whatever case and accents, or as the beginning of the id from 8 digits on',
+  ),
+  email: option('E', 'with this email, as it is written in the inquiry'),
+  sub: option('UUID', 'of the user with this id at the identity provider, whatever the email'),
+  since: option(
+    'WHEN',
+    'not older than an age (12h, 7d), a date (2026-11-01, local time) or a date-time',
+  ),
+  limit: option('N', 'at most N (default: 50 on a terminal, otherwise all)'),
+  file: option('FILE', 'the text; - is standard input'),
+  anyway: flag('record the answer even if no mail can go to the owner'),
+  csv: flag(
+    'for spreadsheets: RFC 4180, UTF-8 with a byte order mark. Control and invisible characters are written as escapes, and what a spreadsheet could take for a formula gets an apostrophe',
+  ),
+  out: option('FILE', 'into a file that only its owner can read; it appears when it is complete'),
+  'keep-account': flag("keep the account in the stage's user pool"),
+  replay: flag('in a restored table: delete again what has been erased'),
+  yes: flag('delete without asking'),
+  json: flag('one JSON object a line on a terminal, too'),
+} as const;
+
+export type OptionName = keyof typeof OPTIONS;
+
+export interface Command {
+  readonly values: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+  /** Id or reference, of a verb that takes one. */
+  readonly named: string;
+  /** What --email, --sub and --since say. */
+  readonly filter: Pick<InquiryFilter, 'email' | 'sub' | 'since'>;
+  /** Whether to print tables and texts: at a terminal without `--json`. */
+  readonly isInteractive: boolean;
+  readonly io: Io;
+  /** Connects when it is called: a verb looks at its options first. */
+  readonly connect: () => Connection;
+}
+
+/** Does what a verb says. @returns The exit code, by default 0. */
+export type Run = (command: Command) => Promise<number | void>;

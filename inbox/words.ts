@@ -1,0 +1,85 @@
+/** What the command and the page say of an inquiry, in the same words. */
+import { NO_SUBJECT } from '../src/languages.ts';
+import { toMailbox } from '../src/mailbox.ts';
+import type { StoredInquiry, Undelivered } from './store.ts';
+
+/** Milliseconds before the end of an unanswered inquiry from which lists say so. */
+const NEAR_EXPIRY = 7 * 86_400_000;
+
+/** What became of the mail with a reply that is not with the owner. */
+export const UNDELIVERED = {
+  refused: 'was refused',
+  bounce: 'came back',
+  complaint: 'was reported as spam',
+} as const satisfies Record<Undelivered['undelivered'], string>;
+
+/** When an unanswered inquiry expires, in milliseconds since the epoch; undefined: it is answered, or that is far. */
+export function nearExpiryOf({ reply_at, expires_at }: StoredInquiry): number | undefined {
+  if (reply_at !== undefined || expires_at === undefined) return undefined;
+  const expiry = expires_at * 1_000;
+  return expiry - Date.now() < NEAR_EXPIRY ? expiry : undefined;
+}
+
+/** Whether mail can be sent to the owner. */
+export const canMail = ({ email }: Pick<StoredInquiry, 'email'>): boolean =>
+  toMailbox(email) !== undefined;
+
+export const subjectOf = ({ subject }: Pick<StoredInquiry, 'subject'>): string =>
+  subject.trim() === '' ? NO_SUBJECT.en : subject;
+
+/** What each field is called among the facts of an inquiry; undefined: it is shown in another place, or not at all. */
+const FACTS = {
+  id: 'Id',
+  cognito_sub: 'Owner',
+  email: undefined,
+  subject: undefined,
+  body: undefined,
+  created_at: 'Received',
+  language: 'Language',
+  email_verified: undefined,
+  expires_at: 'Expires',
+  reply: undefined,
+  respondent: undefined,
+  reply_at: undefined,
+} as const satisfies Record<keyof StoredInquiry, string | undefined>;
+
+export interface Fact {
+  readonly label: string;
+  readonly value: string;
+  /** Whether the value is a time, in the form of `created_at`. */
+  readonly isTime: boolean;
+}
+
+/** The facts that an inquiry has. */
+export function factsOf(inquiry: StoredInquiry): Fact[] {
+  const { expires_at } = inquiry;
+  const expires = expires_at && new Date(expires_at * 1_000).toISOString();
+  const values = { ...inquiry, expires_at: expires };
+  return Object.entries(FACTS).flatMap(([name, label]) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
+    const value = values[name as keyof typeof FACTS];
+    if (label === undefined || value === undefined) return [];
+    return [{ label, value: String(value), isTime: name.endsWith('_at') }];
+  });
+}
+
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+] as const;
+
+/** `12d`, `5h`, `3m`, `20s`: rounded down; `?` for NaN, the age of what has no time. */
+export function formatDuration(milliseconds: number): string {
+  if (Number.isNaN(milliseconds)) return '?';
+  const positive = Math.max(0, milliseconds);
+  const [unit, name] = UNITS.find(([each]) => positive >= each) ?? [1_000, 's'];
+  return `${Math.floor(positive / unit)}${name}`;
+}
+
+/** `3h ago`, `in 2d`, `now` within a minute. @param time, now - Milliseconds since the epoch. */
+export function formatAge(time: number, now = Date.now()): string {
+  const distance = Math.abs(now - time);
+  if (distance < 60_000) return 'now';
+  return time > now ? `in ${formatDuration(distance)}` : `${formatDuration(distance)} ago`;
+}
