@@ -171,11 +171,12 @@ function createApi(
     signal: AbortSignal,
   ): Promise<InboxApi['/api/inquiries']> {
     const { inquiries, ...rest } = await listing.list(parseListQuery(query), signal);
-    const cut = inquiries.map((row) => ({
-      ...row,
-      subject: beginningOf(row.subject, BEGINNING),
-      body: beginningOf(row.body, BEGINNING),
-    }));
+    const cut = inquiries.map((row) =>
+      Object.assign(row, {
+        subject: beginningOf(row.subject, BEGINNING),
+        body: beginningOf(row.body, BEGINNING),
+      }),
+    );
     return { inquiries: cut, ...rest };
   }
 

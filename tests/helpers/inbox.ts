@@ -127,6 +127,6 @@ export function onRequest(
   meet: (request: number) => Fault | undefined,
 ): Plan {
   let requests = 0;
-  const wanted = [operations].flat();
-  return (_, operation) => (wanted.includes(operation) ? meet(requests++) : undefined);
+  const wanted = new Set([operations].flat());
+  return (_, operation) => (wanted.has(operation) ? meet(requests++) : undefined);
 }

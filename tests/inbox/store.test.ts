@@ -35,8 +35,9 @@ describe('list', () => {
       await add(3_000, { email: 'Ana@example.com', ...answered }),
       await add(4_000),
     ];
-    for (let n = 5; n <= 40; n++)
+    for (let n = 5; n <= 40; n++) {
       rows.push(await add(n * 1_000, { email: 'c@d.e', cognito_sub: `${n}` }));
+    }
     const since = NOW - 4_000;
     const cases: [string, InquiryFilter, number[]][] = [
       ['all of them, newest first', {}, [...rows.keys()]],

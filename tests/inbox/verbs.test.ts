@@ -76,8 +76,9 @@ describe('with a table', () => {
       expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
       const printed = parseLines(stdout);
       // Exports have no order.
-      if (line.startsWith('export'))
+      if (line.startsWith('export')) {
         printed.sort((a, b) => (String(a['id']) < String(b['id']) ? -1 : 1));
+      }
       const whole = expected.map((n) => rows[n]);
       const listed = whole.map((row) => ({ ...row, body: undefined, reply: undefined }));
       expect(printed).toEqual(line.startsWith('list') ? listed : whole);
@@ -273,7 +274,7 @@ Reply
         const result = await edit(id, script);
         expect([result.code, result.stderr]).toEqual([code, containing(message)]);
         expect(result.kept?.slice(0, 5)).toBe(kept);
-        if (!isLate) expect((await stored(row.id))?.reply_at).toBeUndefined();
+        expect((await stored(row.id))?.reply_at === undefined).toBe(!isLate);
       }
       expect(readdirSync(table.folder)).not.toContain('opened');
       const none = 'There is no editor; set $EDITOR, or pass --file FILE or standard input.';
