@@ -25,7 +25,8 @@ import {
 } from '../lib/contract-checks.ts';
 import { readKey } from '../lib/issuer-keys.ts';
 import { signToken } from '../lib/issuer-tokens.ts';
-import { findDataFolder, readRunningStack } from '../lib/running-stack.ts';
+import { DATA_FOLDER } from '../lib/paths.ts';
+import { readRunningStack } from '../lib/running-stack.ts';
 import { CORS } from '../lib/stages.ts';
 import { parseStage, readStageAccount } from './account.ts';
 import { createAlarmChecks } from './alarms.ts';
@@ -241,7 +242,7 @@ async function findService(url: string | undefined, data: string | undefined) {
     if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return { url, hasKeys: true };
     throw new UsageError(`--url must be an http or https URL, not '${url}'`);
   }
-  const { gateway, keysFile, issuer, mailbox } = readRunningStack(data ?? findDataFolder());
+  const { gateway, keysFile, issuer, mailbox } = readRunningStack(data ?? DATA_FOLDER);
   const token = await signToken(await readKey(keysFile), issuer);
   // dynalite has neither mailbox nor transactions.
   return { url: gateway, token, hasKeys: mailbox !== undefined };

@@ -6,7 +6,7 @@
 import { closestMatch } from 'leven';
 import { describeFailure } from '../lib/aws.ts';
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
-import { findDataFolder } from '../lib/running-stack.ts';
+import { DATA_FOLDER } from '../lib/paths.ts';
 import { isServiceName, STAGES } from '../lib/stages.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 import { parseId, parseSince, parseUuid } from './arguments.ts';
@@ -52,7 +52,7 @@ function findMistake({ stage, service, table, erasures, as, data }: Command['val
 
 function connect({ stage, service, as, data, ...tables }: Command['values']): Connection {
   return stage === undefined
-    ? connectLocally(data ?? findDataFolder(), { ...tables, respondent: as })
+    ? connectLocally(data ?? DATA_FOLDER, { ...tables, respondent: as })
     : connectToStage(stage, service, tables);
 }
 

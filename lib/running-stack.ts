@@ -1,8 +1,7 @@
 /** The state file of a running local stack (npm start), by which other commands find it. */
-import { existsSync, globSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseObject, readIfThere, UsageError } from './command-line.ts';
-import { DATA_FOLDER } from './paths.ts';
 
 export interface StackState {
   readonly pid: number;
@@ -21,26 +20,6 @@ export interface StackState {
 }
 
 export const stateFileOf = (folder: string): string => join(folder, 'stack.json');
-
-/** The data folder of a stack in memory: its key and its state file, until it ends. */
-export const inMemoryFolder = (): string => `${DATA_FOLDER}-in-memory-${process.pid}`;
-
-/**
- * Finds the running stack among that of .data and those in memory.
- *
- * @returns Its data folder; .data when there is none.
- * @throws UsageError when there are several.
- */
-export function findDataFolder(): string {
-  const parent = dirname(DATA_FOLDER);
-  const files = globSync(stateFileOf(`${basename(DATA_FOLDER)}{,-in-memory-*}`), { cwd: parent });
-  const folders = files.map((file) => join(parent, dirname(file))).toSorted();
-  const running = folders.filter((folder) => isAlive(readState(folder)?.pid));
-  if (running.length <= 1) return running[0] ?? DATA_FOLDER;
-  throw new UsageError(
-    `Several local stacks are running; choose one: --data ${running.join(' or --data ')}`,
-  );
-}
 
 /**
  * Reads the state file in a data folder.

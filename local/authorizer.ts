@@ -1,11 +1,5 @@
 /** The JWT authorizer of an API Gateway HTTP API, for the local gateway. On AWS the gateway's own one runs. */
-import {
-  createRemoteJWKSet,
-  decodeProtectedHeader,
-  jwtVerify,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-} from 'jose';
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 
 /** Claims as the gateway passes them to the function: all strings. */
 export type Claims = Record<string, string>;
@@ -28,7 +22,7 @@ const KEY_CACHE = { cacheMaxAge: 7_200_000, cooldownDuration: 30_000, timeoutDur
  *
  * Source: API Gateway Developer Guide, "Control access to HTTP APIs with JWT authorizers".
  *
- * @param options.issuer - The exact `iss`; the keys are found through its discovery document.
+ * @param options.issuer - The exact `iss`. Its keys are where a user pool has them.
  * @param options.audience - Accepted values of `aud`, or of `client_id` in a token without `aud`.
  */
 export function createAuthorizer(options: {
@@ -36,12 +30,7 @@ export function createAuthorizer(options: {
   audience: readonly string[];
 }): Authorize {
   const { issuer, audience } = options;
-  let keys: Promise<JWTVerifyGetKey> | undefined;
-  const findKeys = () =>
-    (keys ??= discoverKeys(issuer).catch((error: unknown) => {
-      keys = undefined; // the next request looks them up again
-      throw error;
-    }));
+  const keys = createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks.json`), KEY_CACHE);
 
   return async (authorization) => {
     if (authorization === undefined || authorization === '') return { challenge: 'Bearer' };
@@ -52,7 +41,7 @@ export function createAuthorizer(options: {
       // jose accepts a token without `kid` when the issuer has one key.
       const { kid } = decodeProtectedHeader(token);
       if (typeof kid !== 'string') return invalidToken('the token has no key identifier');
-      const { payload } = await jwtVerify(token, await findKeys(), {
+      const { payload } = await jwtVerify(token, keys, {
         algorithms: ALGORITHMS,
         issuer,
       });
@@ -80,15 +69,6 @@ function findInvalidClaim(payload: JWTPayload, audience: readonly string[]): str
 const invalidToken = (description: string) => ({
   challenge: `Bearer scope="" error="invalid_token" error_description="${description}"`,
 });
-
-/** OpenID Connect Discovery 1.0, section 4: the issuer's document has the URL of its JWKS. */
-async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
-  const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
-    signal: AbortSignal.timeout(KEY_CACHE.timeoutDuration),
-  });
-  const document = (await response.json()) as { jwks_uri: string };
-  return createRemoteJWKSet(new URL(document.jwks_uri), KEY_CACHE);
-}
 
 /** Numbers and booleans become text, arrays `[a b]`, objects JSON; nulls are left out. */
 function toClaims(payload: JWTPayload): Claims {

@@ -34,7 +34,6 @@ export function toEvent(
     ...(cookie !== undefined && { cookies: cookie.split(/[;,] */).filter((pair) => pair !== '') }),
     headers: {
       ...headers,
-      'x-amzn-trace-id': `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${requestId.replaceAll('-', '').slice(0, 24)}`,
       'x-forwarded-for': [headers['x-forwarded-for'], sourceIp].filter(Boolean).join(', '),
       'x-forwarded-port': host.split(':')[1] ?? '80',
       'x-forwarded-proto': 'http',

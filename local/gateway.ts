@@ -16,6 +16,11 @@ import { CORS } from '../lib/stages.ts';
 /** Explicit methods, because an ANY route with an authorizer also matches preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
+const PREFLIGHT = {
+  'access-control-allow-methods': CORS.allow_methods.join(),
+  'access-control-allow-headers': CORS.allow_headers.join(),
+  'access-control-max-age': String(CORS.max_age),
+};
 
 export interface GatewayOptions {
   readonly authorize: Authorize;
@@ -48,24 +53,20 @@ export function createGateway({
   log,
   onResponse,
 }: GatewayOptions): Server {
-  const allowOrigin = (
-    { headers: { origin = '' } }: IncomingMessage,
-    response: ServerResponse,
-  ): void => {
+  const allowOrigin = (request: IncomingMessage, response: ServerResponse): void => {
+    const { origin = '' } = request.headers;
     const allowed = corsOrigins.includes(origin) ? origin : corsOrigins[0];
     response.setHeader('access-control-allow-origin', allowed);
     response.setHeader('vary', 'Origin');
   };
-  // Node would answer a request without Host itself, without a body.
-  const options = { maxHeaderSize: 64 * 1024, requireHostHeader: false };
-  const server = createServer(options, (request, response) => {
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
     const start = performance.now();
     response.once('finish', () => {
-      const { method = '' } = request;
+      const { rawPath: path } = splitTarget(request);
       const milliseconds = performance.now() - start;
       onResponse?.({
-        method,
-        path: splitTarget(request).rawPath,
+        method: request.method ?? '',
+        path,
         status: response.statusCode,
         milliseconds,
       });
@@ -77,10 +78,6 @@ export function createGateway({
       log(`gateway: ${error instanceof Error ? error.name : 'error'}`);
       if (!response.headersSent) reply(response, replies.internalError);
     });
-  });
-  server.on('checkExpectation', (request, response) => {
-    allowOrigin(request, response);
-    reply(response, replies.expectationFailed);
   });
   // Requests that Node's HTTP parser rejects.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -96,18 +93,19 @@ export function createGateway({
   return server;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.headers.host === undefined) return reply(response, replies.badRequest);
     if (headerSize(request) > limits.headers) return reply(response, replies.headersTooLarge);
-    const headers = toHeaders(request);
-    if (isPreflight(request, headers)) {
-      return preflight(response, corsOrigins.includes(headers['origin'] ?? ''));
+    if (isPreflight(request)) {
+      // Before routing and authorization. Another origin is sent no CORS settings.
+      const isAllowed = corsOrigins.includes(request.headers.origin ?? '');
+      response.writeHead(204, isAllowed ? PREFLIGHT : {}).end();
+      return;
     }
 
     const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
     if (!ROUTES.has(routeKey)) return reply(response, replies.notFound);
 
     if (throttle()) return reply(response, replies.tooManyRequests);
-    const authorization = await authorize(headers['authorization']);
+    const authorization = await authorize(toHeaders(request)['authorization']);
     if (!('claims' in authorization)) {
       response.setHeader('www-authenticate', authorization.challenge);
       return reply(response, replies.unauthorized);
@@ -128,19 +126,17 @@ export function createGateway({
       if (Buffer.byteLength(result) > limits.lambdaPayload) {
         throw new Error('Function.ResponseSizeTooLarge');
       }
-      const { statusCode, cookies, body: content, ...answered } = parseFunctionResponse(result);
-      for (const [name, value] of Object.entries(answered.headers)) response.setHeader(name, value);
-      if (cookies.length > 0) response.setHeader('set-cookie', cookies);
+      const { statusCode, headers, body: content } = parseFunctionResponse(result);
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
       allowOrigin(request, response);
       // Only successes contain inquiries. docs/contract.md
       if (statusCode < 300) response.setHeader('cache-control', 'no-store');
-      response.writeHead(statusCode, { 'content-length': content.length }).end(content);
+      const length = Buffer.byteLength(content);
+      response.writeHead(statusCode, { 'content-length': length }).end(content);
     } catch (error) {
       log(`function: ${error instanceof Error ? error.message : 'failed'} (request ${requestId})`);
-      return reply(
-        response,
-        error instanceof FunctionTimeout ? replies.unavailable : replies.internalError,
-      );
+      const isLate = error instanceof FunctionTimeout;
+      return reply(response, isLate ? replies.unavailable : replies.internalError);
     }
   }
 }
@@ -159,23 +155,8 @@ function headerSize({ method = '', url = '', httpVersion, rawHeaders }: Incoming
   return requestLine + rawHeaders.reduce((sum, part) => sum + part.length + 2, 0);
 }
 
-function isPreflight(request: IncomingMessage, headers: Readonly<Record<string, string>>): boolean {
-  return (
-    request.method === 'OPTIONS' &&
-    headers['origin'] !== undefined &&
-    headers['access-control-request-method'] !== undefined
-  );
-}
-
-/** Answers a preflight, before routing and authorization. Another origin is sent no CORS settings. */
-function preflight(response: ServerResponse, allowed: boolean): void {
-  if (allowed) {
-    response.setHeader('access-control-allow-methods', CORS.allow_methods.join());
-    response.setHeader('access-control-allow-headers', CORS.allow_headers.join());
-    response.setHeader('access-control-max-age', String(CORS.max_age));
-  }
-  response.writeHead(204).end();
-}
+const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'OPTIONS' && 'origin' in headers && 'access-control-request-method' in headers;
 
 /** Reads the body. @returns undefined when it is over the limit; the rest is read and discarded. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
@@ -189,29 +170,18 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return size > limits.body ? undefined : Buffer.concat(chunks);
 }
 
-/** Parses the function's result as a proxy response. @throws Error when it is none. */
-function parseFunctionResponse(json: string) {
-  const malformed = new Error('the handler returned a malformed response');
-  const result: unknown = JSON.parse(json);
-  if (typeof result !== 'object' || result === null) throw malformed;
-  const {
-    statusCode,
-    headers = {},
-    cookies = [],
-    body = '',
-    isBase64Encoded,
-  } = result as Partial<Record<string, unknown>>;
-  if (!Number.isInteger(statusCode) || Number(statusCode) < 200 || Number(statusCode) > 599) {
-    throw malformed;
+interface FunctionResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** @throws Error when the function's result is no proxy response with a status and a text. */
+function parseFunctionResponse(json: string): FunctionResponse {
+  const result = JSON.parse(json) as Partial<FunctionResponse> | null;
+  const { statusCode = 0, headers = {}, body = '' } = result ?? {};
+  if (statusCode >= 200 && statusCode <= 599 && typeof body === 'string') {
+    return { statusCode, headers, body };
   }
-  if (typeof body !== 'string' || typeof headers !== 'object' || headers === null) throw malformed;
-  if (!Array.isArray(cookies)) throw malformed;
-  return {
-    statusCode: Number(statusCode),
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, String(value)]),
-    ),
-    cookies: cookies.map(String),
-    body: Buffer.from(body, isBase64Encoded === true ? 'base64' : 'utf8'),
-  };
+  throw new Error('the handler returned a malformed response');
 }

@@ -11,105 +11,97 @@ import { HOUR } from '../src/limits.ts';
 import { toMailbox } from '../src/mailbox.ts';
 import { createClient } from './database/table.ts';
 
-/** What people write in a language; # is a number. */
-interface Texts {
-  readonly greeting: string;
-  readonly subjects: readonly string[];
-  readonly sentences: readonly string[];
-  readonly replies: readonly string[];
-  readonly closing: string;
-}
-
-const TEXTS: Readonly<Record<Language, Texts>> = {
-  en: {
-    greeting: 'Hello,',
-    subjects: ['Where is my order #?', 'Cannot sign in on my phone 📱', 'Broken on arrival 😢', ''],
-    sentences: [
-      'I ordered two weeks ago, and the tracking page still says “in preparation”.',
-      'This link ends on an error page: https://shop.example.com/orders/#/returns?step=confirm-and-print-the-label&token=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9',
-      'I need it before the end of the month, because it is a present 🎁. What can I do?',
-    ],
-    replies: ['Order # leaves our warehouse tomorrow.', 'We are sorry. A new one is on its way.'],
-    closing: 'Kind regards',
-  },
-  de: {
-    greeting: 'Guten Tag,',
-    subjects: [
-      'Rücksendung zu Bestellung #',
-      'Frage zur Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
-    ],
-    sentences: [
-      'meine Bestellung # ist seit zwei Wochen unterwegs.',
-      'ich möchte das grüne Kleid in Größe 38 gegen eine 40 tauschen.',
-    ],
-    replies: ['den Rücksendeschein finden Sie im Anhang Ihrer Bestellbestätigung.'],
-    closing: 'Mit freundlichen Grüßen',
-  },
-  fr: {
-    greeting: 'Bonjour,',
-    subjects: ['Colis # jamais reçu', 'Où en est mon remboursement ?'],
-    sentences: ['j’ai passé commande il y a trois semaines.', 'il manque la vis n° 4…'],
-    replies: ['votre colis # est arrivé au point relais ce matin.'],
-    closing: 'Bien cordialement',
-  },
-  es: {
-    greeting: 'Buenos días:',
-    subjects: ['¿Cuándo llega mi pedido #?', 'No puedo pagar con tarjeta 💳'],
-    sentences: ['El pedido # debía llegar el lunes.', '¿Me pueden ayudar?'],
-    replies: ['Su pedido # sale hoy de nuestro almacén.'],
-    closing: 'Un saludo',
-  },
-  ja: {
-    greeting: 'お世話になっております。',
-    subjects: ['注文番号#の配送状況について', '商品が破損していました😢'],
-    sentences: ['先週注文した商品がまだ届いておりません。', '交換をお願いいたします。'],
-    replies: ['ご注文#は本日発送いたしました。'],
-    closing: 'よろしくお願いいたします。',
-  },
-  ar: {
-    greeting: 'مرحبًا،',
-    subjects: ['أين طلبي رقم #؟', 'وصلت القطعة مكسورة 😢'],
-    sentences: ['طلبتُ الكتاب قبل أسبوعين ولم يصل حتى الآن.', 'رقم الطلب هو #.'],
-    replies: ['طلبكم رقم # في الطريق إليكم.'],
-    closing: 'مع خالص الشكر',
-  },
-};
-
-interface Owner {
+/** Somebody, and what they write and are answered in their language; # is a number. */
+interface Writer {
   readonly email: string;
   readonly name: string;
   readonly language: Language;
+  readonly greeting: string;
+  readonly subjects: readonly string[];
+  readonly sentences: readonly string[];
+  readonly reply: string;
+  readonly closing: string;
 }
 
 /** Ana is who `npm run token` signs in. */
-const ANA: Owner = { email: DEMO_USERS[0], name: 'Ana', language: 'en' };
-const OWNERS: readonly Owner[] = [
-  ANA,
-  { email: DEMO_USERS[1], name: 'Ben Schmidt', language: 'de' },
-  { email: DEMO_USERS[2], name: 'Chiara Lefèvre', language: 'fr' },
+const ANA: Writer = {
+  email: DEMO_USERS[0],
+  name: 'Ana',
+  language: 'en',
+  greeting: 'Hello,',
+  subjects: ['Where is my order #?', 'Cannot sign in on my phone 📱', ''],
+  sentences: [
+    'This link ends on an error page: https://shop.example.com/orders/#/returns?step=confirm-and-print-the-label&token=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9',
+    'It is a present 🎁. What can I do?',
+  ],
+  reply: 'Order # leaves our warehouse tomorrow.',
+  closing: 'Kind regards',
+};
+const BEN: Writer = {
+  email: DEMO_USERS[1],
+  name: 'Ben Schmidt',
+  language: 'de',
+  greeting: 'Guten Tag,',
+  subjects: [
+    'Rücksendung zu Bestellung #',
+    'Frage zur Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
+  ],
+  sentences: ['ich möchte das grüne Kleid in Größe 38 gegen eine 40 tauschen.'],
+  reply: 'den Rücksendeschein finden Sie im Anhang Ihrer Bestellbestätigung.',
+  closing: 'Mit freundlichen Grüßen',
+};
+const OTHERS: readonly Writer[] = [
+  BEN,
   // No mail can go to this address.
-  { email: 'jörg.müller@example.de', name: 'Jörg Müller', language: 'de' },
-  { email: 'leserservice@bücher.example', name: 'Buchhandlung Süd', language: 'de' },
+  { ...BEN, email: 'jörg.müller@example.de', name: 'Jörg Müller' },
   {
+    ...ANA,
     email: `maximiliane.von-hohenschwangau+orders@customers.${'branch-office.'.repeat(5)}example`,
     name: 'M. v. H.',
-    language: 'en',
   },
-  { email: 'lucia.fernandez@example.es', name: 'Lucía Fernández', language: 'es' },
-  { email: 'haruka.sato@example.jp', name: '佐藤 遥', language: 'ja' },
-  { email: 'layla@example.org', name: 'ليلى منصور', language: 'ar' },
+  {
+    email: DEMO_USERS[2],
+    name: 'Chiara Lefèvre',
+    language: 'fr',
+    greeting: 'Bonjour,',
+    subjects: ['Où en est mon remboursement ?'],
+    sentences: ['il manque la vis n° 4…'],
+    reply: 'votre colis # est arrivé au point relais ce matin.',
+    closing: 'Bien cordialement',
+  },
+  {
+    email: 'lucia.fernandez@example.es',
+    name: 'Lucía Fernández',
+    language: 'es',
+    greeting: 'Buenos días:',
+    subjects: ['¿Cuándo llega mi pedido #?'],
+    sentences: ['El pedido # debía llegar el lunes.'],
+    reply: 'Su pedido # sale hoy de nuestro almacén.',
+    closing: 'Un saludo',
+  },
+  {
+    email: 'haruka.sato@example.jp',
+    name: '佐藤 遥',
+    language: 'ja',
+    greeting: 'お世話になっております。',
+    subjects: ['注文番号#の配送状況について'],
+    sentences: ['先週注文した商品がまだ届いておりません。'],
+    reply: 'ご注文#は本日発送いたしました。',
+    closing: 'よろしくお願いいたします。',
+  },
+  {
+    email: 'layla@example.org',
+    name: 'ليلى منصور',
+    language: 'ar',
+    greeting: 'مرحبًا،',
+    subjects: ['أين طلبي رقم #؟'],
+    sentences: ['طلبتُ الكتاب قبل أسبوعين ولم يصل حتى الآن.'],
+    reply: 'طلبكم رقم # في الطريق إليكم.',
+    closing: 'مع خالص الشكر',
+  },
 ];
 
 const DAY = 24 * HOUR;
-
-/** A generator of numbers below a bound: always the same ones (a linear congruential generator). */
-function createRandom(): (below: number) => number {
-  let state = 1;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 /**
  * Creates inquiries of the last six weeks, newest first and more of them in the last days: always the same ones, but for
@@ -118,35 +110,30 @@ function createRandom(): (below: number) => number {
  * @param now - Milliseconds since the epoch.
  */
 export function createInquiries(count: number, now: number) {
-  const random = createRandom();
-  const pick = (texts: readonly string[]): string => texts[random(texts.length)] ?? '';
-
   const createInquiry = (n: number): EntityItem<ReturnType<typeof createInquiryEntity>> => {
-    const { email, name, language } = n % 4 === 0 ? ANA : (OWNERS[random(OWNERS.length)] ?? ANA);
-    const { greeting, subjects, sentences, replies, closing } = TEXTS[language];
-    const order = String(40_000 + random(9_999));
+    const writer = n % 4 === 0 ? ANA : (OTHERS[n % OTHERS.length] ?? ANA);
+    const { email, name, language, greeting, subjects, sentences, reply, closing } = writer;
     const write = (...paragraphs: readonly string[]): string =>
-      paragraphs.join('\n\n').replaceAll('#', order);
-    const age = 2 * HOUR + 42 * DAY * ((n + random(500) / 1_000) / count) ** 2;
-    const created = Math.floor(now - age);
+      paragraphs.join('\n\n').replaceAll('#', String(40_000 + n));
+    const created = Math.floor(now - 2 * HOUR - 42 * DAY * (n / count) ** 2);
     const inquiry = {
-      id: UUID.fromFieldsV7(created, random(4_096), random(2 ** 30), random(2 ** 32)).toString(),
+      // Later ones of a millisecond sort behind.
+      id: UUID.fromFieldsV7(created, 0, 0, count - n).toString(),
       cognito_sub: subOf(email),
       email,
-      subject: write(pick(subjects)),
-      body: write(greeting, ...sentences.slice(random(2)), `${closing}\n${name}`),
+      subject: write(subjects[n % subjects.length] ?? ''),
+      body: write(greeting, ...sentences, `${closing}\n${name}`),
       created_at: new Date(created).toISOString(),
       language,
     };
     const isWaiting = n < count / 4 ? n % 3 !== 2 : n % 9 === 0;
     if (isWaiting) return inquiry;
-    const answered = Math.min(created + HOUR / 3 + random(30 * HOUR), now - HOUR);
-    const isDismissed = n % 5 === 4;
     return {
       ...inquiry,
-      respondent: pick(['olga', 'tom', 'support@example.com']),
-      reply_at: new Date(answered).toISOString(),
-      ...(!isDismissed && { reply: write(greeting, pick(replies), `${closing}\nOlga`) }),
+      respondent: n % 2 === 0 ? 'olga' : 'support@example.com',
+      reply_at: new Date(Math.min(created + (n % 30) * HOUR, now - HOUR)).toISOString(),
+      // The rest is dismissed.
+      ...(n % 5 !== 4 && { reply: write(greeting, reply, `${closing}\nOlga`) }),
     };
   };
   return Array.from({ length: count }, (_, n) => createInquiry(n));
@@ -166,13 +153,14 @@ export async function seedTable(endpoint: string, table: string, count: number):
   for await (const page of readIndex(inquiries)) if (page.length > 0) return 0;
   const rows = createInquiries(count, Date.now());
   const expires_at = Math.floor(Date.now() / 1_000) + 365 * 86_400;
-  const records = rows.flatMap(({ id: inquiry, created_at: sent_at, reply_at }) =>
-    reply_at === undefined ? [{ inquiry, mail: 'inquiry' as const, sent_at, expires_at }] : [],
-  );
+  const waiting = rows.filter(({ reply_at }) => reply_at === undefined);
+  const mailed = waiting.map(({ id: inquiry, created_at: sent_at }) => {
+    return { inquiry, mail: 'inquiry' as const, sent_at, expires_at };
+  });
+  await deliveries.put(mailed).go();
   const bounced = rows.find(
     ({ email, reply }) => reply !== undefined && toMailbox(email) !== undefined,
   );
-  await deliveries.put(records).go();
   if (bounced?.reply_at !== undefined) {
     const { id: inquiry, reply_at: undelivered_at } = bounced;
     const bounce = { mail: 'reply', undelivered: 'bounce', undelivered_at, expires_at } as const;

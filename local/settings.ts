@@ -13,10 +13,9 @@ Usage: npm start -- [options]
                      any free ports (default: PORT or 3000)
   --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if there is a JDK 17 or newer)
   --data FOLDER      where inquiries and the issuer's key are kept (default: .data)
-  --in-memory        keep nothing
   --reset            delete the inquiries kept so far
-  --seed N           fill a table without inquiries with N from the last six weeks, up to 5,000, in six languages:
-                     answered, dismissed and waiting ones, also of ana@example.com; no mails are sent about them
+  --seed N           fill a table without inquiries with N, up to 5,000, of the last six weeks in six languages:
+                     waiting, answered and dismissed ones; no mails are sent about them
   --inspect[=PORT]   debug the function: Node's inspector on 127.0.0.1 (default: 9229), one sandbox, no timeout
   --cors-origin URL  the origin of a page of yours, such as http://localhost:5173, that may sign in and call the
                      API from a browser, as the contact form may; repeatable
@@ -29,13 +28,12 @@ bounce@simulator.amazonses.com or complaint@simulator.amazonses.com is one whose
 const OPTIONS = {
   port: { type: 'string' },
   engine: { type: 'string' },
-  data: { type: 'string' },
-  'in-memory': { type: 'boolean', default: false },
+  data: { type: 'string', default: DATA_FOLDER },
   inspect: { type: 'string' },
   reset: { type: 'boolean', default: false },
   seed: { type: 'string' },
   watch: { type: 'boolean', default: false },
-  'cors-origin': { type: 'string', multiple: true },
+  'cors-origin': { type: 'string', multiple: true, default: [] as string[] },
 } as const;
 
 export type Settings = ReturnType<typeof readSettings>;
@@ -44,38 +42,28 @@ export type Settings = ReturnType<typeof readSettings>;
 export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   refuseOptionsOfNpm(args, env);
   // parseArgs has no optional values.
-  const options = parseOptions(
-    USAGE,
-    OPTIONS,
-    args.map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg)),
-  );
-  // Issuer, docs, contact form, mailbox and demo take the next five.
-  const port = parseNumber('The port', options.port ?? (env['PORT'] || '3000'), 0, 65_530);
-  const inspect =
-    options.inspect === undefined
-      ? undefined
-      : parseNumber("The inspector's port", options.inspect, 1, 65_535);
+  const given = args.map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg));
+  const options = parseOptions(USAGE, OPTIONS, given);
+  const { inspect, seed, reset, watch } = options;
   const engine = engineNames.find((name) => name === options.engine);
   if (options.engine !== undefined && engine === undefined) {
     throw new UsageError(
       `The engine must be ${engineNames.join(' or ')}, not "${options.engine}".`,
     );
   }
-  const { 'in-memory': inMemory, reset, data } = options;
-  if (inMemory && (reset || data !== undefined)) {
-    throw new UsageError(`--in-memory excludes --${reset ? 'reset' : 'data'}.`);
-  }
   return {
-    port,
+    // Issuer, docs, contact form, mailbox and demo take the next five.
+    port: parseNumber('The port', options.port ?? (env['PORT'] || '3000'), 0, 65_530),
     engine,
-    /** The data folder; undefined to keep nothing. */
-    folder: inMemory ? undefined : resolve(data ?? DATA_FOLDER),
+    /** The data folder. */
+    folder: resolve(options.data),
     reset,
     /** How many inquiries to begin with. */
-    seed: options.seed === undefined ? undefined : parseNumber('--seed', options.seed, 1, 5_000),
-    liveForm: options.watch,
-    corsOrigins: (options['cors-origin'] ?? []).map(parseOrigin),
-    inspect,
+    seed: seed === undefined ? undefined : parseNumber('--seed', seed, 1, 5_000),
+    liveForm: watch,
+    corsOrigins: options['cors-origin'].map(parseOrigin),
+    inspect:
+      inspect === undefined ? undefined : parseNumber("The inspector's port", inspect, 1, 65_535),
     /** Variables of the function and the mailer. */
     settings: readVariables(env),
   };
@@ -91,32 +79,31 @@ function parseNumber(name: string, text: string, minimum: number, maximum: numbe
 /** Reads a value of --cors-origin. @throws UsageError unless it is an origin as browsers send it. */
 function parseOrigin(text: string): string {
   const url = URL.parse(text);
-  const isPage = (url?.protocol === 'http:' || url?.protocol === 'https:') && !/[*,]/.test(text);
-  if (isPage && url.origin === text) return text;
-  const example = isPage ? url.origin : 'http://localhost:5173';
+  if (url?.origin === text && url.protocol.startsWith('http') && !/[*,]/.test(text)) return text;
   throw new UsageError(
-    `--cors-origin must be one origin as browsers send it, such as ${example}, not "${text}".`,
+    `--cors-origin must be one origin as browsers send it, such as http://localhost:5173, not "${text}".`,
   );
 }
 
 /** Reads the variables of the functions that are set. @throws UsageError for a value that a stage would not take. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
+  type Rule = readonly [name: string, isValid: (value: string) => boolean, expected: string];
+  const rules: Rule[] = [
+    ...settingNames.map((name): Rule => [
+      name,
+      (value) => isSettingOf(name, value),
+      `a number from 1 to ${MAXIMA[name]}`,
+    ]),
+    ['ACKNOWLEDGE', (value) => value === 'true' || value === 'false', 'true or false'],
+    ['MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`],
+  ];
   const variables: Record<string, string> = {};
-  const readVariable = (
-    name: string,
-    isValid: (value: string) => boolean,
-    expected: string,
-  ): void => {
+  for (const [name, isValid, expected] of rules) {
     const value = env[name];
-    if (!value) return;
+    if (!value) continue;
     if (!isValid(value)) throw new UsageError(`${name} must be ${expected}, not "${value}".`);
     variables[name] = value;
-  };
-  for (const name of settingNames) {
-    readVariable(name, (value) => isSettingOf(name, value), `a number from 1 to ${MAXIMA[name]}`);
   }
-  readVariable('ACKNOWLEDGE', (value) => value === 'true' || value === 'false', 'true or false');
-  readVariable('MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`);
   return variables;
 }
 
@@ -126,17 +113,12 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
  * @throws UsageError with the command to write.
  */
 function refuseOptionsOfNpm([first]: readonly string[], env: NodeJS.ProcessEnv): void {
-  const names = Object.keys(OPTIONS).filter((name) => env[`npm_config_${name.replace('-', '_')}`]);
+  const taken = Object.keys(OPTIONS).filter((name) => env[`npm_config_${name.replace('-', '_')}`]);
   // npm takes --engine for its --engine-strict.
-  if (engineNames.some((name) => name === first)) names.push('engine');
-  if (names.length === 0) return;
+  if (engineNames.some((name) => name === first)) taken.push('engine');
+  if (taken.length === 0) return;
   const command = env['npm_lifecycle_event'] === 'dev' ? 'npm run dev' : 'npm start';
-  const rest = names.map((name) =>
-    ['port', 'engine', 'data', 'seed', 'cors-origin'].includes(name)
-      ? `--${name} <value>`
-      : `--${name}`,
-  );
   throw new UsageError(
-    `npm took --${names.join(' and --')} for itself; write: ${command} -- ${rest.join(' ')}`,
+    `npm took --${taken.join(' and --')} for itself; write them behind two dashes: ${command} -- --port 4000`,
   );
 }

@@ -14,7 +14,7 @@ import { startIssuer } from './issuer/issuer-server.ts';
 import { startFunction } from './lambda/function.ts';
 import { startMailbox } from './mailbox.ts';
 import { limits } from '../lib/gateway-replies.ts';
-import { close, isListening, listen } from '../lib/loopback-server.ts';
+import { close, listen } from '../lib/loopback-server.ts';
 import { startEventSourceMapping, type StreamOptions } from './stream.ts';
 import { openTable } from './database/table.ts';
 
@@ -31,7 +31,7 @@ export interface StackOptions {
   readonly corsOrigins?: readonly string[];
   /** Serves the form from its sources, and applies their changes to open pages. Default: serves web/dist. */
   readonly liveForm?: boolean;
-  /** The company's settings of the form: name, colour, texts. Default: none. */
+  /** The company's settings of the form: name, colour, texts. */
   readonly branding?: Readonly<Record<string, unknown>>;
   /** Settings of the function and the mailer, for their environment, from readSettings. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -46,18 +46,6 @@ export interface StackOptions {
 /** Milliseconds from one look for due digests to the next, as on the stages. */
 const DIGEST_INTERVAL = 5 * 60_000;
 
-/** Like the error of node:net. */
-class PortInUse extends Error {
-  override readonly name = 'PortInUse';
-  readonly code = 'EADDRINUSE';
-  readonly port: number;
-
-  constructor(port: number) {
-    super(`Port ${port} is in use.`);
-    this.port = port;
-  }
-}
-
 export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 /** The event of a request without Idempotency-Key, which needs transactions; dynalite has none. docs/adr/0090 */
@@ -68,8 +56,10 @@ function withoutKey(event: string): string {
   return JSON.stringify({ ...rest, headers: { ...headers, 'idempotency-key': undefined } });
 }
 
+/** Neither metrics nor mails that were sent before: after a start, the mailer gets all records of the stream again. */
 function printLine(line: string): void {
-  if (!line.startsWith('{"_aws":')) process.stdout.write(`${line}\n`);
+  const isNoise = line.startsWith('{"_aws":') || line.includes('"outcome":"already-sent"');
+  if (!isNoise) process.stdout.write(`${line}\n`);
 }
 
 /** What both functions are told. The user's own AWS settings are ignored. */
@@ -83,24 +73,6 @@ const createEnvironment = (engineUrl: string, tableName: string): Record<string,
   AWS_CONFIG_FILE: '/dev/null',
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
 });
-
-async function startRequestFunction(
-  environment: Readonly<Record<string, string>>,
-  { inspect, log }: { readonly inspect: number | undefined; readonly log: (line: string) => void },
-) {
-  return startFunction({
-    module: new URL('../src/handler.ts', import.meta.url).href,
-    environment,
-    timeout: limits.timeout,
-    ...(inspect !== undefined && {
-      nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
-      // One process has the port, and no timeout ends it at a breakpoint: the longest that setTimeout takes is 24 days.
-      concurrency: 1,
-      timeout: 2 ** 31 - 1,
-    }),
-    log,
-  });
-}
 
 type Mail = Awaited<ReturnType<typeof startMail>>;
 
@@ -168,11 +140,6 @@ export async function startStack({
   const tableName = 'inquiries-local';
   await using resources = new AsyncDisposableStack();
 
-  // Checked here, because listening comes after the start of the engine.
-  for (const checked of [port, inspect ?? 0]) {
-    if (checked === 0 || !(await isListening(checked))) continue;
-    throw new PortInUse(checked);
-  }
   const portAt = (offset: number): number => (port === 0 ? 0 : port + offset);
   const closeLater = <Part extends { close(): Promise<void> } | undefined>(part: Part): Part => {
     resources.defer(() => part?.close());
@@ -193,23 +160,30 @@ export async function startStack({
     await startIssuer({ port: portAt(1), keysFile, webOrigins: corsOrigins }),
   );
 
-  const starting = startEngine(engineName, folder);
   // Loaded while the engine's process starts.
-  const loading = Promise.all([mailbox?.load(), form.load()]);
-  const engine = closeLater(await starting);
+  const loading = form.load();
+  const engine = closeLater(await startEngine(engineName, folder));
   await loading;
   const streamArn = await openTable(engine, tableName);
   const environment = { ...createEnvironment(engine.url, tableName), ...settings };
   const lambda = closeLater(
-    await startRequestFunction(
-      {
+    await startFunction({
+      module: new URL('../src/handler.ts', import.meta.url).href,
+      environment: {
         ...environment,
         CORS_ORIGIN: form.url,
         // A limit needs transactions, as a key does.
         ...(engine.name === 'dynalite' && { INQUIRIES_PER_HOUR: '' }),
       },
-      { inspect, log },
-    ),
+      timeout: limits.timeout,
+      ...(inspect !== undefined && {
+        nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
+        // One process has the port, and no timeout ends it at a breakpoint: the longest that setTimeout takes is 24 days.
+        concurrency: 1,
+        timeout: 2 ** 31 - 1,
+      }),
+      log,
+    }),
   );
   if (mailbox !== undefined && streamArn !== undefined) {
     mail = closeLater(

@@ -6,7 +6,7 @@
  * Usage: settings.ts. Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped while starting.
  */
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { watch } from 'chokidar';
 import {
@@ -17,10 +17,11 @@ import {
   type Io,
   type Main,
 } from '../lib/command-line.ts';
+import { isListening } from '../lib/loopback-server.ts';
 import { ROOT } from '../lib/paths.ts';
-import { inMemoryFolder, stateFileOf, type StackState } from '../lib/running-stack.ts';
+import { stateFileOf, type StackState } from '../lib/running-stack.ts';
 import { formatAnnouncement } from './announcement.ts';
-import { hasRows, makePrivate, refuseFolderInUse, removeWithProcess } from './data-folder.ts';
+import { refuseFolderInUse } from './data-folder.ts';
 import { engineNames } from './database/engines.ts';
 import { buildFormWhenStale } from './pages/form-server.ts';
 import { seedTable } from './seed.ts';
@@ -31,42 +32,37 @@ import { formatLogLine, formatResponse } from './terminal.ts';
 /** Returns when the stack runs; its signal handlers then end the process. */
 export const main: Main = async (args, io) => {
   const settings = readSettings(args, io.env);
-  const folder = settings.folder ?? inMemoryFolder();
+  const { folder, liveForm, reset, seed } = settings;
+  // Only this user can read what this process and its engine write.
+  process.umask(0o077);
   openFolder(folder);
-  if (settings.folder !== undefined) await refuseFolderInUse(folder);
+  await refuseFolderInUse(folder);
 
   const started: { stack?: Stack } = {};
-  const fail = (message: string | undefined): never => {
-    io.stderr.write(`${message}\n`);
-    process.exit(1);
-  };
   // Undone when starting fails.
   using undo = new DisposableStack();
   const listen: Listen = (event, listener) => {
     process.on(event, listener);
     undo.defer(() => process.off(event, listener));
   };
-  if (settings.folder === undefined) undo.defer(removeWithProcess(folder));
-  const leftovers = settings.folder === undefined ? folder : stateFileOf(folder);
-  const removeLeftovers = (): void => rmSync(leftovers, { recursive: true, force: true });
-  undo.defer(removeLeftovers);
+  const fail = (message: string | undefined): never => {
+    io.stderr.write(`${message}\n`);
+    process.exit(1);
+  };
+  const removeState = (): void => rmSync(stateFileOf(folder), { force: true });
+  undo.defer(removeState);
   // Also on the second Ctrl-C.
-  listen('exit', removeLeftovers);
+  listen('exit', removeState);
   // dynalite throws from callbacks, for example when the disk is full.
   listen('uncaughtException', (error) =>
     fail(error.code === undefined ? error.stack : error.message),
   );
   stopOnSignals(started, listen, io);
 
-  if (settings.reset) {
-    for (const engine of engineNames) {
-      rmSync(join(folder, engine), { recursive: true, force: true });
-    }
+  if (reset) {
+    for (const name of engineNames) rmSync(join(folder, name), { recursive: true, force: true });
   }
-  const isBuilt = settings.liveForm ? false : await buildFormWhenStale();
-  // From here on, only this user can read what this process and its engine write.
-  process.umask(0o077);
-  makePrivate(folder);
+  const isBuilt = liveForm ? false : await buildFormWhenStale();
   const keysFile = join(folder, 'issuer-keys.json');
   const stack = await start(settings, keysFile, io);
   // No connection is accepted before the file is written: until here, only promises were resolved since the gateway
@@ -80,39 +76,42 @@ export const main: Main = async (args, io) => {
   const { engine, tableName } = stack;
   void engine.failed.then(({ message }) => fail(message));
 
-  if (settings.liveForm) await reloadOnChange(stack, io);
-  const seeded = settings.seed && (await seedTable(engine.url, tableName, settings.seed));
-  const other = engineNames.find((name) => name !== engine.name);
-  const hasOther = other !== undefined && (await hasRows(folder, other, tableName));
-  const outcome = { isBuilt, seeded, otherEngine: hasOther ? other : undefined };
-  const columns = io.stdout.columns || Infinity;
-  io.stdout.write(`${formatAnnouncement(stack, settings, { ...outcome, columns })}\n`);
+  if (liveForm) await reloadOnChange(stack, io);
+  const seeded = seed && (await seedTable(engine.url, tableName, seed));
+  const otherEngine = engineNames.find(
+    (name) => name !== engine.name && existsSync(join(folder, name)),
+  );
+  io.stdout.write(`${formatAnnouncement(stack, settings, { isBuilt, seeded, otherEngine })}\n`);
 };
 
 if (import.meta.main) await runCommand(main);
 
+const refusePort = (port: number | undefined, option = '--port (0 = any free port)') =>
+  new UsageError(`Port ${port} is in use; choose another with ${option}.`);
+
 /** Starts the stack; at a terminal it prints short lines. @throws UsageError naming the option when a port is in use. */
 async function start(settings: Settings, keysFile: string, { stdout }: Io): Promise<Stack> {
+  const { port, inspect } = settings;
+  // Both are listened to last.
+  if (port !== 0 && (await isListening(port))) throw refusePort(port);
+  if (inspect !== undefined && (await isListening(inspect))) {
+    throw refusePort(inspect, '--inspect=PORT');
+  }
   const print = (line: string | undefined): void => {
     if (line !== undefined) stdout.write(`${line}\n`);
   };
   const branding = readFileSync(join(ROOT, 'web/config.example.json'), 'utf8');
-  try {
-    return await startStack({
-      ...settings,
-      keysFile,
-      branding: JSON.parse(branding) as Record<string, unknown>,
-      ...(stdout.isTTY === true && {
-        log: (line) => print(formatLogLine(line)),
-        onResponse: (response) => print(formatResponse(response)),
-      }),
-    });
-  } catch (error) {
-    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-    if (code !== 'EADDRINUSE') throw error;
-    const option = port === settings.inspect ? '--inspect=PORT' : '--port (0 = any free port)';
-    throw new UsageError(`Port ${port} is in use; choose another with ${option}.`);
-  }
+  return startStack({
+    ...settings,
+    keysFile,
+    branding: JSON.parse(branding) as Record<string, unknown>,
+    ...(stdout.isTTY === true && {
+      log: (line) => print(formatLogLine(line)),
+      onResponse: (response) => print(formatResponse(response)),
+    }),
+  }).catch((error: NodeJS.ErrnoException & { port?: number }) => {
+    throw error.code === 'EADDRINUSE' ? refusePort(error.port) : error;
+  });
 }
 
 /** What `npm run token` and `npm run inbox` read. */

@@ -29,20 +29,6 @@ const BATCH_SIZE = 100;
 const POLL_INTERVAL = 500;
 const MAX_RETRY_DELAY = 2_000;
 
-/** Errors after which reading goes on with a new iterator. Iterators live for 15 minutes: a laptop may sleep. */
-const ITERATOR_ERRORS = new Set([
-  'ExpiredIteratorException',
-  // DynamoDB Local also sends it while all records of an open shard are older than 24 hours.
-  'TrimmedDataAccessException',
-  'ResourceNotFoundException',
-]);
-
-interface Position {
-  iterator: string | undefined;
-  /** The sequence number of the last record that was handled. */
-  last: string | undefined;
-}
-
 /**
  * Reads the stream from its oldest record, shard by shard, and invokes the function with batches of the records that match a
  * filter. A batch of which the function reports failed records (ReportBatchItemFailures) is tried again from the first of them;
@@ -66,11 +52,9 @@ export function startEventSourceMapping({
   });
   const stop = new AbortController();
   const options = { abortSignal: stop.signal };
-  const positions = new Map<string, Position>();
+  /** By shard, the sequence number of the last record that was handled. */
+  const positions = new Map<string, string>();
   const finished = new Set<string>();
-  const logError = (message: string): void =>
-    log(JSON.stringify({ timestamp: new Date().toISOString(), level: 'ERROR', message }));
-
   async function readShards(): Promise<void> {
     // One page: DynamoDB Local starts a shard every 4 hours and lists those of 24.
     const command = new DescribeStreamCommand({ StreamArn: streamArn });
@@ -84,47 +68,38 @@ export function startEventSourceMapping({
     for (const shard of finished) open.delete(shard);
     for (const [shard, parent] of open) {
       // A parent is read to its end first: the changes of an item stay in order.
-      if (!open.has(parent)) await readShard(shard);
+      if (open.has(parent)) continue;
+      await readShard(shard).catch((error: Error) => {
+        // All records are older than 24 hours, or those up to the position: from then on the oldest is read.
+        if (error.name !== 'TrimmedDataAccessException') throw error;
+        positions.delete(shard);
+      });
     }
   }
 
-  async function readShard(shard: string): Promise<void> {
-    const position = positions.get(shard) ?? { iterator: undefined, last: undefined };
-    positions.set(shard, position);
-    try {
-      for (;;) {
-        position.iterator ??= await findIterator(shard, position.last);
-        const command = new GetRecordsCommand({ ShardIterator: position.iterator });
-        const { Records = [], NextShardIterator } = await client.send(command, options);
-        const matching = Records.filter((record) => isMatch(filters[kind], record));
-        for (let start = 0; start < matching.length; start += BATCH_SIZE) {
-          await handle(matching.slice(start, start + BATCH_SIZE));
-        }
-        position.iterator = NextShardIterator;
-        position.last = Records.at(-1)?.dynamodb?.SequenceNumber ?? position.last;
-        if (NextShardIterator === undefined) finished.add(shard);
-        if (Records.length === 0 || NextShardIterator === undefined) return;
+  async function readShard(ShardId: string): Promise<void> {
+    for (;;) {
+      const last = positions.get(ShardId);
+      // A new one each time: iterators live for 15 minutes, and a laptop may sleep.
+      const command = new GetShardIteratorCommand({
+        StreamArn: streamArn,
+        ShardId,
+        ...(last === undefined
+          ? { ShardIteratorType: 'TRIM_HORIZON' }
+          : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last }),
+      });
+      const { ShardIterator } = await client.send(command, options);
+      const page = await client.send(new GetRecordsCommand({ ShardIterator }), options);
+      const { Records = [], NextShardIterator } = page;
+      const matching = Records.filter((record) => isMatch(filters[kind], record));
+      for (let start = 0; start < matching.length; start += BATCH_SIZE) {
+        await handle(matching.slice(start, start + BATCH_SIZE));
       }
-    } catch (error) {
-      if (!ITERATOR_ERRORS.has((error as Error).name)) throw error;
-      // The records up to this position are gone: read from the oldest one.
-      if ((error as Error).name === 'TrimmedDataAccessException') position.last = undefined;
-      position.iterator = undefined;
+      const position = Records.at(-1)?.dynamodb?.SequenceNumber;
+      if (position !== undefined) positions.set(ShardId, position);
+      if (NextShardIterator === undefined) finished.add(ShardId);
+      if (Records.length === 0 || NextShardIterator === undefined) return;
     }
-  }
-
-  async function findIterator(
-    ShardId: string,
-    last: string | undefined,
-  ): Promise<string | undefined> {
-    const command = new GetShardIteratorCommand({
-      StreamArn: streamArn,
-      ShardId,
-      ...(last === undefined
-        ? { ShardIteratorType: 'TRIM_HORIZON' }
-        : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last }),
-    });
-    return (await client.send(command, options)).ShardIterator;
   }
 
   async function handle(batch: readonly StreamRecord[], retries = 0): Promise<void> {
@@ -163,9 +138,10 @@ export function startEventSourceMapping({
         await sleep(POLL_INTERVAL, undefined, { signal: stop.signal });
       } catch (error) {
         if (stop.signal.aborted) return;
-        const { name } = error as Error;
-        if (name !== reported) logError(`The stream of the table cannot be read: ${name}`);
-        reported = name;
+        const message = `The stream of the table cannot be read: ${(error as Error).name}`;
+        const line = { timestamp: new Date().toISOString(), level: 'ERROR', message };
+        if (message !== reported) log(JSON.stringify(line));
+        reported = message;
         await sleep(POLL_INTERVAL);
       }
     }

@@ -1,13 +1,19 @@
 /** What `npm start` prints at a terminal in place of JSON lines. Colours follow NO_COLOR and the terminal (styleText). */
 import { inspect, styleText } from 'node:util';
+import { inquiriesPath } from '../src/contract.ts';
 import type { CompletedResponse } from './gateway.ts';
 
-/** `POST /inquiries 201 6 ms`. Paths with characters that emails and escape sequences need are left out. */
+/** `POST /inquiries 201 6 ms`. Other paths may hold emails and escape sequences: they are left out. */
 export function formatResponse({ method, path, status, milliseconds }: CompletedResponse): string {
   const color = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
-  const shownPath = /^[\w/.-]{1,60}$/.test(path) ? path : '(other path)';
+  const shown = path === inquiriesPath ? path : '(other path)';
   const time = styleText('dim', `${Math.round(milliseconds)} ms`);
-  return `${method} ${shownPath} ${styleText(color, String(status))} ${time}`;
+  return `${method} ${shown} ${styleText(color, String(status))} ${time}`;
+}
+
+interface LogLine {
+  readonly level: string;
+  readonly message: string | Readonly<Record<string, string>>;
 }
 
 /**
@@ -19,21 +25,20 @@ export function formatResponse({ method, path, status, milliseconds }: Completed
 export function formatLogLine(line: string): string | undefined {
   if (line.startsWith('{"_aws":')) return undefined;
   if (!line.startsWith('{"timestamp":')) return line;
-  const { level, message } = JSON.parse(line) as { level: string; message: unknown };
-  const prefix = styleText(level === 'ERROR' ? 'red' : level === 'WARN' ? 'yellow' : 'dim', level);
+  const { level, message } = JSON.parse(line) as LogLine;
+  const color = level === 'ERROR' ? 'red' : level === 'WARN' ? 'yellow' : 'dim';
+  const print = (text: string): string => `${styleText(color, level)} ${text}`;
+  if (typeof message === 'string') return print(message);
+  const { route, outcome, errorName = '' } = message;
   // The line of src/log.ts about a request.
-  if (typeof message === 'object' && message !== null && 'route' in message) {
-    const { errorName, attempts } = message as unknown as Record<string, string>;
-    return level === 'ERROR'
-      ? `${prefix} ${errorName}, requests to DynamoDB: ${attempts}`
-      : undefined;
+  if (route !== undefined) {
+    const { attempts } = message;
+    return level === 'ERROR' ? print(`${errorName}, requests to DynamoDB: ${attempts}`) : undefined;
   }
   // The line of src/mailer/log.ts about a mail: `mail inquiry 01a1… sent`.
-  if (typeof message === 'object' && message !== null && 'outcome' in message) {
-    const { inquiry, mail, outcome, errorName } = message as unknown as Record<string, string>;
-    if (outcome === 'already-sent') return undefined;
-    const text = `mail ${mail} ${inquiry} ${outcome}${errorName === undefined ? '' : `, ${errorName}`}`;
-    return level === 'INFO' ? text : `${prefix} ${text}`;
+  if (outcome === 'already-sent') return undefined;
+  if (outcome !== undefined) {
+    return print(`mail ${message['mail']} ${message['inquiry']} ${outcome} ${errorName}`.trimEnd());
   }
-  return `${prefix} ${typeof message === 'string' ? message : inspect(message)}`;
+  return print(inspect(message));
 }

@@ -13,7 +13,8 @@ import {
 } from '../lib/command-line.ts';
 import { readKey } from '../lib/issuer-keys.ts';
 import { signToken } from '../lib/issuer-tokens.ts';
-import { findDataFolder, readRunningStack } from '../lib/running-stack.ts';
+import { DATA_FOLDER } from '../lib/paths.ts';
+import { readRunningStack } from '../lib/running-stack.ts';
 
 const USAGE = `
 Usage: npm run --silent token -- [options]
@@ -23,8 +24,8 @@ Prints an ID token of the running local stack (npm start).
   --email E               the user's e-mail address (default: ana@example.com)
   --sub S                 the user's id (default: a UUID made from the e-mail address)
   --claims JSON           an object with claims to replace or add; null removes one: '{"email":null}'
-  --expires-in SECONDS    from now to expiry, negative for an expired token (default: 3600)
-  --data FOLDER           the data folder of the stack (default: that of the stack on .data or in memory)
+  --expires-in SECONDS    from now to expiry, --expires-in=-60 for an expired token (default: 3600)
+  --data FOLDER           the data folder of the stack (default: .data)
 `;
 
 export const main: Main = async (args, io) => {
@@ -37,7 +38,7 @@ export const main: Main = async (args, io) => {
       'expires-in': { type: 'string', default: '3600' },
       data: { type: 'string' },
     },
-    joinNegative(args),
+    args,
   );
   const { email, sub, claims = '{}', 'expires-in': seconds, data } = options;
   const request = { email, sub, claims: parseObject(claims), expiresIn: Number(seconds) };
@@ -45,15 +46,8 @@ export const main: Main = async (args, io) => {
   if (!/^-?\d+$/.test(seconds) || !Number.isSafeInteger(request.expiresIn)) {
     throw new UsageError(`--expires-in must be a whole number of seconds, not '${seconds}'.`);
   }
-  const { issuer, keysFile } = readRunningStack(data ?? findDataFolder());
+  const { issuer, keysFile } = readRunningStack(data ?? DATA_FOLDER);
   io.stdout.write(`${await signToken(await readKey(keysFile), issuer, request)}\n`);
 };
 
 if (import.meta.main) await runCommand(main);
-
-/** parseArgs takes a value that starts with a dash only as `--expires-in=-60`. */
-function joinNegative(args: string[]): string[] {
-  const at = args.indexOf('--expires-in');
-  const value = args[at + 1];
-  return at >= 0 && value?.startsWith('-') ? args.toSpliced(at, 2, `--expires-in=${value}`) : args;
-}

@@ -90,18 +90,10 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
   child.stdin.on('error', () => undefined);
   const exit = once(child, 'exit');
   let closing = false;
-  let reasonOfEnd = new Error('DynamoDB Local has ended.');
-  const failed = exit.then(() => (closing ? new Promise<never>(() => {}) : reasonOfEnd));
-  child.stderr.on('data', (chunk: Buffer) => {
-    try {
-      // When the disk is full, DynamoDB Local writes stack traces that do not say so.
-      if (path !== undefined) openFolder(path);
-      process.stderr.write(chunk);
-    } catch (error) {
-      reasonOfEnd = error as Error;
-      child.kill();
-    }
-  });
+  const failed = exit.then(() =>
+    closing ? new Promise<never>(() => {}) : new Error('DynamoDB Local has ended.'),
+  );
+  child.stderr.pipe(process.stderr);
   const port = new Promise<string>((resolve) => {
     createInterface(child.stdout).on('line', (line) => {
       const [, found] = /^Listening on port (\d+)$/.exec(line) ?? [];

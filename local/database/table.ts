@@ -6,32 +6,11 @@ import {
   CreateTableCommand,
   DescribeTableCommand,
   DynamoDBClient,
-  UpdateTimeToLiveCommand,
   waitUntilTableExists,
   type CreateTableCommandInput,
   type StreamSpecification,
 } from '@aws-sdk/client-dynamodb';
-import { UsageError } from '../../lib/command-line.ts';
 import type { Engine } from './engines.ts';
-
-const byState = {
-  IndexName: 'by-state',
-  KeySchema: [
-    { AttributeName: 'inbox', KeyType: 'HASH' },
-    { AttributeName: 'id', KeyType: 'RANGE' },
-  ],
-  Projection: {
-    ProjectionType: 'INCLUDE',
-    NonKeyAttributes: [
-      'cognito_sub',
-      'email',
-      'created_at',
-      'reply_at',
-      'respondent',
-      'expires_at',
-    ],
-  },
-} satisfies NonNullable<CreateTableCommandInput['GlobalSecondaryIndexes']>[number];
 
 export const tableDefinition = {
   KeySchema: [
@@ -44,7 +23,26 @@ export const tableDefinition = {
     { AttributeName: 'inbox', AttributeType: 'S' },
     { AttributeName: 'id', AttributeType: 'S' },
   ],
-  GlobalSecondaryIndexes: [byState],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: 'by-state',
+      KeySchema: [
+        { AttributeName: 'inbox', KeyType: 'HASH' },
+        { AttributeName: 'id', KeyType: 'RANGE' },
+      ],
+      Projection: {
+        ProjectionType: 'INCLUDE',
+        NonKeyAttributes: [
+          'cognito_sub',
+          'email',
+          'created_at',
+          'reply_at',
+          'respondent',
+          'expires_at',
+        ],
+      },
+    },
+  ],
   BillingMode: 'PAY_PER_REQUEST',
 } satisfies Omit<CreateTableCommandInput, 'TableName'>;
 
@@ -83,36 +81,15 @@ export async function createTable(
 /**
  * Opens the table of the local stack, or creates it.
  *
- * @returns The ARN of the table's stream; undefined for dynalite, which has neither streams nor TTL.
- * @throws UsageError for a table without the index, or, on DynamoDB Local, without the stream.
+ * @returns The ARN of the table's stream; undefined for dynalite, which has no streams.
  */
 export async function openTable(
   { name, url }: Pick<Engine, 'name' | 'url'>,
   TableName: string,
 ): Promise<string | undefined> {
-  const hasStreams = name === 'dynamodb-local';
-  await createTable(url, TableName, hasStreams ? { StreamSpecification: STREAM } : {});
+  await createTable(url, TableName, name === 'dynalite' ? {} : { StreamSpecification: STREAM });
   const client = createClient(url);
-  try {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-    const { GlobalSecondaryIndexes, LatestStreamArn } = Table ?? {};
-    const hasIndex = GlobalSecondaryIndexes?.some(
-      ({ IndexName }) => IndexName === byState.IndexName,
-    );
-    if (hasIndex !== true || (hasStreams && LatestStreamArn === undefined)) {
-      throw new UsageError(
-        'The table in the data folder is of another version; start with --reset.',
-      );
-    }
-    if (!hasStreams) return undefined;
-    const TimeToLiveSpecification = { AttributeName: 'expires_at', Enabled: true };
-    await client
-      .send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }))
-      .catch((error: Error) => {
-        if (error.message !== 'TimeToLive is already enabled') throw error;
-      });
-    return LatestStreamArn;
-  } finally {
-    client.destroy();
-  }
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  client.destroy();
+  return Table?.LatestStreamArn;
 }

@@ -14,14 +14,14 @@ export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
  * @param options.port - 0 for any free port.
  * @param options.keysFile - Keeps the signing key, so that tokens stay valid over a restart. Default: a new key.
  * @param options.webOrigins - Origins of web apps: `<origin>/` and `<origin>/callback` are redirect URIs, `<origin>/`
- *   is the logout URI, and they get CORS. Without any, there is no code flow, only `token()`.
+ *   is the logout URI, and they get CORS.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  * @throws UsageError naming the key file when it cannot be used.
  */
 export async function startIssuer({
   port,
   keysFile,
-  webOrigins = [],
+  webOrigins = ['http://localhost'],
 }: {
   port: number;
   keysFile?: string | undefined;
@@ -31,8 +31,7 @@ export async function startIssuer({
     keysFile === undefined ? await createKey() : await readKey(keysFile, { create: true });
   const server = createServer();
   const url = `http://127.0.0.1:${await listen(server, port)}`;
-  const origins = webOrigins.map((origin) => new URL(origin).origin);
-  const handle = createProvider(url, key, origins).callback();
+  const handle = createProvider(url, key, webOrigins).callback();
   server.on('request', (request, response) => void handle(request, response));
   return {
     /** The `iss` of its tokens: an origin, without a trailing slash. */

@@ -11,7 +11,7 @@ import { escapeHtml } from '../../src/mailer/text.ts';
 const FOLDER = join(import.meta.dirname, 'demo');
 const OIDC_CLIENT = join(ROOT, 'node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js');
 
-/** Addresses of the running stack, which replace those that the page names. */
+/** Addresses of the running stack, which replace their names in the page. */
 interface DemoConfig {
   readonly issuer: string;
   readonly apiUrl: string;
@@ -47,12 +47,11 @@ export const startDemoServer = (port: number) =>
     },
   });
 
-/** The page, which names the default ports of `npm start`. It is read on each request. */
-function readPage({ issuer, apiUrl, formUrl }: DemoConfig): string {
+/** It is read on each request. */
+function readPage(config: DemoConfig): string {
   const page = readFileSync(join(FOLDER, 'index.html'), 'utf8');
-  const byPort: Partial<Record<string, string>> = { 3000: apiUrl, 3001: issuer, 3003: formUrl };
   return page.replaceAll(
-    /http:\/\/127\.0\.0\.1:(\d+)/g,
-    (address, port: string) => byPort[port] ?? address,
+    /\{(issuer|apiUrl|formUrl)\}/g,
+    (_, name: keyof DemoConfig) => config[name],
   );
 }

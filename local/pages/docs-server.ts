@@ -6,7 +6,6 @@ import { startPageServer, type Content } from '../../lib/page-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 
 const FOLDER = join(import.meta.dirname, 'docs');
-const TEXT = 'text/plain; charset=utf-8';
 
 interface DocsConfig {
   /** The address of the running gateway. */
@@ -27,27 +26,25 @@ export const startDocsServer = (port: number) =>
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
+/** Texts by their paths. */
+const TEXTS: Readonly<Record<string, string>> = {
+  '/contract.md': 'docs/contract.md',
+  '/front-end.md': 'docs/front-end.md',
+  '/element.md': 'web/README.md',
+};
+
 /** The content of a path. It is read on each request, so that a change needs no restart. */
 function find(path: string, { gateway }: DocsConfig): Content | undefined {
-  switch (path) {
-    case '/': {
-      const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
-      const data = html.replaceAll('{api}', `${gateway}/inquiries`);
-      return { type: 'text/html; charset=utf-8', data };
-    }
-    case '/contract.md':
-      return { type: TEXT, data: read('docs/contract.md') };
-    case '/front-end.md':
-      return { type: TEXT, data: read('docs/front-end.md') };
-    case '/element.md':
-      return { type: TEXT, data: read('web/README.md') };
-    case '/openapi.yaml':
-      return { type: 'application/yaml', data: stringify(readDocument(gateway)) };
-    case '/openapi.json':
-      return { type: 'application/json', data: JSON.stringify(readDocument(gateway), null, 2) };
-    default:
-      return undefined;
+  if (path === '/') {
+    const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
+    const data = html.replaceAll('{api}', `${gateway}/inquiries`);
+    return { type: 'text/html; charset=utf-8', data };
   }
+  if (path === '/openapi.yaml') {
+    return { type: 'application/yaml', data: stringify(readDocument(gateway)) };
+  }
+  const file = TEXTS[path];
+  return file === undefined ? undefined : { type: 'text/plain; charset=utf-8', data: read(file) };
 }
 
 /** The document with the running gateway as its server. */

@@ -39,12 +39,12 @@ export async function startFormServer(
       path === '/config.json'
         ? { type: 'application/json', data: JSON.stringify(config, null, 2) }
         : undefined,
-    policy: ({ issuer, apiUrl }, url) =>
-      live
+    policy: ({ issuer, apiUrl }, url) => [
+      "img-src 'self'",
+      ...(live
         ? [
             "script-src 'self'",
             "style-src 'self'",
-            "img-src 'self'",
             `connect-src 'self' ${issuer} ${apiUrl} ${url.replace('http', 'ws')}`,
             // Vite's client adds style elements, and waits for a stopped server in a worker made from a string.
             "style-src-elem 'self' 'unsafe-inline'",
@@ -53,11 +53,11 @@ export async function startFormServer(
         : [
             `script-src 'self' ${hashOf(read('src/first-paint.js'))}`,
             `style-src 'self' ${hashOf(read('ui/first-paint.css'))}`,
-            "img-src 'self'",
             `connect-src 'self' ${issuer} ${apiUrl}`,
             "require-trusted-types-for 'script'",
             "trusted-types 'none'",
-          ],
+          ]),
+    ],
     allowOrigin: (origin) => (live ? embedders.find((one) => one === origin) : '*'),
     send: live
       ? (request, response, next) => {
