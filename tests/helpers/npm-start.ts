@@ -8,6 +8,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, expect, vi } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
+import type { LocalMail } from '../../local/mailbox.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { sendAndCheck as send } from './contract.ts';
 
@@ -15,12 +16,9 @@ export const noJava = dynamoDbLocalUnavailableReason();
 export const noTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux')
   ? undefined
   : 'the `script` command of util-linux is missing';
-for (const [what, reason] of [
-  ['npm start on DynamoDB Local', noJava],
-  ['npm start at a terminal', noTerminal],
-  ['the commands of the README', noJava ?? noTerminal],
-]) {
-  if (reason !== undefined) process.stdout.write(`\nSKIPPED: ${what}, because ${reason}.\n`);
+const missing = noJava ?? noTerminal;
+if (missing !== undefined) {
+  process.stdout.write(`\nSKIPPED: tests of npm start as a process, because ${missing}.\n`);
 }
 /** Milliseconds; a start takes three seconds on a quiet machine. */
 export const WAIT = { timeout: 80_000 };
@@ -33,13 +31,22 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs what `npm start` runs, and waits until it says that it runs. */
+export type Running = Awaited<ReturnType<typeof start>>;
+
+/** Runs what `npm start` runs with a data folder, and waits until it says that it runs. */
 export async function start(
+  data: string,
   args: string[],
-  { env = {}, root = ROOT, command = [process.execPath, 'local/start.ts'] } = {},
+  {
+    env = {},
+    root = ROOT,
+    command = [process.execPath, 'local/start.ts'],
+    isTerminal = false,
+  } = {},
 ) {
-  const [file = '', ...first] = command;
-  const child = spawn(file, [...first, ...args], { cwd: root, env: { ...process.env, ...env } });
+  const all = [...command, '--data', data, ...args];
+  const [file = '', ...rest] = isTerminal ? ['script', '-qec', all.join(' '), '/dev/null'] : all;
+  const child = spawn(file, rest, { cwd: root, env: { ...process.env, ...env } });
   const exit = once(child, 'exit').then(([code]) => code as number | null);
   running.push({ child, exit });
   let output = '';
@@ -50,17 +57,15 @@ export async function start(
   const complained = (): string => errors.replaceAll(/^(npm warn|Picked up) .*\n/gm, '');
   await vi.waitUntil(() => output.includes('curl -X POST') || complained() !== '', WAIT);
   expect(complained()).toBe('');
-  const addressOf = (label: string) =>
-    new RegExp(`${label} +(\\S+)`).exec(stripVTControlCharacters(output))?.[1] ?? '';
-  const data = /token -- (--data) '(.*)'\)/.exec(output)?.slice(1) ?? [];
-  const headers = await authorize(root, ...data);
+  const said = (): string => stripVTControlCharacters(output);
+  const addressOf = (label: string) => new RegExp(`${label} +(\\S+)`).exec(said())?.[1] ?? '';
+  const token = execFileSync(process.execPath, ['local/token.ts', '--data', data], { cwd: root });
+  const authorization = ['Authorization', `Bearer ${String(token).trim()}`];
+  const headers = [...authorization, 'Content-Type', 'application/json'];
   const api = addressOf('API');
-  const mails = async () => {
-    const response = await fetch(`${addressOf('Mailbox')}/store`);
-    return ((await response.json()) as { emails: { subject: string }[] }).emails;
-  };
   return {
-    said: () => output,
+    output: () => output,
+    said,
     complained,
     addressOf,
     api,
@@ -70,34 +75,32 @@ export async function start(
       const { stdout } = spawnSync('sh', ['-c', printed.replaceAll('\r', '')], { cwd: ROOT });
       return JSON.parse(String(stdout));
     },
-    send: (method: string) => send(api, { method, headers }),
-    post: (subject: string, more: string[] = []) =>
+    send: (method: string, subject?: string, more: string[] = []) =>
       send(api, {
-        method: 'POST',
+        method,
         headers: [...headers, ...more],
-        body: JSON.stringify({ subject, body: 'Is anyone\nthere?' }),
+        ...(subject !== undefined && {
+          body: JSON.stringify({ subject, body: 'Is anyone\nthere?' }),
+        }),
       }),
     subjects: async () => {
       const { inquiries } = (await send(api, { headers })).json as InquiryListResponse;
       return inquiries.map(({ subject }) => subject);
     },
-    mails,
-    mailed: async () => (await mails()).map(({ subject }) => subject),
+    /** Recipients and subjects of the mails. */
+    async mails() {
+      const mails = (await (await fetch(`${addressOf('Mailbox')}/mails`)).json()) as LocalMail[];
+      return mails.map(({ Destination, Content }) => [
+        Destination?.ToAddresses?.join(),
+        Content?.Simple?.Subject?.Data,
+      ]);
+    },
     async stop(signal: NodeJS.Signals): Promise<number | null> {
       child.kill(signal);
       return exit;
     },
   };
 }
-
-/** Headers of a request of ana@example.com. */
-async function authorize(cwd: string, ...options: string[]): Promise<string[]> {
-  const token = execFileSync(process.execPath, ['local/token.ts', ...options], { cwd });
-  const type = ['Content-Type', 'application/json'];
-  return ['Authorization', `Bearer ${String(token).trim()}`, ...type];
-}
-
-export type Running = Awaited<ReturnType<typeof start>>;
 
 /** What other users may do with a folder and with what is in it; empty: nothing. */
 export const accessOfOthers = (of: string): string[] =>

@@ -1,218 +1,96 @@
-/**
- * Which tokens the local gateway accepts and refuses; on AWS the authorizer of API Gateway decides. Signatures are jose's: of
- * forged tokens there is one for each way in which jose is configured.
- */
-import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+/** Which tokens the local gateway accepts and refuses; on AWS the authorizer of API Gateway decides. */
+import { createHmac, createSign, generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAuthorizer, type Authorize } from '../../local/authorizer.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 
-type Fields = Record<string, unknown>;
-const AUDIENCE = 'client-1';
-const now = (): number => Math.floor(Date.now() / 1000);
+type Fields = Readonly<Record<string, unknown>>;
+const FUTURE = 9_999_999_999;
 const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
 const key = rsa();
 const other = rsa();
-const jwk = (publicKey: KeyObject, more: Fields) => ({
-  ...publicKey.export({ format: 'jwk' }),
-  ...more,
-});
-const GOOD_KEY = jwk(key.publicKey, { kid: 'k1', alg: 'RS256', use: 'sig' });
 
-/** The issuer's requests and its JWKS endpoint; `foreign` is a server that only tokens name. */
 let issuer = '';
-let foreign = '';
-let issuerRequests = 0;
-let foreignRequests = 0;
-const describeIssuer = (response: ServerResponse): unknown =>
-  response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }));
-let respond = describeIssuer;
-const publish = (...keys: Fields[]): void => {
-  respond = (response) => response.end(JSON.stringify({ keys }));
-};
-const issuerServer = createServer((request, response) => {
-  issuerRequests++;
-  if (request.url === '/jwks') respond(response);
-  else describeIssuer(response);
-});
-const foreignServer = createServer((_request, response) => {
-  foreignRequests++;
-  const keys = [jwk(other.publicKey, { kid: 'k1' })];
-  response.end(JSON.stringify({ issuer: foreign, jwks_uri: `${foreign}/jwks`, keys }));
+let authorize: Authorize;
+const server = createServer((_request, response) => {
+  const jwk = { ...key.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256' };
+  response.end(JSON.stringify({ keys: [jwk] }));
 });
 beforeAll(async () => {
-  issuer = `http://127.0.0.1:${await listen(issuerServer, 0)}`;
-  foreign = `http://127.0.0.1:${await listen(foreignServer, 0)}`;
+  issuer = `http://127.0.0.1:${await listen(server, 0)}`;
+  authorize = createAuthorizer({ issuer, audience: ['client-1', 'client-2'] });
 });
-afterAll(() => Promise.all([issuerServer, foreignServer].map(close)));
+afterAll(() => close(server));
 
-let authorize: Authorize;
-beforeEach(() => {
-  authorize = createAuthorizer({ issuer, audience: [AUDIENCE, 'client-2'] });
-  publish(GOOD_KEY);
-  issuerRequests = 0;
-  foreignRequests = 0;
-});
-
-const text = (value: unknown): string =>
-  typeof value === 'string' ? value : JSON.stringify(value);
 const encode = (value: string | Buffer): string => Buffer.from(value).toString('base64url');
-/** In a change, undefined removes the field. */
-const header = (change: Fields = {}): Fields => ({ alg: 'RS256', kid: 'k1', ...change });
-const payload = (change: Fields = {}): Fields => ({
-  iss: issuer,
-  aud: AUDIENCE,
-  sub: 's',
-  iat: now(),
-  exp: now() + 60,
-  ...change,
-});
-const by =
-  (privateKey: KeyObject) =>
+const bySigning =
+  ({ privateKey } = key) =>
   (input: string): Buffer =>
     createSign('sha256').update(input).sign(privateKey);
-const token = (
-  head: unknown = header(),
-  body: unknown = payload(),
-  signer = by(key.privateKey),
-): string => {
-  const input = `${encode(text(head))}.${encode(text(body))}`;
-  return `${input}.${encode(signer(input))}`;
-};
-const withHeader = (change: Fields, signer?: ReturnType<typeof by>) => (): string =>
-  token(header(change), payload(), signer);
-const withClaims = (change: Fields) => (): string => token(header(), payload(change));
-const foreignKey = by(other.privateKey);
+/** A token with changes; undefined removes a field. */
+function makeToken(claims: Fields | string = {}, header: Fields = {}, sign = bySigning()): string {
+  const usual = { iss: issuer, aud: 'client-1', sub: 's', iat: 1, exp: FUTURE };
+  const payload = typeof claims === 'string' ? claims : JSON.stringify({ ...usual, ...claims });
+  const head = JSON.stringify({ alg: 'RS256', kid: 'k1', ...header });
+  const input = `${encode(head)}.${encode(payload)}`;
+  return `${input}.${encode(sign(input))}`;
+}
 const publicPem = key.publicKey.export({ type: 'spki', format: 'pem' });
-const hs256 = (input: string): Buffer => createHmac('sha256', publicPem).update(input).digest();
+const byHmac = (input: string): Buffer => createHmac('sha256', publicPem).update(input).digest();
+const jwk = other.publicKey.export({ format: 'jwk' });
 
-type Row = [name: string, authorization: () => string];
-const each = (name: string, values: unknown[], change: (fields: Fields) => () => string): Row[] =>
-  values.map((value) => [`${name} ${JSON.stringify(value)}`, change({ [name]: value })]);
+it.each<[string, () => string]>([
+  ['another scheme', () => `DPoP ${makeToken()}`],
+  ['two tokens', () => `${makeToken()},${makeToken()}`],
+  ['no signature', () => makeToken().replace(/\.[^.]*$/, '')],
+  ['alg none and an empty signature', () => makeToken({}, { alg: 'none' }, () => Buffer.alloc(0))],
+  ['alg none', () => makeToken({}, { alg: 'none' })],
+  ['HS256 with the public key', () => makeToken({}, { alg: 'HS256' }, byHmac)],
+  ['no kid', () => makeToken({}, { kid: undefined })],
+  ['an unknown kid', () => makeToken({}, { kid: 'k2' })],
+  ['the signature of another key', () => makeToken({}, {}, bySigning(other))],
+  ['a key that the token has itself', () => makeToken({}, { jwk }, bySigning(other))],
+  ['another issuer', () => makeToken({ iss: 'https://evil.example' })],
+  ['exp in the past', () => makeToken({ exp: 2 })],
+  ['exp as text', () => makeToken({ exp: String(FUTURE) })],
+  ['no exp', () => makeToken({ exp: undefined })],
+  ['exp infinite', () => makeToken(`{"iss":"${issuer}","aud":"client-1","exp":1e400}`)],
+  ['nbf in the future', () => makeToken({ nbf: FUTURE })],
+  ['iat in the future', () => makeToken({ iat: FUTURE })],
+  ['no audience', () => makeToken({ aud: undefined })],
+  ['another audience', () => makeToken({ aud: ['other'], client_id: 'client-1' })],
+  ['a nested audience', () => makeToken({ aud: [['client-1']] })],
+  ['another client_id', () => makeToken({ aud: undefined, client_id: 'other' })],
+])('refuses %s', async (_, authorization) => {
+  const challenge = /^Bearer scope="" error="invalid_token" error_description="the token [\w ]+"$/;
+  const answer = await authorize(authorization());
+  expect(answer).toEqual({ challenge: expect.stringMatching(challenge) as string });
+});
 
-const refused: Record<string, Row[]> = {
-  'the token is malformed': [
-    ['another scheme', () => `DPoP ${token()}`],
-    ['two tokens', () => `${token()},${token()}`],
-    ['no signature', () => token().replace(/\.[^.]*$/, '')],
-    ['alg none and an empty signature', withHeader({ alg: 'none' }, () => Buffer.alloc(0))],
-  ],
-  'the token has no key identifier': each('kid', [undefined, 1], withHeader),
-  'the token could not be verified': [
-    ...each('alg', ['none'], withHeader),
-    ['HS256 with the public key', withHeader({ alg: 'HS256' }, hs256)],
-    ['the signature of an unknown key', withHeader({}, foreignKey)],
-    ['the URL of a key (jku)', () => withHeader({ jku: `${foreign}/jwks` }, foreignKey)()],
-    ['another issuer with its key', () => token(header(), payload({ iss: foreign }), foreignKey)],
-    ...each('exp', ['9999999999', 0], withClaims),
-    ...each('nbf', [9_999_999_999], withClaims),
-  ],
-  'the token must have an expiry': [
-    ['no exp', withClaims({ exp: undefined })],
-    ['exp infinite', () => token(header(), text(payload()).replace(/}$/, ',"exp":1e400}'))],
-  ],
-  'the token was issued in the future': [
-    ['iat in the future', () => withClaims({ iat: now() + 60 })()],
-  ],
-  'the token has an invalid audience': [
-    ...each('aud', [undefined, ['other'], [[AUDIENCE]]], withClaims),
-    ['aud wrong, client_id right', withClaims({ aud: 'other', client_id: AUDIENCE })],
-    ['client_id wrong', withClaims({ aud: undefined, client_id: 'other' })],
-  ],
-};
-
-const accepted: Row[] = [
-  ['a bare token', () => token()],
-  ['Bearer and a token', () => `Bearer ${token()}`],
-  ['bearer in lower case', () => `bearer ${token()}`],
-  ['each configured audience', withClaims({ aud: 'client-2' })],
-  ['one of several audiences in the token', withClaims({ aud: ['other', AUDIENCE] })],
+it.each<[string, () => string]>([
+  ['a bare token', () => makeToken()],
+  ['Bearer and a token', () => `Bearer ${makeToken()}`],
+  ['bearer in lower case', () => `bearer ${makeToken()}`],
+  ['one of several audiences', () => makeToken({ aud: ['other', 'client-2'] })],
   [
     'client_id without aud, as in an access token',
-    withClaims({ aud: undefined, client_id: AUDIENCE }),
+    () => makeToken({ aud: undefined, client_id: 'client-1' }),
   ],
-  ['nbf now', () => withClaims({ nbf: now() })()],
-  ['no iat', withClaims({ iat: undefined })],
-];
-
-describe('the authorizer', () => {
-  describe.each(Object.entries(refused))('refuses, because %s:', (reason, rows) => {
-    it.each(rows)('%s', async (_name, authorization) => {
-      const challenge = `Bearer scope="" error="invalid_token" error_description="${reason}"`;
-      expect(await authorize(authorization())).toEqual({ challenge });
-      expect(await authorize(token())).toHaveProperty('claims');
-      // The issuer's discovery document and JWKS, once each, and nothing that the token names.
-      expect([issuerRequests, foreignRequests]).toEqual([2, 0]);
-    });
-  });
-
-  it.each(accepted)('accepts %s', async (_name, authorization) => {
-    expect(await authorize(authorization())).toMatchObject({ claims: { sub: 's' } });
-  });
-
-  it.each([undefined, ''])('refuses %j with a plain challenge', async (authorization) => {
-    expect(await authorize(authorization)).toEqual({ challenge: 'Bearer' });
-  });
-
-  it('passes claims on as strings: numbers, booleans, arrays, objects; nulls are left out', async () => {
-    const claims = { n: 7, t: true, a: ['x', 1], o: { k: 'v' }, z: null, s: 'ä "quoted"' };
-    const answer = await authorize(
-      withClaims({ ...claims, iat: 1_718_722_804, exp: 9_999_999_999 })(),
-    );
-    expect(answer).toEqual({
-      claims: {
-        iss: issuer,
-        aud: AUDIENCE,
-        sub: 's',
-        iat: '1718722804',
-        exp: '9999999999',
-        n: '7',
-        t: 'true',
-        a: '[x 1]',
-        o: '{"k":"v"}',
-        s: 'ä "quoted"',
-      },
-    });
-  });
+  ['no iat', () => makeToken({ iat: undefined })],
+])('accepts %s', async (_, authorization) => {
+  expect(await authorize(authorization())).toMatchObject({ claims: { sub: 's' } });
 });
 
-it('asks the issuer once in 30 seconds, however many tokens name unknown keys', async () => {
-  const start = Date.now();
-  const clock = vi.spyOn(Date, 'now').mockReturnValue(start);
-  await authorize(token());
-  for (const [seconds, requests] of [
-    [29, 0],
-    [31, 1],
-    [60, 0],
-    [62, 1],
-  ] as const) {
-    clock.mockReturnValue(start + seconds * 1_000);
-    issuerRequests = 0;
-    for (const kid of ['a', 'b', 'c']) await authorize(withHeader({ kid }, foreignKey)());
-    expect([seconds, issuerRequests]).toEqual([seconds, requests]);
-  }
+it('answers a request without a token with a plain challenge', async () => {
+  for (const none of [undefined, ''])
+    expect(await authorize(none)).toEqual({ challenge: 'Bearer' });
 });
 
-it.each<[string, (response: ServerResponse) => unknown]>([
-  ['is down', (response) => response.destroy()],
-  ['publishes no keys', (response) => response.end('{"keys":[null,"k2"]}')],
-])(
-  'when the issuer %s, cached keys stay valid, and no other token is accepted',
-  async (_name, failing) => {
-    const isAccepted = async (authorization = token()) =>
-      'claims' in (await authorize(authorization));
-    respond = failing;
-    expect(await isAccepted()).toBe(false);
-    publish(GOOD_KEY);
-    expect(await isAccepted()).toBe(true);
-    // Past the time in which an unknown kid does not fetch the keys again.
-    const later = Date.now() + 31_000;
-    vi.spyOn(Date, 'now').mockReturnValue(later);
-    issuerRequests = 0;
-    respond = failing;
-    expect(await isAccepted(withHeader({ kid: 'k2' }, foreignKey)())).toBe(false);
-    expect(await isAccepted()).toBe(true);
-    expect([issuerRequests, foreignRequests]).toEqual([1, 0]);
-  },
-);
+it('passes claims on as strings: numbers, booleans, arrays, objects; nulls are left out', async () => {
+  const token = makeToken({ t: true, a: ['x', 1], o: { k: 'v' }, z: null, s: 'ä "quoted"' });
+  const texts = { t: 'true', a: '[x 1]', o: '{"k":"v"}', s: 'ä "quoted"' };
+  expect(await authorize(token)).toEqual({
+    claims: { iss: issuer, aud: 'client-1', sub: 's', iat: '1', exp: String(FUTURE), ...texts },
+  });
+});

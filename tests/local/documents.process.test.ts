@@ -45,17 +45,20 @@ it.skipIf((noJava ?? noTerminal) !== undefined)(
     const left = HOUR - (Date.now() % HOUR);
     if (left < 60_000) await sleep(left);
     const data = join(folder, 'readme');
-    const args = ['start', '--', '--port', '0', '--data', data];
-    const { api, stop } = await start(args, { command: ['npm'], env: { INQUIRIES_PER_HOUR: '1' } });
+    const command = ['npm', 'start', '--'];
+    const env = { INQUIRIES_PER_HOUR: '1' };
+    const { api, stop } = await start(data, ['--port', '0'], { command, env });
     // The commands find this stack instead of one of the developer's.
     const definitions = [
       `npm() { case "$*" in *" -- "*) set -- "$@" ;; *) set -- "$@" -- ;; esac; command npm "$@" --data ${data}; }`,
     ];
     const ids = new Map<string, string>();
-    for (const { command, output } of ['README.md', 'docs/inbox.md', 'docs/front-end.md'].flatMap(
-      readConsole,
-    )) {
-      const own = command
+    for (const { command: printed, output } of [
+      'README.md',
+      'docs/inbox.md',
+      'docs/front-end.md',
+    ].flatMap(readConsole)) {
+      const own = printed
         .replace('http://127.0.0.1:3000/inquiries', api)
         .replaceAll(UUID, (id) => ids.get(id) ?? id);
       if (output === '') {
@@ -73,7 +76,7 @@ it.skipIf((noJava ?? noTerminal) !== undefined)(
           env: { ...process.env, SHELL: '/bin/bash' },
         },
       );
-      expect(`${command}\n${normalize(actual)}`).toBe(`${command}\n${normalize(output)}`);
+      expect(`${printed}\n${normalize(actual)}`).toBe(`${printed}\n${normalize(output)}`);
       const actualIds = actual.match(UUID) ?? [];
       for (const [at, id] of (output.match(UUID) ?? []).entries()) ids.set(id, actualIds[at] ?? id);
     }

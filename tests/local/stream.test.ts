@@ -3,68 +3,56 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
+import { uuidv7 } from 'uuidv7';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { startEngine } from '../../local/database/engines.ts';
 import { startEventSourceMapping, type StreamOptions } from '../../local/stream.ts';
 import { openTable } from '../../local/database/table.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
-import { createInquiries } from '../../src/inquiries.ts';
-import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { INQUIRY, makeCall } from '../helpers/events.ts';
-import { first, refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { INQUIRY } from '../helpers/events.ts';
+import { refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { createFolder } from '../helpers/inbox.ts';
-import { createOwnTable, removeRow, type OwnTable } from '../helpers/own-table.ts';
+import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 
-const OWNER = { sub: '1daae433-47cc-48ff-bf9b-73f530b9d7bc', email: 'ana@example.com' };
 const WAIT = { timeout: 30_000 };
 const { 'dynamodb-local': shared } = inject('engines');
 
 /** A table with a stream. */
 async function openOwnTable(endpoint = shared ?? '') {
   let streamArn = '';
-  const table = await createOwnTable(endpoint, async (url, name) => {
-    streamArn = (await openTable({ name: 'dynamodb-local', url }, name)) ?? '';
+  const { client, name, close } = await createOwnTable(endpoint, async (url, table) => {
+    streamArn = (await openTable({ name: 'dynamodb-local', url }, table)) ?? '';
   });
-  onTestFinished(() => table.close());
-  const inbox = createInbox(table.client, table.name);
-  return { endpoint, table, streamArn, inbox, post: createWriter(table, endpoint) };
-}
-
-async function openBehindProxy() {
-  const own = await openOwnTable();
-  const proxy = await startFaultProxy(own.endpoint);
-  onTestFinished(() => proxy.close());
-  return { own: { ...own, endpoint: proxy.url }, proxy };
-}
-
-/** @returns A function that creates inquiries and returns their ids. */
-function createWriter({ name, environment }: OwnTable, endpoint: string) {
-  Object.assign(process.env, environment(endpoint));
-  const inquiries = createInquiries(
-    createInquiryStore(createDynamoDbClient({ region: 'local' }), name),
-  );
-  const content = { subject: 'secret subject', body: 'secret body' };
-  return async (count: number, key?: string): Promise<string[]> => {
-    const ids: string[] = [];
-    while (ids.length < count) {
-      ids.push((await inquiries.create(OWNER, content, makeCall(), { key })).inquiry.id);
+  onTestFinished(close);
+  const inbox = createInbox(client, name);
+  const put = async (Item: object) => client.send(new PutCommand({ TableName: name, Item }));
+  /** @returns The ids. */
+  const post = async (count: number): Promise<string[]> => {
+    const ids = Array.from({ length: count }, () => uuidv7());
+    for (const id of ids) {
+      const { Item } = createInquiryEntity(name)
+        .put({ ...INQUIRY, id })
+        .params<{ Item: object }>();
+      await put(Item);
     }
     return ids;
   };
+  return { endpoint, streamArn, client, name, inbox, put, post };
 }
-
-/** The sequence numbers to report as failed. */
-type Answer = (event: DynamoDBStreamEvent) => string[];
 
 const idOf = (record: DynamoDBStreamEvent['Records'][number]): string | undefined =>
   record.dynamodb?.NewImage?.['id']?.S;
 
-/** Starts the mapping with a function that keeps what it gets; `batches` are ids. */
+/**
+ * Starts the mapping with a function that keeps what it gets; `batches` are ids.
+ *
+ * @param judge - The ids of a batch that it reports as failed.
+ */
 function map(
   options: Pick<StreamOptions, 'endpoint' | 'streamArn'> & Partial<StreamOptions>,
-  answer: Answer = () => [],
+  judge: (attempt: number, ids: (string | undefined)[]) => (string | undefined)[] = () => [],
 ) {
   const events: DynamoDBStreamEvent[] = [];
   const lines: string[] = [];
@@ -74,152 +62,109 @@ function map(
     ...options,
     invoke: async (text) => {
       const event = JSON.parse(text) as DynamoDBStreamEvent;
-      events.push(event);
-      const batchItemFailures = answer(event).map((itemIdentifier) => ({ itemIdentifier }));
+      const failed = judge(events.push(event), event.Records.map(idOf));
+      const batchItemFailures = event.Records.filter((record) => failed.includes(idOf(record))).map(
+        ({ dynamodb }) => ({ itemIdentifier: dynamodb?.SequenceNumber }),
+      );
       return JSON.stringify({ batchItemFailures });
     },
     log: (line) => void lines.push(line),
   });
   onTestFinished(() => mapping.close());
-  const batches = () => events.map(({ Records }) => Records.map(idOf));
-  return { mapping, events, lines, batches, ids: () => batches().flat() };
+  return { mapping, events, lines, batches: () => events.map(({ Records }) => Records.map(idOf)) };
 }
 
-/** The sequence numbers of the records with these ids. */
-const sequenceNumbersOf = (
-  { Records }: DynamoDBStreamEvent,
-  ids: (string | undefined)[],
-): string[] =>
-  Records.flatMap((record) =>
-    ids.includes(idOf(record)) ? (record.dynamodb?.SequenceNumber ?? '') : [],
-  );
-
 describe.skipIf(shared === undefined)('the event source mapping of the local stack', () => {
-  it('passes new inquiries and new replies on, in order, in batches of a hundred, and nothing else', async () => {
+  it('passes new inquiries and new replies on, once, in order, in batches of a hundred, and nothing else', async () => {
     const own = await openOwnTable();
-    const { client, name: table } = own.table;
-    // With a key: its row is stored, replaced and deleted.
-    const ids = [...(await own.post(1, 'k')), ...(await own.post(101))];
+    const { client, name: table } = own;
+    const ids = await own.post(102);
     const [answered = '', dismissed = '', deleted = ''] = ids;
     await own.inbox.answer(answered, { reply: 'Yes.', respondent: 'R' });
     await own.inbox.answer(dismissed, { respondent: 'R' });
-    const ofOwner = { cognito_sub: OWNER.sub, email: OWNER.email };
-    await removeRow(client, table, { ...ofOwner, id: deleted });
-    const key = { key: 'k', expires_at: 1 };
-    const { pk, sk } = await writeIdempotencyKey(
-      { client, table },
-      { ...INQUIRY, ...ofOwner },
-      key,
-    );
+    await removeRow(client, table, { ...INQUIRY, id: deleted });
+    const { pk, sk } = await writeIdempotencyKey({ client, table }, INQUIRY);
     await client.send(new DeleteCommand({ TableName: table, Key: { pk, sk } }));
-    const delivery = { pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' };
-    await client.send(new PutCommand({ TableName: table, Item: delivery }));
-    const last = await own.post(1);
+    await own.put({ pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' });
 
     const { events, batches, lines } = map(own);
-    await expect.poll(batches, WAIT).toEqual([ids.slice(0, 100), [...ids.slice(100), ...last]]);
+    const expected = [ids.slice(0, 100), ids.slice(100)];
+    await expect.poll(batches, WAIT).toEqual(expected);
     const replies = map({ ...own, kind: 'replies' });
     await expect.poll(replies.batches, WAIT).toEqual([[answered]]);
-    const [insert] = events[0]?.Records ?? [];
-    expect(insert).toMatchObject({ eventName: 'INSERT', eventSource: 'aws:dynamodb' });
-    expect(insert?.dynamodb).toMatchObject({
-      // Seconds.
-      ApproximateCreationDateTime: expect.closeTo(Date.now() / 1_000, -3) as number,
-      NewImage: { email: { S: OWNER.email }, subject: { S: 'secret subject' } },
-      StreamViewType: 'NEW_AND_OLD_IMAGES',
+    expect(events[0]?.Records[0]).toMatchObject({
+      eventName: 'INSERT',
+      eventSource: 'aws:dynamodb',
+      dynamodb: {
+        // Seconds.
+        ApproximateCreationDateTime: expect.closeTo(Date.now() / 1_000, -3) as number,
+        NewImage: { email: { S: INQUIRY.email }, subject: { S: INQUIRY.subject } },
+        StreamViewType: 'NEW_AND_OLD_IMAGES',
+      },
     });
     expect(replies.events[0]?.Records[0]).toMatchObject({
       eventName: 'MODIFY',
       dynamodb: { NewImage: { reply: { S: 'Yes.' } }, OldImage: { id: { S: answered } } },
     });
-    expect(lines).toEqual([]);
-
-    // And what is written while it runs.
     const next = await own.post(1);
-    await expect.poll(() => batches().at(-1), WAIT).toEqual(next);
+    await expect.poll(batches, WAIT).toEqual([...expected, next]);
+    expect([...lines, ...replies.lines]).toEqual([]);
   });
 
   it('tries a batch again from the first record that is reported as failed', async () => {
     const own = await openOwnTable();
     const ids = await own.post(5);
-    const fail: Answer = (event) =>
-      batches().length <= 2 ? sequenceNumbersOf(event, [ids[2], ids[4]]) : [];
-    const { batches, lines } = map(own, fail);
+    const { batches } = map(own, (attempt) => (attempt <= 2 ? [ids[2], ids[4]] : []));
     await expect.poll(batches, WAIT).toEqual([ids, ids.slice(2), ids.slice(2)]);
-    expect(lines).toEqual([]);
   });
 
   it('tries each record of a batch alone on which the function fails, again and again, and then goes on', async () => {
     const own = await openOwnTable();
-    const ids = await own.post(3);
-    const [, poison = ''] = ids;
-    const { batches, lines } = map(own, (event) => {
-      if (batches().length < 10 && sequenceNumbersOf(event, [poison]).length > 0) {
-        throw new Error('no');
-      }
+    const [one, poison, three] = await own.post(3);
+    const { batches } = map(own, (attempt, ids) => {
+      if (attempt < 10 && ids.includes(poison)) throw new Error('no');
       return [];
     });
     const retries = Array.from({ length: 8 }, () => [poison]);
-    await expect.poll(batches, WAIT).toEqual([ids, [ids[0]], ...retries, [ids[2]]]);
-    expect(lines).toEqual([]);
+    await expect.poll(batches, WAIT).toEqual([[one, poison, three], [one], ...retries, [three]]);
   });
 
-  it('passes replies on while inquiries fail, by a mapping of their own; a new one reads all again', async () => {
+  it('passes replies on while inquiries fail, by a mapping of their own; stops at once; a new one reads all again', async () => {
     const own = await openOwnTable();
     const [id = ''] = await own.post(1);
     await own.inbox.answer(id, { reply: 'Yes.', respondent: 'R' });
-    const failing = map({ ...own, kind: 'inquiries' }, (event) => sequenceNumbersOf(event, [id]));
-    await expect.poll(() => failing.batches().length, WAIT).toBeGreaterThan(2);
+    const failing = map({ ...own, retryDelay: 600_000 }, () => [id]);
+    await expect.poll(failing.batches, WAIT).toEqual([[id]]);
     await expect.poll(map({ ...own, kind: 'replies' }).batches, WAIT).toEqual([[id]]);
     await failing.mapping.close();
-    await expect.poll(map(own).ids, WAIT).toEqual([id]);
+    await expect.poll(map(own).batches, WAIT).toEqual([[id]]);
+    expect(failing.batches()).toEqual([[id]]);
   });
 
-  it.each(['ExpiredIteratorException', 'TrimmedDataAccessException', 'ResourceNotFoundException'])(
-    'goes on after %s, silently',
-    async (name) => {
-      const { own, proxy } = await openBehindProxy();
-      // In one page: the position is that of its last record.
-      const ids = await own.post(3);
-      const { ids: passed, lines } = map(own);
-      await expect.poll(passed, WAIT).toEqual(ids);
-      let refused = 0;
-      proxy.plan = (_, operation) =>
-        operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined;
-      await expect.poll(() => refused, WAIT).toBeGreaterThan(2);
-      const more = await own.post(1);
-      // From the start after a trimmed position, which is older than all that is left.
-      const again = name === 'TrimmedDataAccessException' ? ids : [];
-      await expect.poll(passed, WAIT).toEqual([...ids, ...again, ...more]);
-      expect(lines).toEqual([]);
-    },
-  );
-
-  it('logs one line while the stream cannot be read, and goes on', async () => {
-    const { own, proxy } = await openBehindProxy();
-    proxy.plan = first(4, refuse(400, 'AccessDeniedException'));
-    const { ids: passed, lines } = map(own);
-    const ids = await own.post(1);
-    await expect.poll(passed, WAIT).toEqual(ids);
-    const line = '"The stream of the table cannot be read: AccessDeniedException"';
-    expect(lines).toEqual([expect.stringContaining(line)]);
-  });
-
-  it('stops at once, in the middle of retries, too', async () => {
+  it.each([
+    ['AccessDeniedException', 1],
+    ['TrimmedDataAccessException', 0],
+  ])('goes on after %s, from its position, and logs %i lines', async (name, count) => {
     const own = await openOwnTable();
-    await own.post(1);
-    const { mapping, events } = map({ ...own, retryDelay: 600_000 }, () => {
-      throw new Error('no');
-    });
-    await expect.poll(() => events, WAIT).toHaveLength(1);
-    await mapping.close();
-    expect(events).toHaveLength(1);
+    const proxy = await startFaultProxy(own.endpoint);
+    onTestFinished(() => proxy.close());
+    // In one page: the position is that of its last record.
+    const ids = await own.post(3);
+    const { batches, lines } = map({ ...own, endpoint: proxy.url });
+    await expect.poll(batches, WAIT).toEqual([ids]);
+    let refused = 0;
+    proxy.plan = (_, operation) =>
+      operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined;
+    await expect.poll(() => refused, WAIT).toBeGreaterThan(2);
+    const more = await own.post(1);
+    // From the start after a trimmed position, which is older than all that is left.
+    const again = count === 0 ? [ids] : [];
+    await expect.poll(batches, WAIT).toEqual([ids, ...again, more]);
+    const line = `"The stream of the table cannot be read: ${name}"`;
+    expect(lines).toEqual(Array.from({ length: count }, () => expect.stringContaining(line)));
   });
-});
 
-it.skipIf(shared === undefined)(
-  'a shard of the stream that is closed is read before its child',
-  async () => {
+  it('reads a shard that is closed before its child', async () => {
     const folder = createFolder();
     const engine = await startEngine('dynamodb-local', folder);
     const own = await openOwnTable(engine.url);
@@ -235,19 +180,21 @@ it.skipIf(shared === undefined)(
     expect(child < String(ShardID)).toBe(true);
     const records = database.prepare('SELECT SequenceNumber FROM us ORDER BY SequenceNumber').all();
     const { SequenceNumber: last = 0 } = records[1] ?? {};
-    database
-      .prepare('UPDATE ss SET SequenceNumberEnd = ?, DeletionDateTime = ?')
-      .run(last, Date.now());
-    database
-      .prepare('INSERT INTO ss SELECT StreamID, ?, ?, NULL, ?, NULL, ShardID FROM ss')
-      .run(child, Number(CreationDateTime) + 1, Number(last) + 1);
-    database.prepare('UPDATE us SET ShardID = ? WHERE SequenceNumber > ?').run(child, last);
+    const run = (sql: string, ...values: (string | number)[]) =>
+      void database.prepare(sql).run(...values);
+    run('UPDATE ss SET SequenceNumberEnd = ?, DeletionDateTime = ?', Number(last), Date.now());
+    run(
+      'INSERT INTO ss SELECT StreamID, ?, ?, NULL, ?, NULL, ShardID FROM ss',
+      child,
+      Number(CreationDateTime) + 1,
+      Number(last) + 1,
+    );
+    run('UPDATE us SET ShardID = ? WHERE SequenceNumber > ?', child, Number(last));
     database.close();
 
     const { url: endpoint, close } = await startEngine('dynamodb-local', folder);
     onTestFinished(close);
-    await expect
-      .poll(map({ ...own, endpoint }).batches, WAIT)
-      .toEqual([ids.slice(0, 2), ids.slice(2)]);
-  },
-);
+    const { batches } = map({ ...own, endpoint });
+    await expect.poll(batches, WAIT).toEqual([ids.slice(0, 2), ids.slice(2)]);
+  });
+});
