@@ -104,7 +104,8 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       return finish({ error: 'access_denied', error_description: 'The sign-in was cancelled.' });
     }
     const isPosted = ctx.method === 'POST';
-    const email = (form.get('email') ?? String(params['login_hint'] ?? '')).trim();
+    const hint = typeof params['login_hint'] === 'string' ? params['login_hint'] : '';
+    const email = (form.get('email') ?? hint).trim();
     if (isPosted && /^[^\s@<>"]+@[^\s@<>"]+$/.test(email)) {
       const sub = subOf(email);
       users.set(sub, email);

@@ -12,8 +12,6 @@ interface DocsConfig {
   readonly gateway: string;
 }
 
-export type DocsServer = Awaited<ReturnType<typeof startDocsServer>>;
-
 /** Serves the page on a loopback port. @throws Error with `code` EADDRINUSE and `port` when the port is taken. */
 export const startDocsServer = (port: number) =>
   startPageServer<DocsConfig>({

@@ -73,12 +73,12 @@ it.each<[text: string, args: string[], content?: (() => string) | undefined, key
   ['not a key file of this issuer; delete it', [], undefined, PUBLIC_KEY],
 ])('says in one line: %s (with %j)', async (text, args, content, key) => {
   const bad = join(folder, 'bad.json');
-  if (key !== undefined) writeFileSync(bad, key);
+  writeFileSync(bad, key ?? '');
   writeFileSync(stateFile, content?.() ?? state(key === undefined ? {} : { keysFile: bad }));
   const { code, stdout, stderr } = await run(...args);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(/^[^\n]+\n$/);
   expect(stderr).toContain(text);
   expect(stderr).not.toContain('secret-text');
-  if (key !== undefined) expect(readFileSync(bad, 'utf8')).toBe(key);
+  expect(readFileSync(bad, 'utf8')).toBe(key ?? '');
 });
