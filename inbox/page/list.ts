@@ -149,8 +149,9 @@ export function createList({ api, drafts, outbox, onRender }: ListParts) {
     const before = anchor?.getBoundingClientRect().top ?? 0;
     return () => {
       linkOf(focused?.hash.slice(1))?.focus({ preventScroll: true });
-      const after = linkOf(anchor?.hash.slice(1))?.getBoundingClientRect().top ?? before;
-      area.scrollTop += after - before;
+      // Without something to keep, no layout is forced.
+      const link = anchor && linkOf(anchor.hash.slice(1));
+      if (link !== undefined) area.scrollTop += link.getBoundingClientRect().top - before;
     };
   }
 
