@@ -59,25 +59,32 @@ export function createGateway({
     response.setHeader('access-control-allow-origin', allowed);
     response.setHeader('vary', 'Origin');
   };
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
-    const start = performance.now();
-    response.once('finish', () => {
-      const { rawPath: path } = splitTarget(request);
-      const milliseconds = performance.now() - start;
-      onResponse?.({
-        method: request.method ?? '',
-        path,
-        status: response.statusCode,
-        milliseconds,
+  const server = createServer(
+    { maxHeaderSize: 64 * 1024, requireHostHeader: false },
+    (request, response) => {
+      const start = performance.now();
+      response.once('finish', () => {
+        const { rawPath: path } = splitTarget(request);
+        const milliseconds = performance.now() - start;
+        onResponse?.({
+          method: request.method ?? '',
+          path,
+          status: response.statusCode,
+          milliseconds,
+        });
       });
-    });
+      allowOrigin(request, response);
+      response.setHeader('access-control-expose-headers', CORS.expose_headers.join());
+      response.setHeader('apigw-requestid', randomUUID());
+      answer(request, response).catch((error: unknown) => {
+        log(`gateway: ${error instanceof Error ? error.name : 'error'}`);
+        if (!response.headersSent) reply(response, replies.internalError);
+      });
+    },
+  );
+  server.on('checkExpectation', (request, response) => {
     allowOrigin(request, response);
-    response.setHeader('access-control-expose-headers', CORS.expose_headers.join());
-    response.setHeader('apigw-requestid', randomUUID());
-    answer(request, response).catch((error: unknown) => {
-      log(`gateway: ${error instanceof Error ? error.name : 'error'}`);
-      if (!response.headersSent) reply(response, replies.internalError);
-    });
+    reply(response, replies.expectationFailed);
   });
   // Requests that Node's HTTP parser rejects.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -93,6 +100,7 @@ export function createGateway({
   return server;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.headers.host === undefined) return reply(response, replies.badRequest);
     if (headerSize(request) > limits.headers) return reply(response, replies.headersTooLarge);
     if (isPreflight(request)) {
       // Before routing and authorization. Another origin is sent no CORS settings.

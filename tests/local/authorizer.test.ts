@@ -1,7 +1,7 @@
 /** Which tokens the local gateway accepts and refuses; on AWS the authorizer of API Gateway decides. */
 import { createHmac, createSign, generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createAuthorizer, type Authorize } from '../../local/authorizer.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 
@@ -13,7 +13,9 @@ const other = rsa();
 
 let issuer = '';
 let authorize: Authorize;
+let requests = 0;
 const server = createServer((_request, response) => {
+  requests++;
   const jwk = { ...key.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256' };
   response.end(JSON.stringify({ keys: [jwk] }));
 });
@@ -21,7 +23,7 @@ beforeAll(async () => {
   issuer = `http://127.0.0.1:${await listen(server, 0)}`;
   authorize = createAuthorizer({ issuer, audience: ['client-1', 'client-2'] });
 });
-afterAll(() => close(server));
+afterAll(() => server.listening && close(server));
 
 const encode = (value: string | Buffer): string => Buffer.from(value).toString('base64url');
 const bySigning =
@@ -92,4 +94,27 @@ it('passes claims on as strings: numbers, booleans, arrays, objects; nulls are l
   expect(await authorize(token)).toEqual({
     claims: { iss: issuer, aud: 'client-1', sub: 's', iat: '1', exp: String(FUTURE), ...texts },
   });
+});
+
+it('asks the issuer once in 30 seconds for unknown keys, and keeps those it has while it is down', async () => {
+  const authorizer = createAuthorizer({ issuer, audience: ['client-1'] });
+  const start = Date.now();
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(start);
+  const known = async () => authorizer(makeToken());
+  expect(await known()).toHaveProperty('claims');
+  for (const [seconds, expected] of [
+    [29, 0],
+    [31, 1],
+    [60, 0],
+    [62, 1],
+  ] as const) {
+    clock.mockReturnValue(start + seconds * 1_000);
+    requests = 0;
+    for (const kid of ['a', 'b', 'c']) await authorizer(makeToken({}, { kid }));
+    expect([seconds, requests]).toEqual([seconds, expected]);
+  }
+  await close(server);
+  clock.mockReturnValue(start + 100_000);
+  expect(await authorizer(makeToken({}, { kid: 'a' }))).toHaveProperty('challenge');
+  expect(await known()).toHaveProperty('claims');
 });
