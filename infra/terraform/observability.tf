@@ -3,48 +3,61 @@ locals {
   metric_namespace   = "${var.name}/${local.stage}"
   function_namespace = "Inquiries"
 
-  api_dimensions      = { ApiId = aws_apigatewayv2_api.this.id }
-  function_dimensions = { FunctionName = aws_lambda_function.this.function_name }
-  table_dimensions    = { TableName = aws_dynamodb_table.this.name }
-  operations          = ["PutItem", "Query", "TransactWriteItems", "UpdateItem"]
+  operations = ["PutItem", "Query", "TransactWriteItems", "UpdateItem"]
 
-  # The metrics of AWS by the names that expressions and the dashboard use.
-  sources = flatten([
-    { namespace = "AWS/ApiGateway", dimensions = local.api_dimensions, stat = "Sum", metrics = { requests = "Count", client_errors = "4xx", server_errors = "5xx" } },
-    [for stat in ["p50", "p95", "p99"] : { namespace = "AWS/ApiGateway", dimensions = local.api_dimensions, stat = stat, metrics = { "latency_${stat}" = "Latency" } }],
-    { namespace = "AWS/Lambda", dimensions = local.function_dimensions, stat = "Sum", metrics = { errors = "Errors", throttles = "Throttles" } },
-    { namespace = "AWS/Lambda", dimensions = local.function_dimensions, stat = "Maximum", metrics = { duration = "Duration", instances = "ConcurrentExecutions" } },
-    { namespace = "AWS/Lambda", dimensions = local.function_dimensions, stat = "p50", metrics = { duration_p50 = "Duration" } },
-    { namespace = local.function_namespace, dimensions = local.function_dimensions, stat = "Sum", metrics = { faults = "Faults" } },
-    { namespace = local.metric_namespace, dimensions = {}, stat = "Sum", metrics = { admitted = "Admitted", mails_refused = "MailsRefused", not_json = "NotJson", refused = "Refused", throttled = "Throttled" } },
-    { namespace = local.metric_namespace, dimensions = {}, stat = "Maximum", metrics = { memory = "MaxMemoryUsed" } },
-    { namespace = "AWS/DynamoDB", dimensions = local.table_dimensions, stat = "Sum", metrics = { read_throttles = "ReadThrottleEvents", write_throttles = "WriteThrottleEvents", writes = "ConsumedWriteCapacityUnits" } },
-    {
-      namespace = "AWS/DynamoDB", dimensions = merge(local.table_dimensions, { GlobalSecondaryIndexName = "by-state" }), stat = "Sum"
-      metrics   = { index_read_throttles = "ReadThrottleEvents", index_write_throttles = "WriteThrottleEvents" }
-    },
-    [for operation in local.operations : [for stat, metric in { Sum = "SystemErrors", p99 = "SuccessfulRequestLatency" } :
-      { namespace = "AWS/DynamoDB", dimensions = merge(local.table_dimensions, { Operation = operation }), stat = stat, metrics = { "${lower(operation)}_${stat == "p99" ? stat : "errors"}" = metric } }
-    ]],
-    { namespace = "AWS/CertificateManager", dimensions = { CertificateArn = one(values(local.used_certificates.api)) }, stat = "Minimum", metrics = { days_left = "DaysToExpiry" } },
-    [for kind, name in local.mailer_names : [
-      { namespace = "AWS/Lambda", dimensions = { FunctionName = name }, stat = "Sum", metrics = { "${kind}_errors" = "Errors", "${kind}_lost" = "DestinationDeliveryFailures" } },
-      { namespace = "AWS/Lambda", dimensions = { FunctionName = name }, stat = "Maximum", metrics = { "${kind}_delay" = "IteratorAge" } },
-      { namespace = local.function_namespace, dimensions = { FunctionName = name }, stat = "Sum", metrics = { "${kind}_failed" = "MailFailures", "${kind}_sent" = "MailsSent", "${kind}_withheld" = "MailsWithheld" } },
-    ]],
-    # docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html#event-source-mapping-metrics
-    [for kind, mapping in merge(module.mailer[*].mappings...) :
-      { namespace = "AWS/Lambda", dimensions = { EventSourceMappingUUID = mapping.uuid }, stat = "Sum", metrics = { "${kind}_polled" = "PolledEventCount" } }
+  # The metrics of AWS, by the names that expressions and the dashboard use, each with its statistic.
+  sources = concat(
+    [
+      {
+        namespace = "AWS/ApiGateway", dimensions = { ApiId = aws_apigatewayv2_api.this.id }
+        Sum       = { requests = "Count", client_errors = "4xx", server_errors = "5xx" }, p50 = { latency_p50 = "Latency" }, p95 = { latency_p95 = "Latency" }, p99 = { latency_p99 = "Latency" }
+      },
+      {
+        namespace = "AWS/Lambda", dimensions = { FunctionName = aws_lambda_function.this.function_name }
+        Sum       = { errors = "Errors", throttles = "Throttles" }, Maximum = { duration = "Duration", instances = "ConcurrentExecutions" }, p50 = { duration_p50 = "Duration" }
+      },
+      { namespace = local.function_namespace, dimensions = { FunctionName = aws_lambda_function.this.function_name }, Sum = { faults = "Faults" } },
+      {
+        namespace = local.metric_namespace, dimensions = {}
+        Sum       = { admitted = "Admitted", mails_refused = "MailsRefused", not_json = "NotJson", refused = "Refused", throttled = "Throttled" }, Maximum = { memory = "MaxMemoryUsed" }
+      },
+      {
+        namespace = "AWS/DynamoDB", dimensions = { TableName = aws_dynamodb_table.this.name }
+        Sum       = { read_throttles = "ReadThrottleEvents", write_throttles = "WriteThrottleEvents", writes = "ConsumedWriteCapacityUnits" }
+      },
+      {
+        namespace = "AWS/DynamoDB", dimensions = { TableName = aws_dynamodb_table.this.name, GlobalSecondaryIndexName = "by-state" }
+        Sum       = { index_read_throttles = "ReadThrottleEvents", index_write_throttles = "WriteThrottleEvents" }
+      },
+      { namespace = "AWS/CertificateManager", dimensions = { CertificateArn = one(values(local.used_certificates.api)) }, Minimum = { days_left = "DaysToExpiry" } },
+      { namespace = "AWS/Events", dimensions = { RuleName = "${local.mailer_names.inquiries}-digests" }, Sum = { untimed = "FailedInvocations" } },
+      { namespace = "AWS/SQS", dimensions = { QueueName = "${local.mailer_names.inquiries}-dead-letters" }, Maximum = { dead_letters = "ApproximateNumberOfMessagesVisible" } },
+      { namespace = "AWS/SES", dimensions = { "ses:configuration-set" = local.name }, Sum = { bounces = "Bounce", complaints = "Complaint", mails = "Send" } },
     ],
-    { namespace = "AWS/Events", dimensions = { RuleName = "${local.mailer_names.inquiries}-digests" }, stat = "Sum", metrics = { untimed = "FailedInvocations" } },
-    { namespace = "AWS/SQS", dimensions = { QueueName = "${local.mailer_names.inquiries}-dead-letters" }, stat = "Maximum", metrics = { dead_letters = "ApproximateNumberOfMessagesVisible" } },
-    { namespace = "AWS/SES", dimensions = { "ses:configuration-set" = local.name }, stat = "Sum", metrics = { bounces = "Bounce", complaints = "Complaint", mails = "Send" } },
-  ])
-  metrics = merge([for source in local.sources : { for name, metric in source.metrics : name => merge(source, { metric = metric }) }]...)
+    [for operation in local.operations : {
+      namespace = "AWS/DynamoDB", dimensions = { TableName = aws_dynamodb_table.this.name, Operation = operation }
+      Sum       = { "${lower(operation)}_errors" = "SystemErrors" }, p99 = { "${lower(operation)}_p99" = "SuccessfulRequestLatency" }
+    }],
+    [for kind, name in local.mailer_names : {
+      namespace = "AWS/Lambda", dimensions = { FunctionName = name }
+      Sum       = { "${kind}_errors" = "Errors", "${kind}_lost" = "DestinationDeliveryFailures" }, Maximum = { "${kind}_delay" = "IteratorAge" }
+    }],
+    [for kind, name in local.mailer_names : {
+      namespace = local.function_namespace, dimensions = { FunctionName = name }
+      Sum       = { "${kind}_failed" = "MailFailures", "${kind}_sent" = "MailsSent", "${kind}_withheld" = "MailsWithheld" }
+    }],
+    # docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html#event-source-mapping-metrics
+    [for kind, mapping in merge(module.mailer[*].mappings...) : {
+      namespace = "AWS/Lambda", dimensions = { EventSourceMappingUUID = mapping.uuid }, Sum = { "${kind}_polled" = "PolledEventCount" }
+    }],
+  )
+  metrics = merge(flatten([for source in local.sources : [for stat in ["Sum", "Maximum", "Minimum", "p50", "p95", "p99"] : {
+    for name, metric in try(source[stat], {}) : name => { namespace = source.namespace, dimensions = source.dimensions, stat = stat, metric = metric }
+  }]])...)
 
   # ACM renews 60 days before the end, and writes the metric once a day or more (docs.aws.amazon.com/acm/latest/userguide/cloudwatch-metrics.html).
   certificate_alarm = {
-    description = "A certificate ends in less than 30 days: it has not been renewed."
+    description = "A certificate was not renewed."
     expression  = "days_left"
     minimum     = 30
     period      = 24 * 60 * 60
@@ -58,7 +71,7 @@ locals {
   # 0 * requests ends such an alarm with the next requests.
   alarms = {
     function-errors = {
-      description = "Invocations ended without a response (timeout, out of memory, failed start): clients got 5xx from the gateway."
+      description = "Invocations ended without a response: clients got 5xx."
       expression  = "errors"
     }
     # Lambda's Errors metric does not count these.
@@ -70,26 +83,26 @@ locals {
       threshold   = local.timeout_seconds * 1000 * 0.8
     }
     function-memory = {
-      description = "An instance used more than 90 % of its memory; beyond it, Lambda ends the instance during a request."
+      description = "An instance used more than 90 % of its memory."
       expression  = "memory"
       threshold   = local.memory_mb * 0.9
       is_ticket   = true # one user's large bodies and lists
     }
     api-5xx-rate = {
-      description = "More than 1 % of the requests were answered with 5xx, not counting bodies that are not JSON."
+      description = "More than 1 % of the requests were answered with 5xx."
       expression  = "IF(requests > 0, 100 * (server_errors - not_json) / requests, 0)"
       threshold   = 1
       is_slow     = true
     }
     # 10 requests are more than one page with an expired session sends in 5 minutes.
     issuer-outage = {
-      description = "Nearly all requests were answered with 401: nobody can use the form. Without tokens in the requests it is a scan."
+      description = "Nearly all requests were answered with 401: nobody can use the form."
       expression  = "IF(refused >= 10, 100 * refused / (refused + admitted), 0)"
       threshold   = 95
       is_slow     = true
     }
     api-throttles = {
-      description = "The gateway answered more than half of the requests with 429: nobody can rely on the form."
+      description = "More than half of the requests were answered with 429."
       expression  = "IF(throttled >= 10, 100 * throttled / (throttled + refused + admitted), 0)"
       threshold   = 50
       is_slow     = true
@@ -100,11 +113,11 @@ locals {
       is_ticket   = true # one user's partition
     }
     table-system-errors = {
-      description = "DynamoDB answered with 5xx; requests are repeated, so clients notice only with function-faults."
+      description = "DynamoDB answered with 5xx."
       expression  = "${join(" + ", formatlist("%s_errors", [for operation in local.operations : lower(operation)]))} + 0 * requests"
     }
     index-throttles = {
-      description = "DynamoDB refused reads or writes of the index by-state, and with a write of the index that of the inquiry."
+      description = "DynamoDB refused reads or writes of the index, and with them inquiries."
       expression  = "index_read_throttles + index_write_throttles + 0 * requests"
     }
 
@@ -113,11 +126,11 @@ locals {
 
     # Only in a stage with the setting `inbox`.
     mailer-errors = {
-      description = "Invocations of a mailer ended without a result, Lambda could not write to the dead-letter queue, or the timer could not invoke it."
+      description = "Invocations of a mailer ended without a result, or it was not invoked."
       expression  = "inquiries_errors + replies_errors + inquiries_lost + replies_lost + untimed"
     }
     mailer-failures = {
-      description = "Mails, or a digest, could not be sent; they are tried again."
+      description = "Mails could not be sent; they are tried again."
       expression  = "inquiries_failed + replies_failed"
       is_slow     = true
     }
@@ -127,32 +140,32 @@ locals {
       is_ticket   = true # invented addresses
     }
     mailer-delay = {
-      description = "A mailer reads the stream more than 15 minutes late: mails are late, and after 6 hours those about inquiries are left to a digest."
+      description = "A mailer reads the stream more than 15 minutes late."
       expression  = "inquiries_delay + replies_delay"
       threshold   = 15 * 60 * 1000
     }
     # A mapping that is off has no IteratorAge. In an hour with writes, each mapping polls records, which it may filter out.
     mailer-off = {
-      description = "Rows were written in the last hour, and an event source mapping has read none: no mail is sent."
+      description = "A mapping has read none of the rows of the last hour: no mail is sent."
       expression  = "IF(inquiries_polled + 0 * writes > 0 AND replies_polled + 0 * writes > 0, 0, writes)"
       period      = 60 * 60
     }
     mailer-dead-letters = {
-      description = "Mails, or notices of bounces, were given up: inquiries are in a digest within 2 hours, replies are not."
+      description = "Mails, or notices of bounces, were given up."
       expression  = "dead_letters"
     }
     mailer-bounces = {
-      description = "Mails bounced; above 5 % of all mails AWS reviews the account."
+      description = "Mails bounced."
       expression  = "bounces"
       is_ticket   = true # invented addresses
     }
     mailer-complaints = {
-      description = "A recipient reported a mail as spam; above 0.1 % of all mails AWS reviews the account."
+      description = "A recipient reported a mail as spam."
       expression  = "complaints"
       is_ticket   = true # invented addresses
     }
     mailer-volume = {
-      description = "More mails were sent than the first daily quota of an account lasts for."
+      description = "More mails were sent than a day's quota lasts for."
       expression  = "mails"
       threshold   = 170 # 50,000 a day, the quota that accounts begin with, are 174 in five minutes
       is_slow     = true
