@@ -48,11 +48,11 @@ run "mail_alarms_and_form" {
       && [for mails in module.identity[0].pool.email_configuration : [mails.email_sending_account, mails.from_email_address, mails.source_arn, mails.configuration_set]]
       == [["DEVELOPER", "main@mail.example.com", module.mailer[0].identities[0].arn, "inquiries-main"]]
     )
-    error_message = "The pool of main can be deleted, takes registrations, has no second factor, or does not mail through the stage's identity."
+    error_message = "The pool is not protected or mails otherwise."
   }
   assert {
     condition     = [aws_iam_role.function.permissions_boundary, local.shared.permissions_boundary] == [var.permissions_boundaries.main, var.permissions_boundaries.main]
-    error_message = "A role of main is not bounded."
+    error_message = "A role is not bounded."
   }
   assert {
     condition = (
@@ -65,7 +65,7 @@ run "mail_alarms_and_form" {
       && local.site_connections == tolist(["https://cognito-idp.eu-central-1.amazonaws.com", local.sign_in_origin, "https://api.example.com"])
       && output.connect_origins == tolist(local.site_connections)
     )
-    error_message = "config.json or the mails have other settings, the domains are not in use, or the form may connect elsewhere."
+    error_message = "config.json, the mails or the policies have other values."
   }
   # CKV_AWS_174, AVD-AWS-0013
   assert {
@@ -79,7 +79,7 @@ run "mail_alarms_and_form" {
       && module.site[0].distribution.aliases == toset(["contact.example.com"])
       && module.site[0].distribution.viewer_certificate[0].minimum_protocol_version == "TLSv1.2_2021"
     )
-    error_message = "A record is missing or points elsewhere, or the form's domain takes TLS below 1.2."
+    error_message = "A record is missing, or TLS is old."
   }
   assert {
     condition = (
@@ -87,7 +87,7 @@ run "mail_alarms_and_form" {
       && [for kind in ["inquiries", "replies"] : module.mailer[0].mappings[kind].event_source_arn] == [aws_dynamodb_table.this.stream_arn, aws_dynamodb_table.this.stream_arn]
       && length(output.mail_dns_records) == 1 && output.dead_letter_queue_url != "none"
     )
-    error_message = "The mailer does not read both images of the stream, or its records or queue are no outputs."
+    error_message = "The mailer does not read both images."
   }
   assert {
     condition = (
@@ -97,7 +97,7 @@ run "mail_alarms_and_form" {
       && endswith(aws_lambda_permission.probe["GET"].source_arn, "/*/GET/probe")
       && strcontains(aws_cloudwatch_log_metric_filter.this["access-Admitted"].pattern, "$.routeKey != \"GET /probe\"")
     )
-    error_message = "The probe does not reach what is live, anyone may call it often, or it hides an outage of the issuer."
+    error_message = "The probe is not that of what is live, or unlimited."
   }
   assert {
     condition = {
@@ -113,14 +113,14 @@ run "mail_alarms_and_form" {
       mailer-failures   = [0, 2, 3]
       mailer-volume     = [170, 2, 3]
     }
-    error_message = "An alarm fires at another figure, or sooner or later, than docs/runbook.md says."
+    error_message = "An alarm fires at another figure than docs/runbook.md says."
   }
   assert {
     condition = { for name, alarm in module.alarms_us_east_1.all : name => [alarm.comparison_operator, alarm.threshold, alarm.datapoints_to_alarm, alarm.evaluation_periods, alarm.treat_missing_data] } == merge(
       { for name in ["form", "api", "issuer", "sign-in"] : "${name}-unreachable" => ["LessThanThreshold", 1, 2, 3, "breaching"] },
       { certificate-site = ["LessThanThreshold", 30, 1, 1, "notBreaching"] },
     )
-    error_message = "What cannot be reached from outside is not seen within three minutes, or a certificate that is not renewed is not."
+    error_message = "What is down is seen late, or not."
   }
   # CKV_AWS_319
   assert {
@@ -129,7 +129,7 @@ run "mail_alarms_and_form" {
       ]) && alltrue([for alarm in module.alarms.all : alarm.treat_missing_data == "notBreaching"]) && length(setsubtract(
       concat(keys(module.alarms.all), keys(module.alarms_us_east_1.all)), flatten(regexall("(?m)^### `([a-z0-9-]+)`$", file("../../docs/runbook.md"))),
     )) == 0
-    error_message = "An alarm is disabled, watches nothing, rings without requests, does not say that it ended, or is not in docs/runbook.md."
+    error_message = "An alarm is off, silent about its end, or not in docs/runbook.md."
   }
   assert {
     condition = { for name, alarm in merge(module.alarms.all, module.alarms_us_east_1.all) : name => jsonencode(alarm.alarm_actions) } == merge(
@@ -137,19 +137,19 @@ run "mail_alarms_and_form" {
       { for name in keys(module.alarms_us_east_1.all) : name => jsonencode(["arn:aws:sns:us-east-1:111122223333:mock", "arn:aws:sns:us-east-1:111122223333:pager"]) },
       { for name in ["function-memory", "table-throttles", "mailer-bounces", "mailer-complaints", "mailer-refused", "mailer-volume"] : name => jsonencode(["arn:aws:sns:eu-central-1:111122223333:mock"]) },
     )
-    error_message = "What a stranger or one user can raise pages somebody, or something else does not, or an alarm has a topic of another region."
+    error_message = "An alarm reaches others than it should."
   }
   assert {
     condition = (
       [for subscription in concat(module.alarms.subscriptions, module.alarms_us_east_1.subscriptions) : [subscription.endpoint, subscription.protocol]] == [["main@example.com", "email"], ["main@example.com", "email"]]
       && module.alarms.topics != module.alarms_us_east_1.topics
     )
-    error_message = "Alarms do not reach the stage's address, or the topics of a stage in us-east-1 are one."
+    error_message = "Alarms do not reach the stage's address."
   }
   # Ten refused requests in five minutes: a stage of ten a day is watched by issuer-unreachable.
   assert {
     condition     = [for query in module.alarms.all["issuer-outage"].metric_query : query.expression if query.return_data] == ["IF(refused >= 10, 100 * refused / (refused + admitted), 0)"]
-    error_message = "An outage of the issuer is seen later than after ten requests."
+    error_message = "An outage of the issuer is seen late."
   }
   assert {
     condition = length(setsubtract(
@@ -160,7 +160,7 @@ run "mail_alarms_and_form" {
         values(module.mailer[0].mappings)[*].uuid,
       ),
     )) == 0
-    error_message = "An alarm watches something that does not exist."
+    error_message = "An alarm watches nothing."
   }
   assert {
     condition = { for filter in aws_cloudwatch_log_metric_filter.this : "${filter.metric_transformation[0].name} ${filter.log_group_name}" => try(coalesce(filter.metric_transformation[0].default_value), "none") } == {
@@ -172,7 +172,7 @@ run "mail_alarms_and_form" {
       "Refused ${aws_cloudwatch_log_group.access.name}"         = "0"
       "Throttled ${aws_cloudwatch_log_group.access.name}"       = "0"
     }
-    error_message = "A figure that an alarm reads is not written, or that of a ratio has no value when nothing is counted."
+    error_message = "A figure is not written, or has no zero."
   }
   assert {
     condition = (
@@ -186,20 +186,18 @@ run "mail_alarms_and_form" {
       == { for name, check in aws_route53_health_check.this : "${name}-unreachable" => check.id }
       && alltrue([for check in aws_route53_health_check.this : [check.failure_threshold, check.request_interval, check.regions] == [3, 30, toset(["eu-west-1", "us-east-1", "us-west-2"])]])
     )
-    error_message = "A health check does not ask for the form, the probe, the issuer or the sign-in page, from three regions every 30 seconds."
+    error_message = "A health check asks for something else."
   }
   assert {
     condition = (
-      [for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.markdown if widget.type == "text"]
-      == ["## Is it up?", "## Can users get in?", "## Is it fast?", "## Is mail sent?", "## Who is affected?"]
-      && one([for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.alarms if widget.type == "alarm"])
+      one([for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets : widget.properties.alarms if widget.type == "alarm"])
       == concat(values(module.alarms.all)[*].arn, values(module.alarms_us_east_1.all)[*].arn)
       && alltrue([for widget in jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets :
         widget.properties.region == (startswith(widget.properties.title, "Reachable") ? "us-east-1" : "eu-central-1") if contains(["metric", "log"], widget.type)
       ])
       && jsondecode(aws_cloudwatch_dashboard.this.dashboard_body).widgets[2].properties.metrics[0] == ["AWS/ApiGateway", "Count", "ApiId", "mockapi", { stat = "Sum", label = "requests", yAxis = "left" }]
     )
-    error_message = "The dashboard does not have its headings in order, every alarm, and widgets of the region of their figures."
+    error_message = "The dashboard lacks an alarm, or has a wrong region."
   }
 }
 
@@ -230,14 +228,14 @@ run "every_other_setting" {
     condition = (
       [length(module.mailer[0].identities), length(output.mail_dns_records), one(module.identity[0].pool.email_configuration).source_arn] == [0, 0, data.aws_sesv2_email_identity.named["example.com"].arn]
     )
-    error_message = "An identity that exists would be created again, or the user pool does not mail through it."
+    error_message = "An existing identity is not used."
   }
   # Without deletion protection: the only way to destroy a protected stage (docs/runbook.md).
   assert {
     condition = alltrue([for table in [aws_dynamodb_table.this, aws_dynamodb_table.erasures] :
       [table.point_in_time_recovery[0].recovery_period_in_days, table.deletion_protection_enabled, table.server_side_encryption[0].enabled, table.server_side_encryption[0].kms_key_arn] == [7, false, true, var.stages.main.table_kms_key_arn]
     ])
-    error_message = "The tables do not have the days of restoring, the customer's key and no protection against deletion."
+    error_message = "The settings of the tables have no effect."
   }
   assert {
     condition = (
@@ -246,18 +244,18 @@ run "every_other_setting" {
       && [aws_cloudwatch_log_group.function.retention_in_days, aws_cloudwatch_log_group.access.retention_in_days, local.shared.log_retention_days] == [365, 365, 365]
       && [aws_apigatewayv2_stage.this.default_route_settings[0].throttling_rate_limit, aws_apigatewayv2_stage.this.default_route_settings[0].throttling_burst_limit] == [11, 22]
     )
-    error_message = "A setting of the function, its log or the gateway's limits has no effect."
+    error_message = "A setting has no effect."
   }
   assert {
     condition = { for statement in jsondecode(aws_iam_role_policy.function.policy).Statement : statement.Sid => [statement.Action, jsonencode(statement.Condition)] if !contains(["Inquiries", "Logs"], statement.Sid) } == {
       Rates               = ["dynamodb:UpdateItem", "{\"ForAllValues:StringLike\":{\"dynamodb:LeadingKeys\":\"$inquiries#owner_hour_*\"}}"]
       RatesInTransactions = ["dynamodb:UpdateItem", "{\"ForAnyValue:StringEquals\":{\"dynamodb:EnclosingOperation\":\"TransactWriteItems\"},\"ForAnyValue:StringLike\":{\"dynamodb:LeadingKeys\":\"$inquiries#owner_hour_*\"}}"]
     }
-    error_message = "The function cannot count inquiries, may update other rows, or may write traces without tracing."
+    error_message = "The function cannot count inquiries, or may do more."
   }
   assert {
     condition     = module.alarms_us_east_1.subscriptions[*].endpoint == ["main@example.com"] && keys(module.alarms_us_east_1.all) == ["api-unreachable", "issuer-unreachable"]
-    error_message = "Without a form nobody gets the alarms of the probe, or the issuer is not watched."
+    error_message = "The probe's alarms reach nobody."
   }
 }
 

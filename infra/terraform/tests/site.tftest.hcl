@@ -23,7 +23,7 @@ run "smallest" {
       && aws_apigatewayv2_authorizer.this.jwt_configuration[0].issuer == "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Mock"
       && aws_apigatewayv2_authorizer.this.jwt_configuration[0].audience == toset(values(module.identity[0].client_ids))
     )
-    error_message = "The pool does not take registrations, has another sender than Cognito, cannot be deleted, or its tokens are not accepted."
+    error_message = "The pool's defaults are others."
   }
   assert {
     condition = (
@@ -33,7 +33,7 @@ run "smallest" {
       && local.site_connections == tolist(["https://cognito-idp.eu-central-1.amazonaws.com", local.sign_in_origin, "https://*.execute-api.eu-central-1.amazonaws.com"])
       && [one(aws_apigatewayv2_api.this.cors_configuration[0].allow_origins), local.cors_origin] == ["https://mock.cloudfront.net", "https://mock.cloudfront.net"]
     )
-    error_message = "The upload goes elsewhere, config.json or the policies have other addresses, or the API does not allow the form."
+    error_message = "The form has other addresses."
   }
 }
 
@@ -48,7 +48,7 @@ run "form_with_own_issuer_and_domains_without_records" {
 
   assert {
     condition     = [output.form_config.issuer, output.form_config.clientId, local.site_connections] == ["https://issuer.example.com", "form", tolist(["https:"])]
-    error_message = "The form does not sign in as the first client of the audience, or cannot reach the token endpoint, whose address is not known."
+    error_message = "The form cannot sign in at an issuer of its own."
   }
   assert {
     condition = (
@@ -59,7 +59,7 @@ run "form_with_own_issuer_and_domains_without_records" {
         next   = "set dns = \"certificate\" in ${use == "api" ? "domain" : "site_domain"}", purpose = "validates the certificate"
       }]
     )
-    error_message = "Without records the stage does not keep the addresses of AWS, or the records are not an output."
+    error_message = "Without records, AWS's addresses are not kept."
   }
 }
 
@@ -83,7 +83,7 @@ run "domains_with_certificates" {
         "contact.example.com CNAME" = "mock.cloudfront.net"
       }
     )
-    error_message = "The domains are not prepared or already in use, or the records that point to the API and the form are not an output."
+    error_message = "The domains are not prepared, or are in use."
   }
 }
 
@@ -106,7 +106,7 @@ run "pinned_version_and_pool_without_its_identity" {
       [aws_lambda_alias.live.function_version, aws_lambda_invocation.post.qualifier, aws_lambda_invocation.list.qualifier, length(module.identity[0].pool.email_configuration)] == ["7", "7", "7", 0]
       && jsondecode(aws_lambda_invocation.post.input).requestContext.authorizer.jwt.claims == local.test_claims
     )
-    error_message = "A pinned version is not tested with claims and live, or the pool mails through an identity that is not verified."
+    error_message = "The pinned version is not tested and live, or the pool has an unverified sender."
   }
 }
 
@@ -117,7 +117,7 @@ run "pool_that_cognito_mails_for" {
 
   assert {
     condition     = [length(module.identity[0].pool.email_configuration), length(data.aws_sesv2_email_identity.named), aws_lambda_alias.live.function_version == aws_lambda_function.this.version] == [0, 0, true]
-    error_message = "pool_mail = false does not leave the mails to Cognito, or the newest version is not live."
+    error_message = "The pool's mails or the newest version are not the default."
   }
 }
 
@@ -191,7 +191,7 @@ run "module_site" {
         },
       ]
     )
-    error_message = "The bucket can become public, or others than this distribution may read it, or without TLS."
+    error_message = "Others may read the bucket."
   }
   # CKV_AWS_34, CKV_AWS_305, AVD-AWS-0012
   assert {
@@ -203,7 +203,7 @@ run "module_site" {
       && [for origin in aws_cloudfront_distribution.this.origin : [origin.domain_name, origin.origin_access_control_id]] == [["mock.s3.eu-central-1.amazonaws.com", aws_cloudfront_origin_access_control.this.id]]
       && aws_cloudfront_origin_access_control.this.signing_behavior == "always"
     )
-    error_message = "The distribution does not serve the files of the bucket with its headers, by HTTPS only."
+    error_message = "The form is not served from the bucket by HTTPS."
   }
   # CKV2_AWS_32, CKV_AWS_259
   assert {
@@ -218,7 +218,7 @@ run "module_site" {
       && [for cors in aws_cloudfront_response_headers_policy.this.cors_config : [one(cors.access_control_allow_origins).items, one(cors.access_control_allow_methods).items, cors.access_control_allow_credentials, cors.origin_override]]
       == [[toset(["*"]), toset(["GET", "HEAD"]), false, true]]
     )
-    error_message = "Responses do not have the headers of web/README.md, or pages of other origins cannot load the element, or may do more."
+    error_message = "The headers are not those of web/README.md."
   }
 }
 
@@ -241,7 +241,7 @@ run "module_identity" {
       && one(aws_cognito_user_pool.this.user_attribute_update_settings[0].attributes_require_verification_before_update) == "email"
       && [aws_cognito_user_pool.this.username_configuration[0].case_sensitive, aws_cognito_user_pool.this.password_policy[0].minimum_length] == [false, 12]
     )
-    error_message = "Users do not sign in with a verified email in any case of letters, and a password of 12 characters."
+    error_message = "Users sign in without a verified email."
   }
   assert {
     condition = (
@@ -250,18 +250,18 @@ run "module_identity" {
       && [aws_cognito_user_pool_client.form.generate_secret, aws_cognito_user_pool_client.form.refresh_token_rotation[0].feature] == [false, "ENABLED"]
       && [join(" ", aws_cognito_user_pool_client.smoke.explicit_auth_flows), aws_cognito_user_pool_client.smoke.allowed_oauth_flows_user_pool_client == true] == ["ALLOW_ADMIN_USER_PASSWORD_AUTH", false]
     )
-    error_message = "The form's client is not a public one with the code grant and rotated tokens, or others than those who deploy can use the smoke test's."
+    error_message = "A client takes other ways to sign in."
   }
   assert {
     condition = [for client in [aws_cognito_user_pool_client.form, aws_cognito_user_pool_client.smoke] : [
       for token in ["id", "access", "refresh"] : "${client["${token}_token_validity"]} ${client.token_validity_units[0]["${token}_token"]}"
     ]] == [["60 minutes", "60 minutes", "30 days"], ["5 minutes", "5 minutes", "60 minutes"]]
-    error_message = "A token is valid for longer than docs/deploy.md says."
+    error_message = "A token is valid for too long."
   }
   assert {
     condition = alltrue([for client in [aws_cognito_user_pool_client.form, aws_cognito_user_pool_client.smoke] :
       [join(" ", client.write_attributes), client.prevent_user_existence_errors, client.enable_token_revocation] == ["email", "ENABLED", true]
     ])
-    error_message = "Users can set other attributes than their email, or a client tells who has an account."
+    error_message = "A client tells who has an account, or lets users change more."
   }
 }

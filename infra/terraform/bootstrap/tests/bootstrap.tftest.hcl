@@ -25,20 +25,20 @@ run "bucket" {
       && alltrue([for option in ["block_public_acls", "block_public_policy", "ignore_public_acls", "restrict_public_buckets"] : aws_s3_bucket_public_access_block.state[option]])
       && [for statement in jsondecode(aws_s3_bucket_policy.state.policy).Statement : [statement.Effect, statement.Principal, statement.Condition.Bool["aws:SecureTransport"], statement.Resource[1]]] == [["Deny", "*", "false", "arn:aws:s3:::state-bucket/*"]]
     )
-    error_message = "The bucket has no versions, is not encrypted, can be made public or have access control lists, or answers without TLS."
+    error_message = "The bucket is not versioned, encrypted or private."
   }
   assert {
     condition = [for rule in aws_s3_bucket_lifecycle_configuration.state.rule : [
       rule.status, length(rule.expiration), rule.noncurrent_version_expiration[0].noncurrent_days, rule.noncurrent_version_expiration[0].newer_noncurrent_versions
     ]] == [["Enabled", 0, 365, 20]]
-    error_message = "Old versions of the state stay for ever, or present ones expire."
+    error_message = "Old states stay for ever, or present ones expire."
   }
   assert {
     condition = (
       [length(aws_iam_role.github), length(aws_iam_openid_connect_provider.github), length(aws_budgets_budget.monthly), output.permissions_boundaries, output.github_roles] == [0, 0, 0, {}, {}]
       && toset(keys(output.inbox_policy_arns)) == toset(flatten([for stage in ["develop", "main", "release"] : ["${stage}-inbox", "${stage}-inbox-answer"]]))
     )
-    error_message = "Without settings there are roles or a budget, or not the policies of operators."
+    error_message = "Something exists without its setting."
   }
 }
 
@@ -64,14 +64,14 @@ run "github_and_budget" {
         for name, policy in local.policies : "inquiries-${name}-eu-central-1" => ["/terraform-bootstrap/", jsonencode(policy)] if !endswith(name, "-deploy")
       }
     )
-    error_message = "A role can be changed by those that deploy, lasts longer than an hour, or has the trust, the boundary or the policy of another one."
+    error_message = "A role has the trust, the boundary or the policy of another, or lasts too long."
   }
   assert {
     condition = (
       strcontains(aws_iam_policy.this["develop-boundary"].policy, "/apis/mockapi*") && strcontains(aws_iam_policy.this["develop-boundary"].policy, "arn:aws:route53:::healthcheck/mock")
       && [keys(output.permissions_boundaries), keys(output.github_roles)] == [["develop", "main", "release"], ["develop", "develop-plan", "main", "main-plan", "release", "release-plan"]]
     )
-    error_message = "The boundary does not have the stage's API and health checks by their ids, or the outputs do not name the GitHub environments."
+    error_message = "The boundary lacks ids, or an output a name."
   }
   assert {
     condition = (
@@ -80,7 +80,7 @@ run "github_and_budget" {
         ACTUAL = [80, "GREATER_THAN", "team@example.com"], FORECASTED = [100, "GREATER_THAN", "team@example.com"]
       }
     )
-    error_message = "The budget does not mail at 80 % of the costs and when 100 % are forecast."
+    error_message = "The budget mails at other costs."
   }
 }
 
@@ -91,7 +91,7 @@ run "existing_provider" {
 
   assert {
     condition     = [length(aws_iam_openid_connect_provider.github), length(aws_iam_role.github)] == [0, 6]
-    error_message = "A second identity provider was created, which AWS refuses."
+    error_message = "A second provider was created."
   }
 }
 
