@@ -34,6 +34,8 @@ const bodyLimit = toMegabytes(limits.body);
 const payloadLimit = toMegabytes(limits.lambdaPayload);
 const timeout = `${limits.timeout / 1000} seconds`;
 
+const referTo = (component: string) => ({ $ref: `#/components/${component}` });
+
 const allowOrigin: OpenAPIV3_1.HeaderObject = {
   description: 'The only origin from which browsers may call, set for each stage.',
   schema: { type: 'string' },
@@ -41,7 +43,7 @@ const allowOrigin: OpenAPIV3_1.HeaderObject = {
 };
 /** Not required where the gateway may respond: on AWS it sends the header only when the request has an Origin. */
 const cors: Headers = {
-  'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOrigin' },
+  'Access-Control-Allow-Origin': referTo('headers/AllowOrigin'),
 };
 const corsAndChallenge: Headers = {
   ...cors,
@@ -51,7 +53,7 @@ const corsAndChallenge: Headers = {
   },
 };
 const functionCors: Headers = {
-  'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowOriginOfFunction' },
+  'Access-Control-Allow-Origin': referTo('headers/AllowOriginOfFunction'),
 };
 const always = (value: string, description: string) =>
   ({ description, schema: { type: 'string', const: value } }) as const;
@@ -70,12 +72,18 @@ const retryAfter = (description: string): Headers => ({
   },
 });
 
-const request = { $ref: '#/components/schemas/CreateInquiryRequest' };
-const created = { $ref: '#/components/schemas/CreateInquiryResponse' };
-const list = { $ref: '#/components/schemas/InquiryListResponse' };
-const errorBody = { $ref: '#/components/schemas/ErrorResponseBody' };
-const gatewayReply = { $ref: '#/components/schemas/GatewayReply' };
-const errorBodyOrGatewayReply = { $ref: '#/components/schemas/ErrorResponseBodyOrGatewayReply' };
+const errorBody = referTo('schemas/ErrorResponseBody');
+const gatewayReply = referTo('schemas/GatewayReply');
+const errorBodyOrGatewayReply = referTo('schemas/ErrorResponseBodyOrGatewayReply');
+/** What the gateway answers to any method. */
+const byGateway = {
+  '413': referTo('responses/RequestTooLarge'),
+  '429': referTo('responses/TooManyRequests'),
+  '431': referTo('responses/HeadersTooLarge'),
+  '503': referTo('responses/Unavailable'),
+};
+/** What it answers before the function is called, and the function to claims. */
+const common = { ...byGateway, '401': referTo('responses/Unauthorized') };
 
 const email = 'ana@example.com';
 const opening = {
@@ -140,6 +148,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
           ],
           tags: ['Inquiries'],
           responses: {
+            ...common,
             '200': {
               description: 'Your inquiries.',
               headers: {
@@ -157,7 +166,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                 },
                 ...cacheControl,
               },
-              content: json(list, {
+              content: json(referTo('schemas/InquiryListResponse'), {
                 list: example('There are inquiries.', {
                   email,
                   count: 2,
@@ -179,16 +188,11 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                 before: badRequest('The parameter `before` must be the id of an inquiry.'),
               }),
             },
-            '401': { $ref: '#/components/responses/Unauthorized' },
-            '413': { $ref: '#/components/responses/RequestTooLarge' },
-            '429': { $ref: '#/components/responses/TooManyRequests' },
-            '431': { $ref: '#/components/responses/HeadersTooLarge' },
             '500': {
               description:
                 '`INTERNAL_SERVER_ERROR`: internal error. From the gateway: the function failed.',
               ...errorOrReply(replies.internalError, { fault: errors.internalError() }),
             },
-            '503': { $ref: '#/components/responses/Unavailable' },
           },
         },
         post: {
@@ -219,11 +223,12 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
               `Up to ${payloadLimit} as the function receives it, for an inquiry of up to ${itemLimit}. A body that is ` +
               'longer or has more JSON structure than any storable inquiry needs is rejected without being parsed.',
             required: true,
-            content: json(request, {
+            content: json(referTo('schemas/CreateInquiryRequest'), {
               created: example('An inquiry.', { subject: hello.subject, body: hello.body }),
             }),
           },
           responses: {
+            ...common,
             '201': {
               description:
                 'The inquiry as it is stored. To a key that was used before: the first response again, whose body is the ' +
@@ -236,7 +241,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                   'Present when the inquiry was stored by an earlier request with the same key.',
                 ),
               },
-              content: json(created, {
+              content: json(referTo('schemas/CreateInquiryResponse'), {
                 created: example('The inquiry is stored.', { inquiry: hello }),
               }),
             },
@@ -258,7 +263,6 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                 ),
               }),
             },
-            '401': { $ref: '#/components/responses/Unauthorized' },
             '409': {
               description:
                 '`IDEMPOTENCY_CONFLICT`: a request with this key is being processed. Send it again.',
@@ -293,7 +297,6 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                 ),
               },
             },
-            '431': { $ref: '#/components/responses/HeadersTooLarge' },
             '500': {
               description:
                 '`INTERNAL_SERVER_ERROR`: the body is not JSON, or internal error. From the gateway: the function failed.',
@@ -302,10 +305,10 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                 fault: errors.internalError(),
               }),
             },
-            '503': { $ref: '#/components/responses/Unavailable' },
           },
         },
         'x-other-methods': {
+          ...byGateway,
           '400': fromGateway('the request is not valid HTTP', replies.badRequest),
           '401': fromGateway(
             'the token is missing or not valid',
@@ -326,11 +329,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             },
             content: json(errorBody, toExamples({ method: errors.methodNotAllowed('GET, POST') })),
           },
-          '413': { $ref: '#/components/responses/RequestTooLarge' },
-          '429': { $ref: '#/components/responses/TooManyRequests' },
-          '431': { $ref: '#/components/responses/HeadersTooLarge' },
           '500': fromGateway('the function failed', replies.internalError),
-          '503': { $ref: '#/components/responses/Unavailable' },
         },
       },
     },

@@ -44,12 +44,6 @@ describe('npm run openapi', () => {
     expect((await run(openapi, ...args, '--out', file, '--check')).code).toBe(0);
   });
 
-  it('writes JSON to a file that ends in .json', async () => {
-    const json = join(folder, 'openapi.json');
-    expect((await run(openapi, '--out', json)).code).toBe(0);
-    expect(JSON.parse(readFileSync(json, 'utf8'))).toEqual(parse(committed));
-  });
-
   it.each([
     ['differs', committed.replace('maximum: 1000', 'maximum: 999')],
     ['is missing', undefined],
@@ -65,17 +59,13 @@ describe('npm run openapi', () => {
     expect(readIfThere(drifted)).toBe(text);
   });
 
-  const notUrl = (text: string) =>
-    `--server-url must be an http(s) URL without a query, not '${text}'.\n`;
-  it.each([
-    [['--server-url', 'api.example.com'], notUrl('api.example.com')],
-    [['--server-url', 'file:///etc'], notUrl('file:///etc')],
-    [['--server-url', 'https://o/?a=1'], notUrl('https://o/?a=1')],
-    [['--stage', ''], '--stage and --version need a value.\n'],
-    [['--outt', 'x'], "Unknown option '--outt' (see --help)\n"],
-  ])('refuses %j in one line with exit code 2', async (args, stderr) => {
-    expect(await run(openapi, ...args)).toEqual({ code: 2, stdout: '', stderr });
-  });
+  it.each(['api.example.com', 'file:///etc', 'https://o/?a=1'])(
+    'refuses the URL %s',
+    async (url) => {
+      const stderr = `--server-url must be an http(s) URL without a query, not '${url}'.\n`;
+      expect(await run(openapi, '--server-url', url)).toEqual({ code: 2, stdout: '', stderr });
+    },
+  );
 });
 
 describe('npm run openapi:diff', () => {
@@ -93,7 +83,6 @@ describe('npm run openapi:diff', () => {
   it.each([
     [1, 'parameter-became-required', 'paths./inquiries.get.parameters.1.required', true],
     [0, '', 'components.schemas.Inquiry.properties.extra', { type: 'string' }],
-    [0, '', 'openapi', '3.1.1'],
   ])('exits %i and reports %j when %s becomes %j', async (exit, rule, path, value) => {
     const document = parseDocument(committed);
     document.setIn(path.split('.'), value);
