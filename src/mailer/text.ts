@@ -32,18 +32,23 @@ export function toVisible(text: string): string {
 /**
  * A text in one visible line of at most `limit` UTF-16 units, with `…` where it was cut. It holds no encoded word
  * (RFC 2047): a mail program would decode it in a header. Of a long text only the beginning is looked at.
+ *
+ * @param show - Applied to U+FEFF, too, which JavaScript counts as white space although it shows nothing.
  */
-export function toOneLine(text: string, limit: number): string {
-  const start = text.trimStart();
+export function toOneLine(text: string, limit: number, show = (part: string) => part): string {
+  const start = text.replace(/^[^\S\uFEFF]+/, '');
   const beginning = start.slice(0, SPARE * limit);
-  const line = toVisible(beginning).replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
-  const isWhole = beginning.length === start.length && line.length <= limit;
+  const merged = toVisible(beginning).replaceAll(/[^\S\uFEFF]+/g, ' ');
+  const part = merged.slice(0, limit + GRAPHEME_LIMIT);
+  const line = show(part).replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
+  const isWhole =
+    beginning.length === start.length && part.length === merged.length && line.length <= limit;
   return isWhole ? line : `${cut(line, limit - 1)}…`;
 }
 
 /** The same, with escapes for invisible characters: for operators. */
 export const toPlainLine = (text: string, limit: number): string =>
-  toOneLine(showInvisible(toOneLine(text, limit)), limit);
+  toOneLine(text, limit, showInvisible);
 
 /** The beginning of a text, at most `limit` UTF-16 units, that ends between two graphemes. */
 export function cut(text: string, limit: number): string {
