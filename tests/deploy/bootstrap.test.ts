@@ -8,9 +8,7 @@ import { isServiceName, NAME_RULE } from '../../lib/stages.ts';
 import { ACCOUNT, refusal, type Answer } from '../helpers/aws.ts';
 import {
   arrange,
-  awaitCall,
   hasApplied,
-  letEnd,
   readCalls,
   readModuleFiles,
   runCommandHere,
@@ -193,23 +191,11 @@ describe('npm run bootstrap', () => {
   it.each([
     ['terraform plan', 'Nothing was changed.', 200],
     ['terraform plan', KEPT, 404],
-    ['terraform apply', KEPT, 200],
   ])('says what is true if %s fails: %s', async (failing, state, status) => {
     arrangeBucket(status);
     const { code, output } = await bootstrap('--yes', { failing });
     expect([code, temporaryFiles()]).toEqual([1, []]);
     expect(output).toContain(`Failed: ${failing}.\n\n${state} Run the same command again.\n`);
-  });
-
-  it('ends the step after a signal, and says what is true', async () => {
-    const ended = bootstrap('--yes', { hanging: 'terraform apply' });
-    await awaitCall('terraform apply waits');
-    process.emit('SIGINT');
-    letEnd('terraform apply');
-    const { code, output } = await ended;
-    expect([code, readCalls().at(-1)]).toEqual([130, 'terraform apply waits']);
-    expect(output).toContain(`\n\nInterrupted. ${KEPT} Run the same command again.\n`);
-    expect(Object.keys(readModuleFiles())).not.toContain('backend.s3.tfbackend');
   });
 });
 

@@ -25,12 +25,6 @@ export interface AwsRequest {
   readonly body: string;
 }
 
-interface Alias {
-  readonly name: string;
-  version: string;
-  revision: number;
-}
-
 /** An error as the SDK understands it. */
 export const refusal = (status: number, type: string, message: string): Answer => ({
   status,
@@ -44,6 +38,12 @@ export const callerIdentity = (account: string): Answer => ({
   body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>`,
 });
 
+const FUNCTION = 'inquiries-develop';
+interface Live {
+  readonly FunctionVersion: string;
+  readonly RevisionId: string;
+}
+
 const app = createApp({
   inquiries: createInquiries(createMemoryStore({}, 1_000)),
   corsOrigin: 'o',
@@ -56,10 +56,9 @@ const initially = () => ({
   changes: [] as string[],
   /** Other answers, by `METHOD PATH`, `X-Amz-Target` or the query API's action; undefined: the usual one. */
   answers: {} as Record<string, ((request: AwsRequest) => Answer | undefined) | undefined>,
-  /** The function with versions and aliases. */
-  functionName: 'inquiries-develop',
+  /** The versions of the function, and its alias. */
   versions: ['1', '2', '3', '9', '10'],
-  aliases: [{ name: 'live', version: '10', revision: 1 }] as Alias[],
+  live: { FunctionVersion: '10', RevisionId: '1' } as Live | undefined,
   /** The result of an invocation of a name, which is that of the service; a rejection is an error of the function. */
   invoke: async (_name: string, event: string): Promise<string> =>
     JSON.stringify(await app(JSON.parse(event) as object)),
@@ -71,50 +70,39 @@ const initially = () => ({
 export async function startAws() {
   const state = initially();
 
-  const toAlias = ({ version, revision }: Alias) => ({
-    FunctionVersion: version,
-    RevisionId: String(revision),
-  });
-  const toVersion = (version: string) => ({
-    Version: version,
-    LastModified: `2026-11-${version.padStart(2, '0')}T10:20:30.000+0000`,
-    CodeSha256: `sha-${version}`,
-  });
-
-  async function answerLambda(request: AwsRequest): Promise<Answer | undefined> {
-    const { method, path, query, body } = request;
-    const [, encoded = '', rest = ''] = /^\/2015-03-31\/functions\/([^/]+)(.*)$/.exec(path) ?? [];
-    const name = decodeURIComponent(encoded);
-    if (rest === '/invocations') {
-      try {
-        const headers = { 'x-amz-log-result': Buffer.from(state.log).toString('base64') };
-        return { status: 200, body: await state.invoke(name, body), headers };
-      } catch (error) {
-        const headers = { 'x-amz-function-error': 'Unhandled' };
-        return { status: 200, body: (error as Error).message, headers };
-      }
+  async function invoke(name: string, body: string): Promise<Answer> {
+    try {
+      const headers = { 'x-amz-log-result': Buffer.from(state.log).toString('base64') };
+      return { status: 200, body: await state.invoke(name, body), headers };
+    } catch (error) {
+      const headers = { 'x-amz-function-error': 'Unhandled' };
+      return { status: 200, body: (error as Error).message, headers };
     }
-    if (name !== state.functionName) return undefined;
-    const alias = state.aliases.find((each) => rest === `/aliases/${each.name}`);
-    if (method === 'GET' && alias !== undefined) return { status: 200, body: toAlias(alias) };
-    if (method === 'PUT' && alias !== undefined) {
+  }
+
+  async function answerLambda({ method, path, body }: AwsRequest): Promise<Answer | undefined> {
+    const [, , , encoded = '', what] = path.split('/');
+    const name = decodeURIComponent(encoded);
+    if (what === 'invocations') return invoke(name, body);
+    if (name !== FUNCTION) return undefined;
+    if (what === 'versions') {
+      const Versions = ['$LATEST', ...state.versions].map((Version) => ({
+        Version,
+        LastModified: `2026-11-${Version.padStart(2, '0')}T10:20:30.000+0000`,
+        CodeSha256: `sha-${Version}`,
+      }));
+      return { status: 200, body: { Versions } };
+    }
+    if (what !== 'aliases' || state.live === undefined) return undefined;
+    if (method === 'PUT') {
       const change = JSON.parse(body) as { FunctionVersion: string; RevisionId?: string };
-      if (change.RevisionId !== undefined && change.RevisionId !== String(alias.revision)) {
+      if ((change.RevisionId ?? state.live.RevisionId) !== state.live.RevisionId) {
         return refusal(412, 'PreconditionFailedException', 'The RevisionId does not match');
       }
       state.changes.push(`switch ${change.FunctionVersion}`);
-      alias.version = change.FunctionVersion;
-      alias.revision += 1;
-      return { status: 200, body: toAlias(alias) };
+      state.live = { ...change, RevisionId: crypto.randomUUID() };
     }
-    if (method === 'GET' && rest === '/versions') {
-      // Pages of two.
-      const all = ['$LATEST', ...state.versions];
-      const from = Number(query.get('Marker') ?? 0);
-      const next = from + 2 < all.length ? { NextMarker: String(from + 2) } : {};
-      return { status: 200, body: { Versions: all.slice(from, from + 2).map(toVersion), ...next } };
-    }
-    return undefined;
+    return { status: 200, body: state.live };
   }
 
   function answerS3(request: AwsRequest): Answer | undefined {

@@ -12,7 +12,6 @@ import { paths, removeProject, resetProject } from './project.ts';
 export interface Change {
   readonly address: string;
   readonly actions: readonly string[];
-  readonly action_reason?: string;
   /** Values of the resource in the plan. */
   readonly after?: object;
 }
@@ -31,10 +30,6 @@ const OUTPUTS = {
 };
 /** What the programs answer: a clean checkout, a place of the state, and a plan that changes the function. */
 const DEFAULT = {
-  /** The programs on the PATH. */
-  programs: ['terraform', 'git', 'npm'],
-  /** Version of Terraform. */
-  version: '1.11.4',
   /** Output of git status. */
   dirty: '',
   /** The command that fails, such as `terraform plan`, and its error. */
@@ -81,9 +76,7 @@ PATH=/usr/bin:/bin
 cd '${paths.ROOT}'
 name=\${0##*/}
 echo "$name $*" >> calls
-[ "$name" = tofu ] && name=terraform
 key="$name $1"
-for arg; do case $arg in -var-file=*) cp "\${arg#*=}" variables.json;; esac; done
 if [ "$key" = "$(cat arranged/hanging)" ]; then
   trap 'echo "$key got SIGINT" >> calls' INT
   trap 'echo "$key got SIGTERM" >> calls' TERM
@@ -100,10 +93,9 @@ case "$*" in show*/again) key='terraform again';; esac
 if [ -e "arranged/$key" ]; then cat "arranged/$key"; fi
 `;
 
-const toResource = ({ address, actions, action_reason, after }: Change, before: object) => ({
+const toResource = ({ address, actions, after }: Change, before: object) => ({
   address,
   type: address.split('.').at(-2),
-  action_reason,
   change: { actions, before, after: after ?? before },
 });
 
@@ -136,18 +128,13 @@ const write = (name: string, content: string | object, mode = 0o644): void =>
 /** Arranges what the programs answer. */
 export function arrange(changes: Partial<World> = {}): void {
   const world = { ...DEFAULT, ...changes };
-  for (const name of ['terraform', 'tofu', 'git', 'npm']) {
-    rmSync(join(paths.ROOT, 'bin', name), { force: true });
-  }
-  for (const name of world.programs) write(`bin/${name}`, PROGRAM, 0o755);
+  for (const name of ['terraform', 'git', 'npm']) write(`bin/${name}`, PROGRAM, 0o755);
   const outputs = Object.entries(world.outputs).map(([output, value]) => [output, { value }]);
   const answers = {
     hanging: world.hanging,
     failing: world.failing,
     error: `what was planned\n\nError: ${world.error}\n`,
-    'git rev-parse': 'abc1234\n',
     'git status': world.dirty,
-    'terraform version': { terraform_version: world.version },
     'terraform plan': world.diff,
     'terraform show': toPlan(world),
     'terraform again': toPlan({ ...world, changes: world.again, outputChanges: {} }),
