@@ -119,134 +119,125 @@ describe('npm run deploy', () => {
     expect([code, aws.state.changes, temporaryFiles()]).toEqual([0, [], []]);
   });
 
-  it('applies a plan that is given, with its packages only', async () => {
-    expect((await deploy('develop --yes --plan /p')).code).toBe(0);
-    expect(readCalls()).toContain('terraform apply -no-color /p');
-    writeFileSync(join(paths.ROOT, 'dist/inquiries.zip'), 'another one');
-    const { code, output } = await deploy('develop --yes --plan /p');
-    expect([code, output]).toEqual([
-      2,
-      expect.stringContaining('dist/inquiries.zip is not the package of the plan'),
-    ]);
-  });
-
-  const output = (action: string) => ({ outputChanges: { site: { actions: [action] } } });
-  it.each<[string, Partial<World>, number, string[]]>([
-    ['nothing', { changes: [] }, 0, []],
-    ['a resource', {}, 1, []],
-    ['an output', { changes: [], ...output('update') }, 1, []],
-    ['the form', { changes: [] }, 1, ['config.json is answered with 403']],
-  ])('with --drift, if %s has changed: %j, exits %i', async (_, world, expected, differences) => {
-    listDifferences.mockResolvedValue(differences);
-    const found = await deploy('release --drift', { outputs: FORM_OUTPUTS, ...world });
-    expect(found).toMatchObject({ code: expected, isApplied: false });
-    expect(found.output).toContain(differences.join());
-  });
-
-  it.each<[string, Partial<World>, boolean, string]>([
-    ['nothing if nothing has changed', { changes: [] }, false, 'Already deployed: '],
-    ['outputs', { changes: [], ...output('create') }, true, '\nDeployed: '],
-    ['a form alone', { changes: [], outputs: FORM_OUTPUTS }, false, '\nDeployed: '],
-  ])('applies %s, and tests the stage', async (_, world, isApplied, message) => {
-    const found = await deploy('develop --yes', world);
-    expect(found).toMatchObject({ code: 0, isApplied });
-    expect(found.output).toContain(message);
-    expect(testStage).toHaveBeenCalledOnce();
-  });
-
+  interface Case {
+    readonly args?: string;
+    readonly world?: Partial<World>;
+    /** What has happened before, or happens during the smoke test. */
+    readonly happen?: () => void;
+    readonly code: number;
+    readonly isApplied: boolean;
+    readonly says: string;
+  }
   const table = 'aws_dynamodb_table.this';
-  const form = (after: object) => ({
-    outputChanges: { form_config: { actions: ['create'], after } },
+  const pool = 'module.identity[0].aws_cognito_user_pool.this';
+  const remove = (address: string) => ({ changes: [{ address, actions: ['delete', 'create'] }] });
+  const output = (name: string, action: string, after = {}) => ({
+    changes: [],
+    outputs: FORM_OUTPUTS,
+    outputChanges: { [name]: { actions: [action], after } },
   });
-  it.each<[Partial<World>, string]>([
-    [
-      { changes: [{ address: table, actions: ['create', 'delete'] }] },
-      `The plan deletes ${table}, which`,
-    ],
-    [
-      {
-        changes: [
-          { address: 'module.identity[0].aws_cognito_user_pool.this', actions: ['delete'] },
-        ],
-      },
-      'The plan deletes module.identity[0].aws_cognito_user_pool.this, ',
-    ],
-    [
-      {
-        changes: [{ address: table, actions: ['create'] }],
-        lost: { 'aws_iam_role.r': 'r', [table]: 'a' },
-      },
-      `The state has ${table}, a, but it is not in account 111122223333, region eu-central-1. `,
-    ],
-    [
-      form({ accent: 'blue' }),
-      'The form would refuse its settings: “accent” in config.json must be a colour',
-    ],
-  ])('never applies a plan with %j', async (world, message) => {
-    const { output: printed, ...found } = await deploy('develop --yes', world);
-    expect([found, printed]).toEqual([
-      { code: 2, isApplied: false },
-      expect.stringContaining(message),
-    ]);
-  });
-
-  it('never applies a form whose script throws', async () => {
-    runForm.mockRejectedValue(new Error('the form does not run: boom'));
-    const { output: printed, ...found } = await deploy('develop --yes', form({}));
-    expect([found, printed]).toEqual([
-      { code: 1, isApplied: false },
-      expect.stringContaining(`\nthe form does not run: boom\n\nNothing was changed. ${AGAIN}`),
-    ]);
-  });
-
-  it.each([
-    ['Role with name inquiries-develop already exists.', 'It is not in the state'],
-    ['Error acquiring the state lock', 'See docs/runbook.md, "A deployment was interrupted".'],
-  ])('shows what a failed apply prints, and what to do about: %s', async (error, hint) => {
-    const world = { failing: 'terraform apply', error };
-    const { code, output: printed } = await deploy('develop --yes', world);
-    expect([code, testStage.mock.calls, aws.state.changes]).toEqual([1, [], []]);
-    expect(printed).toContain(`terraform apply …\nwhat was planned\n\nError: ${error}`);
-    expect(printed).toContain(`\n\n${hint}`);
-    expect(printed.endsWith(`\n\nTerraform has saved what it changed. ${LIVE} ${AGAIN}`)).toBe(
-      true,
-    );
-  });
-
-  const overtaken =
-    'Another command has made version 11 of inquiries-develop live since this one made 10 live.\n\nThe plan is applied. Version 11 of inquiries-develop is live.';
   const failing = 'terraform apply';
-  it.each<[string, Partial<World>, () => void, string]>([
-    [
-      'there is no alias yet',
-      { failing },
-      () => (aws.state.live = undefined),
-      'saved what it changed. No version of inquiries-develop is live yet.',
-    ],
-    [
-      'the smoke test fails',
-      {},
-      () => testStage.mockResolvedValue(false),
-      `The smoke test failed. The version before is live again after: npm run rollback -- develop\n\nThe plan is applied. ${LIVE}`,
-    ],
-    [
-      'the plan after the apply has changes',
-      { again: [{ address: 'aws_iam_role.r', actions: ['update'] }] },
-      () => {},
-      `The plan after the apply has changes, which the plan above shows.\n\nThe plan is applied. ${LIVE}`,
-    ],
-    [
-      'another deployment ends during the smoke test',
-      {},
-      () => testStage.mockImplementation(async () => (makeLive('11'), false)),
-      overtaken,
-    ],
-  ])('if %s, says so and what is live, and moves nothing', async (_, world, happen, message) => {
-    happen();
-    const { code, output: printed } = await deploy('develop --yes', world);
-    expect([code, printed, aws.state.changes]).toEqual([1, expect.stringContaining(message), []]);
-    expect(printed).not.toContain('Deployed');
-  });
+  const drift = { args: 'release --drift', isApplied: false };
+  const refused = { code: 2, isApplied: false };
+  const failed = { code: 1, isApplied: true };
+  const cases: Record<string, Case> = {
+    'drift: nothing has changed': { ...drift, world: { changes: [] }, code: 0, says: '' },
+    'drift: a resource has changed': { ...drift, code: 1, says: 'will be updated' },
+    'drift: an output has changed': { ...drift, world: output('o', 'update'), code: 1, says: '' },
+    'drift: another form is served': {
+      ...drift,
+      world: { changes: [], outputs: FORM_OUTPUTS },
+      happen: () => listDifferences.mockResolvedValue(['config.json is answered with 403']),
+      code: 1,
+      says: 'form      config.json is answered with 403\n',
+    },
+    'nothing has changed': {
+      world: { changes: [] },
+      code: 0,
+      isApplied: false,
+      says: 'Already deployed: ',
+    },
+    'an output alone has changed': {
+      world: output('o', 'create'),
+      code: 0,
+      isApplied: true,
+      says: '\nDeployed: ',
+    },
+    'the form alone has changed': {
+      world: { changes: [], outputs: FORM_OUTPUTS },
+      code: 0,
+      isApplied: false,
+      says: '\nDeployed: ',
+    },
+    'a plan is given': {
+      args: 'develop --yes --plan /p',
+      code: 0,
+      isApplied: true,
+      says: 'terraform apply …',
+    },
+    'the plan that is given was made of another package': {
+      ...refused,
+      args: 'develop --yes --plan /p',
+      happen: () => writeFileSync(join(paths.ROOT, 'dist/inquiries.zip'), 'another one'),
+      says: 'dist/inquiries.zip is not the package of the plan.\n',
+    },
+    'the plan deletes the table': {
+      ...refused,
+      world: remove(table),
+      says: `The plan deletes ${table}, which`,
+    },
+    'the plan deletes the users': {
+      ...refused,
+      world: remove(pool),
+      says: `The plan deletes ${pool}, which`,
+    },
+    'the table is not in the account': {
+      ...refused,
+      world: { lost: { 'aws_iam_role.r': 'r', [table]: 'a' } },
+      says: `The state has ${table}, a, but it is not in account 111122223333, region eu-central-1. `,
+    },
+    'the form would refuse its settings': {
+      ...refused,
+      world: output('form_config', 'create', { accent: 'blue' }),
+      says: '“accent” in config.json must be a colour',
+    },
+    'the script of the form throws': {
+      world: output('form_config', 'create'),
+      happen: () => runForm.mockRejectedValue(new Error('boom')),
+      code: 1,
+      isApplied: false,
+      says: `\nboom\n\nNothing was changed. ${AGAIN}`,
+    },
+    'the apply fails, and there is no alias yet': {
+      ...failed,
+      world: { failing, error: 'Role r already exists.' },
+      happen: () => (aws.state.live = undefined),
+      says: `terraform apply …\nwhat was planned\n\nError: Role r already exists.\n\nIt is not in the state: see docs/runbook.md, "Import a resource".\n\nFailed: terraform apply.\n\nTerraform has saved what it changed. No version of inquiries-develop is live yet. ${AGAIN}`,
+    },
+    'the smoke test fails': {
+      ...failed,
+      happen: () => testStage.mockResolvedValue(false),
+      says: `The smoke test failed. The version before is live again after: npm run rollback -- develop\n\nThe plan is applied. ${LIVE}`,
+    },
+    'the plan after the apply has changes': {
+      ...failed,
+      world: { again: [{ address: 'aws_iam_role.r', actions: ['update'] }] },
+      says: `The plan after the apply has changes, which the plan above shows.\n\nThe plan is applied. ${LIVE}`,
+    },
+    'another deployment ends during the smoke test': {
+      ...failed,
+      happen: () => testStage.mockImplementation(async () => (makeLive('11'), false)),
+      says: 'Another command has made version 11 of inquiries-develop live since this one made 10 live.\n\nThe plan is applied. Version 11 of inquiries-develop is live.',
+    },
+  };
+  it.each(Object.entries(cases))(
+    '%s',
+    async (_, { args = 'develop --yes', world, happen, says, ...expected }) => {
+      happen?.();
+      const { output: printed, ...found } = await deploy(args, world);
+      expect([found, printed]).toEqual([expected, expect.stringContaining(says)]);
+    },
+  );
 
   it('serves the form, and lists the DNS records to be entered', async () => {
     const record = {
