@@ -9,8 +9,6 @@ import { ACCOUNT, refusal, type Answer } from '../helpers/aws.ts';
 import {
   arrange,
   hasApplied,
-  readCalls,
-  readModuleFiles,
   runCommandHere,
   setUpProject,
   temporaryFiles,
@@ -23,16 +21,7 @@ vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/proj
 
 const REGION = 'eu-central-1';
 const BUCKET = `inquiries-terraform-state-${ACCOUNT}-${REGION}`;
-const PLACE = `bucket ${BUCKET}, account ${ACCOUNT}, region ${REGION}`;
-const BACKEND = `# Written by npm run bootstrap.
-bucket              = "${BUCKET}"
-region              = "${REGION}"
-allowed_account_ids = ["${ACCOUNT}"]
-`;
 const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
-const KEPT = `What was created so far is kept, in the state in the bucket ${BUCKET}.`;
-const OUTPUTS = { permissions_boundaries: { develop: 'arn:boundary' }, github_roles: {} };
-
 const hasTerraform = (await terraformUnavailableReason()) === undefined;
 const aws = await setUpProject();
 
@@ -45,158 +34,143 @@ const arrangeBucket = (status: number, keys: readonly string[] = []) => {
 };
 beforeEach(() => arrangeBucket(200));
 
-/** Runs the command in a world that is arranged otherwise; at a terminal, if something is typed. */
-async function bootstrap(args: string, world: Partial<World> = {}, keys?: string) {
-  arrange({
-    changes: [{ address: 'aws_s3_bucket_policy.state', actions: ['create'] }],
-    moduleFiles: {},
-    outputs: OUTPUTS,
-    ...world,
-  });
-  const terminal = keys === undefined ? {} : { stdin: typed(keys), isTTY: true };
-  return { ...(await runCommandHere(main, args, terminal)), isApplied: hasApplied() };
+interface Case {
+  readonly world?: Partial<World>;
+  readonly bucket?: { readonly status: number; readonly keys?: readonly string[] };
+  /** What is typed at a terminal; undefined: --yes without one. */
+  readonly keys?: string;
+  readonly code: number;
+  readonly isApplied: boolean;
+  readonly says: string;
+}
+async function bootstrap({ world, keys }: Pick<Case, 'world' | 'keys'> = {}) {
+  const changes = [{ address: 'aws_s3_bucket_policy.state', actions: ['create'] }];
+  arrange({ changes, moduleFiles: {}, outputs: { permissions_boundaries: {} }, ...world });
+  return keys === undefined
+    ? runCommandHere(main, '--yes')
+    : runCommandHere(main, '', { stdin: typed(keys), isTTY: true });
 }
 
-it.each<[string, Record<string, string>, string]>([
-  [
-    'a settings file without JSON',
-    { [SETTINGS]: 'a = "b"' },
-    `infra/terraform/${SETTINGS} is not a JSON object.`,
-  ],
-  [
-    'a name that is too long for the bucket',
-    { [SETTINGS]: '{"name":"inquiries-of-customers"}' },
-    `infra/terraform/${SETTINGS}: ${NAME_RULE}, not "inquiries-of-customers".`,
-  ],
-  [
-    'an unsaved state',
-    { 'bootstrap/errored.tfstate': '{}' },
-    'infra/terraform/bootstrap/errored.tfstate is a state that Terraform could not save',
-  ],
-  [
-    'another account',
-    { 'backend.s3.tfbackend': BACKEND.replace(`["${ACCOUNT}`, '["4') },
-    `infra/terraform/backend.s3.tfbackend names bucket ${BUCKET}, account 4, region ${REGION}; these credentials and settings mean ${PLACE}. Nothing was changed.`,
-  ],
-  [
-    'another region',
-    { 'backend.s3.tfbackend': 'region = "us-west-2"' },
-    `names bucket ${BUCKET}, account ${ACCOUNT}, region us-west-2; these`,
-  ],
-])('npm run bootstrap refuses %s, and changes nothing', async (_, moduleFiles, message) => {
-  const { code, output } = await bootstrap('--yes', { moduleFiles });
-  expect([code, output]).toEqual([2, expect.stringContaining(message)]);
-  expect([readModuleFiles(), aws.state.changes, readCalls()]).toEqual([moduleFiles, [], []]);
+const refused = { code: 2, isApplied: false };
+const done = { code: 0, isApplied: true };
+const withFiles = (moduleFiles: Record<string, string>) => ({ world: { moduleFiles } });
+const deletion = { world: { changes: [{ address: 'aws_iam_role.r', actions: ['delete'] }] } };
+const cases: Record<string, Case> = {
+  'a settings file without JSON': {
+    ...refused,
+    ...withFiles({ [SETTINGS]: 'a = "b"' }),
+    says: `infra/terraform/${SETTINGS} is not a JSON object.`,
+  },
+  'a name that is too long for the bucket': {
+    ...refused,
+    ...withFiles({ [SETTINGS]: '{"name":"inquiries-of-customers"}' }),
+    says: `infra/terraform/${SETTINGS}: ${NAME_RULE}, not "inquiries-of-customers".`,
+  },
+  'an unsaved state': {
+    ...refused,
+    ...withFiles({ 'bootstrap/errored.tfstate': '{}' }),
+    says: 'infra/terraform/bootstrap/errored.tfstate is a state that Terraform could not save',
+  },
+  'another account': {
+    ...refused,
+    ...withFiles({ 'backend.s3.tfbackend': 'allowed_account_ids = ["4"]' }),
+    says: `infra/terraform/backend.s3.tfbackend names bucket ${BUCKET}, account 4, region ${REGION}; these credentials and settings mean bucket ${BUCKET}, account ${ACCOUNT}, region ${REGION}. Nothing was changed.`,
+  },
+  'another region': {
+    ...refused,
+    ...withFiles({ 'backend.s3.tfbackend': 'region = "us-west-2"' }),
+    says: `account ${ACCOUNT}, region us-west-2; these`,
+  },
+  "a bucket that is another account's": {
+    ...refused,
+    bucket: { status: 403 },
+    says: `The bucket ${BUCKET} exists, but account ${ACCOUNT} may not read it`,
+  },
+  'an account whose settings this checkout lacks': {
+    ...refused,
+    bucket: { status: 200, keys: ['inquiries/bootstrap.tfstate'] },
+    says: 'The account was set up with settings that this checkout lacks',
+  },
+  'an account with these settings': {
+    ...done,
+    ...withFiles({ [SETTINGS]: '{}' }),
+    bucket: { status: 200, keys: ['inquiries/bootstrap.tfstate'] },
+    says: '\nDone. ',
+  },
+  'a deletion without a confirmation': {
+    ...refused,
+    ...deletion,
+    says: 'The plan deletes something, which needs a confirmation',
+  },
+  'a deletion that is confirmed': { ...done, ...deletion, keys: `${ACCOUNT}\n`, says: '\nDone. ' },
+  'another answer than the account': {
+    ...refused,
+    keys: 'yes\r',
+    says: 'Apply this plan? Type the account id to confirm: ',
+  },
+  'no answer about the bucket': {
+    ...refused,
+    bucket: { status: 404 },
+    keys: '',
+    says: 'Create the bucket? Type the account id to confirm: \nNothing was changed.\n',
+  },
+  'a plan that fails': {
+    world: { failing: 'terraform plan' },
+    code: 1,
+    isApplied: false,
+    says: 'Failed: terraform plan.\n\nNothing was changed. Run the same command again.\n',
+  },
+  'a plan that fails after the bucket was created': {
+    world: { failing: 'terraform plan' },
+    bucket: { status: 404 },
+    code: 1,
+    isApplied: false,
+    says: `Failed: terraform plan.\n\nWhat was created so far is kept, in the state in the bucket ${BUCKET}. Run the same command again.\n`,
+  },
+};
+it.each(Object.entries(cases))('npm run bootstrap with %s', async (_, given) => {
+  const { bucket: { status, keys } = { status: 200 }, code, isApplied, says } = given;
+  arrangeBucket(status, keys);
+  const outcome = await bootstrap(given);
+  expect(outcome).toEqual({ code, output: expect.stringContaining(says) });
+  expect([hasApplied(), temporaryFiles()]).toEqual([isApplied, []]);
+  const hasChanged = isApplied || (code === 1 && status === 404);
+  expect(aws.state.changes.length > 0 || isApplied).toBe(hasChanged);
 });
 
-describe('npm run bootstrap', () => {
-  it("refuses a bucket that is another account's", async () => {
-    arrangeBucket(403);
-    const { code, output } = await bootstrap('--yes');
-    expect([code, output]).toEqual([
-      2,
-      expect.stringContaining(
-        `The bucket ${BUCKET} exists, but account ${ACCOUNT} may not read it`,
-      ),
-    ]);
-    expect([readCalls(), aws.state.changes]).toEqual([[], []]);
-  });
-
-  it('takes nothing back from an account whose settings this checkout lacks', async () => {
-    arrangeBucket(200, ['inquiries/bootstrap.tfstate']);
-    const { code, output } = await bootstrap('--yes');
-    expect([code, readCalls(), readModuleFiles()]).toEqual([2, [], {}]);
-    expect(output).toContain('The account was set up with settings that this checkout lacks');
-    expect(await bootstrap('--yes', { moduleFiles: { [SETTINGS]: '{}' } })).toMatchObject({
-      code: 0,
-    });
-  });
-
-  it('deletes nothing without a confirmation', async () => {
-    const world = { changes: [{ address: 'aws_iam_role.r', actions: ['delete'] }] };
-    const { output, ...found } = await bootstrap('--yes', world);
-    expect([found, output]).toEqual([
-      { code: 2, isApplied: false },
-      expect.stringContaining('The plan deletes something, which needs a confirmation'),
-    ]);
-    expect(await bootstrap('', world, `${ACCOUNT}\n`)).toMatchObject({ code: 0, isApplied: true });
-  });
-
-  const findings = (findingType: string): Answer => ({
-    status: 200,
-    body: {
-      findings: [
-        { findingType, findingDetails: 'The action s3:Foo does not exist.' },
-        { findingType: 'SUGGESTION', findingDetails: 'An empty list.' },
-      ],
-    },
-  });
-  it.each<[string, Answer, string, { code: number; isApplied: boolean }]>([
-    [
-      'stops at an error',
-      findings('ERROR'),
-      'ERROR: aws_iam_policy.read["main"]: The action s3:Foo does not exist.\nERROR: aws_iam_role.plan["main"]: The',
-      { code: 2, isApplied: false },
+const findings = (findingType: string): Answer => ({
+  status: 200,
+  body: {
+    findings: [
+      { findingType, findingDetails: 'The action s3:Foo does not exist.' },
+      { findingType: 'SUGGESTION', findingDetails: 'An empty list.' },
     ],
-    [
-      'shows a warning',
-      findings('SECURITY_WARNING'),
-      'SECURITY_WARNING: aws_iam_policy.read["main"]: The action s3:Foo does not exist.\n',
-      { code: 0, isApplied: true },
-    ],
-    [
-      'says that they were not validated',
-      refusal(403, 'AccessDeniedException', 'no'),
-      'The policies were not validated: AccessDeniedException.',
-      { code: 0, isApplied: true },
-    ],
-  ])('has AWS validate the policies of the plan, and %s', async (_, reply, line, expected) => {
-    const asked: unknown[] = [];
-    aws.state.answers['POST /policy/validation'] = ({ body }) => {
-      asked.push(JSON.parse(body));
-      return reply;
-    };
-    const changes = [
-      {
-        address: 'aws_iam_policy.read["main"]',
-        actions: ['create'],
-        after: { policy: '{"a":1}' },
-      },
-      {
-        address: 'aws_iam_role.plan["main"]',
-        actions: ['update'],
-        after: { assume_role_policy: '{}' },
-      },
-    ];
-    const { output, ...found } = await bootstrap('--yes', { changes });
-    expect([found, output]).toEqual([expected, expect.stringContaining(line)]);
-    expect(output).not.toContain('An empty list');
-    expect(asked[0]).toEqual({ policyType: 'IDENTITY_POLICY', policyDocument: '{"a":1}' });
+  },
+});
+it.each<[string, Answer, string, number]>([
+  ['stops at an error', findings('ERROR'), 'ERROR: aws_iam_policy.a: The action s3:Foo does', 2],
+  ['shows a warning', findings('WARNING'), 'WARNING: aws_iam_policy.a: The action s3:Foo does', 0],
+  [
+    'says that they were not validated',
+    refusal(403, 'AccessDeniedException', 'no'),
+    'The policies were not validated: AccessDeniedException.',
+    0,
+  ],
+])('npm run bootstrap has AWS validate the policies, and %s', async (_, reply, says, code) => {
+  const asked: unknown[] = [];
+  aws.state.answers['POST /policy/validation'] = ({ body }) => {
+    asked.push(JSON.parse(body));
+    return reply;
+  };
+  const changes = [
+    { address: 'aws_iam_policy.a', actions: ['create'], after: { policy: '{"a":1}' } },
+  ];
+  expect(await bootstrap({ world: { changes } })).toEqual({
+    code,
+    output: expect.stringContaining(says),
   });
-
-  it.each([
-    ['Apply this plan?', 'yes\r', 200],
-    ['Create the bucket?', '', 404],
-  ])('asks %s at a terminal, and changes nothing after %j', async (question, keys, status) => {
-    arrangeBucket(status);
-    const { output, ...found } = await bootstrap('', {}, keys);
-    expect(output).toContain(`${question} Type the account id to confirm: `);
-    expect([found, output]).toEqual([
-      { code: 2, isApplied: false },
-      expect.stringMatching(/Nothing was changed\.\n$/),
-    ]);
-    expect([aws.state.changes, readModuleFiles()]).toEqual([[], {}]);
-  });
-
-  it.each([
-    ['terraform plan', 'Nothing was changed.', 200],
-    ['terraform plan', KEPT, 404],
-  ])('says what is true if %s fails: %s', async (failing, state, status) => {
-    arrangeBucket(status);
-    const { code, output } = await bootstrap('--yes', { failing });
-    expect([code, temporaryFiles()]).toEqual([1, []]);
-    expect(output).toContain(`Failed: ${failing}.\n\n${state} Run the same command again.\n`);
-  });
+  expect(hasApplied()).toBe(code === 0);
+  expect(asked).toEqual([{ policyType: 'IDENTITY_POLICY', policyDocument: '{"a":1}' }]);
 });
 
 it('every name of a service gives a bucket whose name S3 takes, in the regions with the longest names', () => {
@@ -208,7 +182,7 @@ it('every name of a service gives a bucket whose name S3 takes, in the regions w
 
 describe('the first day passes npm run check:', () => {
   it('what npm run bootstrap writes passes the formatter', async () => {
-    await bootstrap('--yes');
+    await bootstrap();
     copyFileSync('.oxfmtrc.json', join(paths.ROOT, '.oxfmtrc.json'));
     const program = join(process.cwd(), 'node_modules/.bin/oxfmt');
     const args = ['--check', '--no-error-on-unmatched-pattern', 'infra'];
