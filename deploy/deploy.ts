@@ -93,6 +93,7 @@ async function review(session: Session, settings: Settings, folder: string) {
   await runStep(session, 'npm run build', 'npm', ['run', '--silent', 'build']);
   const backend = findBackendFile(stage);
   await initialise(session, backend === undefined ? [] : [backend]);
+  await terraform(session, ['workspace', 'select', '-or-create', stage]);
   const file = settings.file ?? join(folder, 'plan');
   const isGiven = settings.file !== undefined && !planOnly;
   const plan = await (isGiven ? readPlan(session, file) : makePlan(session, file));
@@ -195,7 +196,7 @@ export const main: Main = async (args, io) => {
   const { stage } = settings;
   await refuseUncommitted(stage, io);
   refuseUnsavedState(MODULE);
-  const session: Session = { ...openSession(io), workspace: stage };
+  const session = openSession(io);
   const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
   let functions: readonly string[] = [];
   try {

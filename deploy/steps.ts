@@ -40,8 +40,6 @@ export function openSession(io: Io, module = MODULE) {
     io,
     /** The folder that Terraform runs in. */
     module,
-    /** The workspace that Terraform runs in. */
-    workspace: 'default',
     /** Aborts at the first SIGINT, SIGTERM or SIGHUP; the reason is the exit code. */
     interruption: controller.signal,
     /** What the command does at the moment. */
@@ -99,12 +97,12 @@ export async function runStep(
 
 /** Runs Terraform, and shows what an apply prints as it runs. */
 export function terraform(session: Session, args: readonly string[]): Promise<string> {
-  const { io, module, workspace } = session;
+  const { io, module } = session;
   const program = programOf(io.env);
   return runStep(session, `${program} ${args[0]}`, program, args, {
     cwd: module,
     // The last selected workspace may not exist in this stage's backend, which would make init fail.
-    env: terraformEnv({ TF_WORKSPACE: args[0] === 'init' ? 'default' : workspace }, io.env),
+    env: terraformEnv({ TF_WORKSPACE: args[0] === 'init' ? 'default' : undefined }, io.env),
     show: args[0] === 'apply' ? (text) => void io.stdout.write(text) : undefined,
   });
 }

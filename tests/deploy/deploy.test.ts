@@ -101,6 +101,7 @@ describe('npm run deploy', () => {
     expect(readCalls().filter((call) => !call.startsWith('git'))).toEqual([
       'npm run --silent build',
       'terraform init -no-color -reconfigure -backend-config=backend.s3.tfbackend',
+      'terraform workspace select -or-create release',
       `terraform plan -no-color -out=${plan}`,
       `terraform show -json ${plan}`,
       `terraform apply -no-color ${plan}`,
