@@ -66,15 +66,11 @@ it('only packages on the list have install scripts: older versions of npm run ea
 });
 
 describe('npm run sbom', () => {
-  interface BillOfMaterials {
-    readonly components: { 'bom-ref': string; name: string; version: string }[];
-    readonly dependencies: { ref: string; dependsOn: string[] }[];
-  }
   const { stdout } = spawnSync(process.execPath, ['scripts/sbom.ts'], {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  const bill = JSON.parse(stdout) as BillOfMaterials;
+  const bill = JSON.parse(stdout) as { components: { name: string; version: string }[] };
   const ids = bill.components.map(({ name, version }) => `${name}@${version}`);
 
   it('lists every package that ships, with a permissive licence and a checksum', () => {
@@ -88,14 +84,6 @@ describe('npm run sbom', () => {
         hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) as string }],
       });
     }
-  });
-
-  it('lists the dependencies of each, all of them listed themselves', () => {
-    const targets = bill.dependencies.flatMap(({ dependsOn }) => dependsOn);
-    const refs = new Set(bill.components.map((component) => component['bom-ref']));
-    expect(targets.length).toBeGreaterThan(20);
-    expect(targets.filter((ref) => !refs.has(ref))).toEqual([]);
-    expect(bill.dependencies).toHaveLength(refs.size + 1);
   });
 
   it('lists whatever is in the bundle (dist/, from npm run build)', () => {

@@ -1,6 +1,6 @@
 /** Programs on the PATH of a command that record their calls and print what a test arranges, in {@link paths}. */
 import { createHash } from 'node:crypto';
-import { globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeEach, expect, vi } from 'vitest';
@@ -203,12 +203,3 @@ export const awaitCall = (call: string) =>
 export const letEnd = (hanging: string): void => write('end', hanging);
 
 export const hasApplied = (): boolean => readCalls().some((call) => /^\w+ apply/.test(call));
-
-/** The files in infra/terraform with their contents. */
-export function readModuleFiles(): Record<string, string> {
-  const names = globSync('**/*', { cwd: paths.MODULE });
-  const files = names.filter((name) => statSync(join(paths.MODULE, name)).isFile());
-  return Object.fromEntries(
-    files.map((name) => [name, readFileSync(join(paths.MODULE, name), 'utf8')]),
-  );
-}
