@@ -112,7 +112,7 @@ const cases: Record<string, Case> = {
     ...refused,
     bucket: { status: 404 },
     keys: '',
-    says: 'Create the bucket? Type the account id to confirm: \nNothing was changed.\n',
+    says: 'Create the bucket? Type the account id to confirm: ',
   },
   'a plan that fails': {
     world: { failing: 'terraform plan' },
