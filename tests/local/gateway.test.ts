@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Authorize } from '../../local/authorizer.ts';
 import { createGateway } from '../../local/gateway.ts';
@@ -207,7 +207,7 @@ it.each([
   [400, 'Bad Request', 'nonsense'],
 ])('answers %d with %s as JSON to %j', async (status, message, head) => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  const answer = await text(socket.end(`${head}\r\nConnection: close\r\n\r\n`));
+  const answer = await readText(socket.end(`${head}\r\nConnection: close\r\n\r\n`));
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} ${message}\r\n`));
   expect(answer).toMatch(/content-type: application\/json\r\n/i);
   expect(answer).toContain(JSON.stringify({ message }));
