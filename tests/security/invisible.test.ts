@@ -49,7 +49,7 @@ const tally = createTally('7e invisible characters in emails and subjects: shown
 it.each(Object.entries(SURFACES))('are shown in %s', async (name, show) => {
   expect(CHARACTERS.length).toBeGreaterThan(4_000);
   // JavaScript counts U+FEFF as white space.
-  for (const character of [...select(CHARACTERS, 50), '\uFEFF']) {
+  for (const character of [...select(CHARACTERS, 50), '\u2800', '\uFEFF']) {
     const escapes = toEscapes(character);
     // Subjects of mails have U+FFFD in the place of some, and are without marks of direction.
     const visible = name.endsWith('mails') ? toVisible(character) : character;
