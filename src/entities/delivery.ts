@@ -3,9 +3,6 @@ import { Entity, type DocumentClient } from 'electrodb';
 /** Mails about one inquiry, to the team and to its owner, and notices about mails that did not arrive. */
 export const DELIVERED_MAILS = ['inquiry', 'reply', 'acknowledgement', 'notice'] as const;
 
-/** Why the mailer does not send a reply, or not yet. */
-export const NOTICED = ['refused', 'no-address', 'late'] as const;
-
 /**
  * Creates the ElectroDB model of a delivery record: a mail about an inquiry that SES has accepted or
  * refused, and what became of it. It holds no personal data, and no attribute `inbox`, so that the index `by-state` does not have it. docs/adr/0080
@@ -26,8 +23,8 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
         undelivered: { type: ['refused', 'bounce', 'complaint'] },
         /** Since when this is known, as `created_at`. */
         undelivered_at: { type: 'string' },
-        /** On a reply: what the team was told of it last. */
-        noticed: { type: NOTICED },
+        /** On a reply that cannot be sent: whether the team has a mail that says so. */
+        is_noticed: { type: 'boolean' },
         /** Seconds since the epoch. */
         expires_at: { type: 'number', required: true },
       },

@@ -1,27 +1,26 @@
 import type { Context } from 'aws-lambda';
 import { nameOf } from '../log.ts';
-import type { CompletedMail, Outcome } from './log.ts';
 import { MalformedEvent } from './bounces.ts';
+import type { MailerConfig } from './config.ts';
+import type { CompletedMail, Outcome, Result, Subject } from './log.ts';
 import { MalformedRow } from './rows.ts';
-import { MailRejected, RateLimited } from './send-mail.ts';
+import { MailRejected, RateLimited, type SendMail } from './send-mail.ts';
+import type { MailerStore } from './store.ts';
+
+/** What sends mails. */
+export interface Sender {
+  store: MailerStore;
+  send: SendMail;
+  config: MailerConfig;
+  attempt: ReturnType<typeof createAttempt>;
+  /** Milliseconds since the epoch, for digests and late replies. */
+  now: () => number;
+}
 
 export type Invocation = Pick<
   Context,
   'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'
 >;
-
-export interface Result {
-  readonly outcome: Outcome;
-  readonly error?: unknown;
-}
-
-/** Runs the work on a mail within the time that is left, and logs its result; it never rejects. */
-export type Attempt = (
-  invocation: Invocation,
-  subject: Pick<CompletedMail, 'inquiry' | 'mail' | 'sequenceNumber'>,
-  work: (signal: AbortSignal) => Promise<Result>,
-  limit?: number,
-) => Promise<Result>;
 
 /** Milliseconds that the mail of one inquiry may take, that its delivery record may take, and that remain after both. */
 export const MAIL_TIME = 20_000;
@@ -30,12 +29,16 @@ const RESERVE = 1_000;
 /** Minimum time to start a mail. */
 const MINIMUM_TIME = 3_000;
 
+/** Creates what runs the work on a mail within the time that is left, and logs its result; it never rejects. */
 export const createAttempt =
-  (log: (mail: CompletedMail) => void): Attempt =>
-  async (invocation, subject, work, limit = MAIL_TIME) => {
-    const { awsRequestId: requestId, functionName } = invocation;
-    const left = invocation.getRemainingTimeInMillis() - RECORD_TIME - RESERVE;
-    const time = Math.min(limit, left);
+  (log: (mail: CompletedMail) => void) =>
+  async (
+    { awsRequestId: requestId, functionName, getRemainingTimeInMillis }: Invocation,
+    subject: Subject,
+    work: (signal: AbortSignal) => Promise<Result>,
+    limit = MAIL_TIME,
+  ): Promise<Result> => {
+    const time = Math.min(limit, getRemainingTimeInMillis() - RECORD_TIME - RESERVE);
     let result: Result = { outcome: 'deferred' };
     if (time >= MINIMUM_TIME) {
       result = await work(AbortSignal.timeout(time)).catch((error: unknown) => ({
@@ -61,9 +64,7 @@ export const recordSent = async (write: (signal: AbortSignal) => Promise<void>):
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof RateLimited) return 'deferred';
   const isFinal =
-    error instanceof MailRejected ||
-    error instanceof MalformedRow ||
-    error instanceof MalformedEvent ||
+    [MailRejected, MalformedRow, MalformedEvent].some((type) => error instanceof type) ||
     // DynamoDB refuses what belongs to the row, such as a key that is too long.
     nameOf(error) === 'ValidationException';
   return isFinal ? 'refused' : 'failed';

@@ -1,31 +1,38 @@
 /** SES's events about mails that did not arrive, as SNS passes them to the mailer. */
 import { isInquiryId } from './rows.ts';
 
-/** A message of SNS, unchecked. */
-export type SnsMessage = Readonly<Partial<Record<'Message' | 'MessageId', unknown>>>;
-
 export interface Bounce {
-  /** The id of the event, or of the message when SES names none. */
-  readonly id: string;
-  /** Undefined: the mail is not to the owner of an inquiry. */
-  readonly inquiry: string | undefined;
-  readonly mail: 'reply' | 'acknowledgement' | undefined;
-  readonly address: string;
-  readonly isToTeam: boolean;
+  /** The id of the event. */
+  id: string;
+  /** Undefined, as `mail`: the mail is not to the owner of an inquiry. */
+  inquiry: string | undefined;
+  mail: 'reply' | 'acknowledgement' | undefined;
+  address: string;
+  isToTeam: boolean;
   /** `maybe`: it may be an automatic reply, such as a note of absence. */
-  readonly why: 'bounce' | 'maybe' | 'complaint';
-  /** The subtype, as SES names it; may be empty. */
-  readonly cause: string;
-  /** What the recipient's server said; may be empty. */
-  readonly diagnostics: string;
+  why: 'bounce' | 'maybe' | 'complaint';
+  /** The subtype, as SES names it. */
+  cause: string | undefined;
+  /** What the recipient's server said. */
+  diagnostics: string | undefined;
+}
+
+/** As far as it is read. */
+interface SesEvent {
+  mail: { destination: string[]; tags: Partial<Record<string, string[]>> };
+  complaint?: { feedbackId: string };
+  bounce?: {
+    feedbackId: string;
+    bounceType: string;
+    bounceSubType: string;
+    bouncedRecipients: { diagnosticCode?: string }[];
+  };
 }
 
 /** SNS has passed something that is not an event of SES. It would fail again. */
 export class MalformedEvent extends Error {
   override readonly name = 'MalformedEvent';
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the message of a bounce or a complaint
@@ -34,49 +41,31 @@ type Fields = Readonly<Record<string, unknown>>;
  * bounces.
  *
  * @returns undefined for an event or a text of another kind, such as that with which SES tries the topic.
- * @throws MalformedEvent
  */
-export function parseBounce(sns: SnsMessage | null | undefined, team: string): Bounce | undefined {
-  const message = sns?.Message;
-  if (typeof message !== 'string') throw new MalformedEvent('A message of SNS is not a text.');
-  if (!message.startsWith('{')) return undefined;
-  const { bounce, complaint, mail } = parseJson(message);
-  if (bounce === undefined && complaint === undefined) return undefined;
-  const { destination, tags } = toFields(mail);
-  const address = textOf(toList(destination)[0]);
-  if (address === '') throw new MalformedEvent('An event of SES names no recipient.');
-  const kind = textOf(toList(toFields(tags)['mail'])[0]);
-  const inquiry = toList(toFields(tags)['inquiry'])[0];
-  const isToOwner = (kind === 'reply' || kind === 'acknowledgement') && isInquiryId(inquiry);
-  const details = toFields(bounce ?? complaint);
-  const cause = textOf(details['bounceSubType']);
-  const isMaybe = details['bounceType'] === 'Transient' && cause === 'General';
-  return {
-    id: textOf(details['feedbackId']) || textOf(sns?.MessageId),
-    inquiry: isToOwner ? inquiry : undefined,
-    mail: isToOwner ? kind : undefined,
-    address,
-    isToTeam: address.toLowerCase() === team.toLowerCase() || (kind !== '' && !isToOwner),
-    why: bounce === undefined ? 'complaint' : isMaybe ? 'maybe' : 'bounce',
-    cause,
-    diagnostics: toList(details['bouncedRecipients'])
-      .map((recipient) => textOf(toFields(recipient)['diagnosticCode']))
-      .filter(Boolean)
-      .join('\n'),
-  };
-}
-
-function parseJson(text: string): Fields {
+export function parseBounce(message: unknown, team: string): Bounce | MalformedEvent | undefined {
   try {
-    return toFields(JSON.parse(text));
-  } catch {
-    throw new MalformedEvent('A message of SNS is not JSON.');
+    const text = String(message);
+    if (!text.startsWith('{')) return undefined;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what differs is found malformed, or not read
+    const { bounce, complaint, mail } = JSON.parse(text) as SesEvent;
+    if (bounce === undefined && complaint === undefined) return undefined;
+    const [address = ''] = mail.destination;
+    const [[kind] = [], [inquiry] = []] = [mail.tags['mail'], mail.tags['inquiry']];
+    const isToOwner = (kind === 'reply' || kind === 'acknowledgement') && isInquiryId(inquiry);
+    const isToTeam =
+      address.toLowerCase() === team.toLowerCase() || (kind !== undefined && !isToOwner);
+    const isMaybe = bounce?.bounceType === 'Transient' && bounce.bounceSubType === 'General';
+    return {
+      id: String((bounce ?? complaint)?.feedbackId),
+      inquiry: isToOwner ? inquiry : undefined,
+      mail: isToOwner ? kind : undefined,
+      address,
+      isToTeam,
+      why: bounce === undefined ? 'complaint' : isMaybe ? 'maybe' : 'bounce',
+      cause: bounce?.bounceSubType,
+      diagnostics: bounce?.bouncedRecipients.map((one) => one.diagnosticCode).join('\n'),
+    };
+  } catch (cause) {
+    return new MalformedEvent('A message of SNS is not an event of SES.', { cause });
   }
 }
-
-const toFields = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null ? { ...value } : {};
-
-const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

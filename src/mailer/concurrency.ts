@@ -6,10 +6,9 @@ export async function forEachConcurrently<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const left = items[Symbol.iterator]();
-  await Promise.all(
-    Array.from({ length: CONCURRENCY }, async () => {
-      for (let next = left.next(); next.done !== true; next = left.next()) await work(next.value);
-    }),
-  );
+  const left = [...items].values();
+  const workOn = async (): Promise<void> => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, workOn));
 }

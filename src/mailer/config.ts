@@ -1,91 +1,77 @@
-import { isSettingOf } from '../limits.ts';
-import { isLanguage, type Language } from '../languages.ts';
+import { isSettingOf, type MAXIMA } from '../limits.ts';
+import { isLanguage, type Text } from '../languages.ts';
 import { toMailbox } from '../mailbox.ts';
-import { parseCompany, type Company } from './company.ts';
 
-export interface MailerConfig {
-  readonly tableName: string;
-  readonly region: string | undefined;
-  /** The stage's name, or `local`. */
-  readonly stage: string;
-  /** Where new inquiries are sent, and where owners answer. */
-  readonly inboxTo: string;
-  /** The sender of every mail. */
-  readonly inboxFrom: string;
-  /** Mails about new inquiries of one owner. */
-  readonly mailsPerHour: number;
-  /** Mails about new inquiries of all owners. */
-  readonly totalMailsPerHour: number;
-  /** Days after which an unanswered inquiry is in the daily mail; undefined: no such mail. */
-  readonly answerWithin?: number | undefined;
-  /** Language of mails to owners whose inquiries name none. Mails to the team are in English. */
-  readonly language: Language;
-  /** Whether owners get a mail that their inquiry has arrived. */
-  readonly acknowledge: boolean;
-  readonly company: Company;
-  /** Time zone of the times in mails to the team. */
-  readonly timeZone: string;
-  /** SES's configuration set, which reports what becomes of the mails; undefined locally. */
-  readonly configurationSet?: string | undefined;
+/** What the mails to owners show of the company: some of the form's settings, which `npm run deploy` has checked. */
+interface Company {
+  name?: string;
+  /** `#rrggbb` */
+  accent?: string;
+  /** The address of the form, which shows an inquiry by its id. */
+  form?: string;
+  home?: string;
+  privacy?: string;
+  imprint?: string;
+  /** When an answer can be expected. */
+  expectation?: Text;
 }
+
+export type MailerConfig = ReturnType<typeof parseMailerConfig>;
 
 /**
  * Reads the mailer's settings from the environment, once, during initialisation.
  *
- * @throws Error naming the variables that are missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
+ * @throws Error naming the first variable that is missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
  * name, `MAILS_PER_HOUR` (default: 10), `TOTAL_MAILS_PER_HOUR` (100) and `ANSWER_WITHIN` (none) are whole numbers
  * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/languages.ts (default: en), `ACKNOWLEDGE` is `true`
  * or `false` (default), `COMPANY` is JSON (default: `{}`), `TIME_ZONE` is a name of the IANA database (default: UTC).
  */
-export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>): MailerConfig {
-  const { TABLE_NAME, AWS_REGION, STAGE, INBOX_TO, INBOX_FROM, CONFIGURATION_SET } = env;
-  const { MAILS_PER_HOUR: mailsPerHour = '10', TOTAL_MAILS_PER_HOUR: totalMailsPerHour = '100' } =
-    env;
-  const { ANSWER_WITHIN: answerWithin = '', MAIL_LANGUAGE: language = 'en' } = env;
-  const {
-    ACKNOWLEDGE: acknowledge = 'false',
-    COMPANY: companyJson,
-    TIME_ZONE: timeZone = 'UTC',
-  } = env;
-  const company = parseCompany(companyJson ?? '{}');
-  const valid = {
-    TABLE_NAME: Boolean(TABLE_NAME),
-    STAGE: /^[\w-]+$/.test(STAGE ?? ''),
-    INBOX_TO: toMailbox(INBOX_TO ?? '') !== undefined,
-    INBOX_FROM: toMailbox(INBOX_FROM ?? '') !== undefined,
-    MAILS_PER_HOUR: isSettingOf('MAILS_PER_HOUR', mailsPerHour),
-    TOTAL_MAILS_PER_HOUR: isSettingOf('TOTAL_MAILS_PER_HOUR', totalMailsPerHour),
-    ANSWER_WITHIN: answerWithin === '' || isSettingOf('ANSWER_WITHIN', answerWithin),
-    MAIL_LANGUAGE: isLanguage(language),
-    ACKNOWLEDGE: acknowledge === 'true' || acknowledge === 'false',
-    COMPANY: company !== undefined,
-    TIME_ZONE: isTimeZone(timeZone),
-  };
-  const wrong = Object.entries(valid).flatMap(([name, isValid]) => (isValid ? [] : [name]));
-  if (wrong.length > 0 || !isLanguage(language) || company === undefined) {
-    throw new Error(`Missing or malformed environment variables: ${wrong.join(', ')}`);
+export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>) {
+  /** @param parse - Throws, or returns undefined, when the text is malformed. */
+  function read<Value>(
+    name: string,
+    parse: (text: string) => Value | undefined,
+    byDefault = '',
+  ): Value {
+    try {
+      const value = parse(env[name] ?? byDefault);
+      if (value !== undefined) return value;
+    } catch {
+      // Said below.
+    }
+    throw new Error(`Missing or malformed environment variable: ${name}`);
   }
+  const readNumber = (name: keyof typeof MAXIMA, byDefault?: string): number =>
+    read(name, (text) => (isSettingOf(name, text) ? Number(text) : undefined), byDefault);
   return {
-    tableName: TABLE_NAME ?? '',
-    region: AWS_REGION,
-    stage: STAGE ?? '',
-    inboxTo: INBOX_TO ?? '',
-    inboxFrom: INBOX_FROM ?? '',
-    mailsPerHour: Number(mailsPerHour),
-    totalMailsPerHour: Number(totalMailsPerHour),
-    answerWithin: answerWithin === '' ? undefined : Number(answerWithin),
-    language,
-    acknowledge: acknowledge === 'true',
-    company,
-    timeZone,
-    configurationSet: CONFIGURATION_SET,
+    tableName: read('TABLE_NAME', (text) => text || undefined),
+    region: env['AWS_REGION'],
+    /** The stage's name, or `local`. */
+    stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
+    /** Where new inquiries are sent, and where owners answer. */
+    inboxTo: read('INBOX_TO', toMailbox),
+    /** The sender of every mail. */
+    inboxFrom: read('INBOX_FROM', toMailbox),
+    /** Mails about new inquiries of one owner. */
+    mailsPerHour: readNumber('MAILS_PER_HOUR', '10'),
+    /** Mails about new inquiries of all owners. */
+    totalMailsPerHour: readNumber('TOTAL_MAILS_PER_HOUR', '100'),
+    /** Days after which an unanswered inquiry is in the daily mail; undefined: no such mail. */
+    answerWithin: env['ANSWER_WITHIN'] ? readNumber('ANSWER_WITHIN') : undefined,
+    /** Language of mails to owners whose inquiries name none. Mails to the team are in English. */
+    language: read('MAIL_LANGUAGE', (text) => (isLanguage(text) ? text : undefined), 'en'),
+    /** Whether owners get a mail that their inquiry has arrived. */
+    acknowledge:
+      read('ACKNOWLEDGE', (text) => /^(?:true|false)$/.exec(text)?.[0], 'false') === 'true',
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the deployment has checked it
+    company: read('COMPANY', (text) => JSON.parse(text) as Company, '{}'),
+    /** Time zone of the times in mails to the team. */
+    timeZone: read(
+      'TIME_ZONE',
+      (timeZone) => Intl.DateTimeFormat('en', { timeZone }).resolvedOptions() && timeZone,
+      'UTC',
+    ),
+    /** SES's configuration set, which reports what becomes of the mails; undefined locally. */
+    configurationSet: env['CONFIGURATION_SET'],
   };
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).format() !== '';
-  } catch {
-    return false;
-  }
 }

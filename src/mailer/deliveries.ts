@@ -1,8 +1,14 @@
 /** Records of the mails that SES has accepted or refused. */
-import type { createDeliveryEntity, DELIVERED_MAILS, NOTICED } from '../entities/delivery.ts';
+import type { Row } from './rows.ts';
+import type { createDeliveryEntity, DELIVERED_MAILS } from '../entities/delivery.ts';
 
 type DeliveredMail = (typeof DELIVERED_MAILS)[number];
-export type Deliveries = ReturnType<typeof createDeliveries>;
+
+interface Undelivered {
+  mail: DeliveredMail;
+  undelivered: 'refused' | 'bounce' | 'complaint';
+  is_noticed?: boolean;
+}
 
 /** Seconds. Longer than the stream keeps a record (24 h). */
 const RETENTION = 2 * 86_400;
@@ -36,29 +42,16 @@ export function createDeliveries(deliveries: ReturnType<typeof createDeliveryEnt
 
     /** Records that a mail is not with its recipient, for as long as the row of the inquiry is kept. */
     async recordUndelivered(
-      {
-        inquiry,
-        mail,
-        expires_at,
-        noticed,
-      }: {
-        readonly inquiry: string;
-        readonly mail: DeliveredMail;
-        readonly expires_at: unknown;
-        readonly noticed?: (typeof NOTICED)[number] | undefined;
-      },
-      undelivered: 'refused' | 'bounce' | 'complaint',
+      { id, expires_at }: Row,
+      state: Undelivered,
       abortSignal: AbortSignal,
     ): Promise<void> {
+      const { mail, ...columns } = state;
       const until = typeof expires_at === 'number' ? { expires_at } : expiry(UNDELIVERED_RETENTION);
+      const undelivered_at = new Date().toISOString();
       await deliveries
-        .update({ inquiry, mail })
-        .set({
-          undelivered,
-          undelivered_at: new Date().toISOString(),
-          ...until,
-          ...(noticed !== undefined && { noticed }),
-        })
+        .update({ inquiry: String(id), mail })
+        .set({ ...columns, undelivered_at, ...until })
         .go({ abortSignal });
     },
 

@@ -4,26 +4,24 @@
  */
 import { toFirstId } from '../entities/keys.ts';
 import type { IndexedInquiry } from '../entities/inquiry-index.ts';
-import { HOUR, isTestAddress } from '../limits.ts';
-import type { MailerConfig } from './config.ts';
+import { HOUR } from '../limits.ts';
+import type { Sender } from './attempt.ts';
+import { forEachConcurrently } from './concurrency.ts';
 import { INDEX_LAG } from './inquiries.ts';
-import { createDailyMail, createDigestMail, type ListedInquiry } from './team-mails.ts';
 import type { DigestState } from './quotas.ts';
 import type { Mail } from './send-mail.ts';
-import { forEachConcurrently } from './concurrency.ts';
-import type { MailerStore } from './store.ts';
+import { createDailyMail, createDigestMail, type ListedInquiry } from './team-mails.ts';
 
 /** A mail, and what to record when it is sent. */
-export interface DueMail {
-  readonly mail: Mail;
-  readonly state: DigestState;
+interface DueMail {
+  mail: Mail;
+  state: DigestState;
 }
 
 /** Milliseconds after the end of an hour when no mail of it is tried again: the event source mapping does for 6 hours. */
 const GIVEN_UP = 7 * HOUR;
 
-/** Hours, and inquiries, at which one digest looks. After an outage, the next ones go on. */
-const HOURS = 48;
+/** Inquiries at which one digest looks. After an outage, the next ones go on. */
 const ENOUGH = 20_000;
 
 /** Inquiries that a mail names. */
@@ -34,51 +32,57 @@ const DAY = 24 * HOUR;
 /** When the daily mail is sent: from this hour on, UTC. */
 const MORNING = 5;
 
-export function createDigests(
-  { inquiries, deliveries, quotas }: MailerStore,
-  config: MailerConfig,
-) {
+export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'>) {
+  const { inquiries, deliveries, quotas } = store;
+
   const readSubjects = async (
     rows: readonly IndexedInquiry[],
     signal: AbortSignal,
   ): Promise<ListedInquiry[]> =>
     Promise.all(
-      rows.map(async (row) => {
-        const subject = await inquiries.readSubject(row, signal);
-        return { id: row.id, email: row.email, subject: subject ?? '' };
-      }),
+      rows.map(async (row) => ({
+        ...row,
+        subject: (await inquiries.read(row, signal))?.subject ?? '',
+      })),
     );
 
   /** Finds those of the claimed inquiries about which a mail is missing; none is about one that is answered. */
   async function findUnsent(ids: Iterable<string>, signal: AbortSignal): Promise<IndexedInquiry[]> {
     const unsent: IndexedInquiry[] = [];
-    await forEachConcurrently(await inquiries.findAll(ids, signal), async (row) => {
-      if (row.reply_at !== undefined || isTestAddress(row.email)) return;
-      if ((await deliveries.read(row.id, 'inquiry', signal)) === null) unsent.push(row);
+    await forEachConcurrently(ids, async (id) => {
+      const row = await inquiries.findKeys(id, signal);
+      if (row === undefined || row.reply_at !== undefined) return;
+      if ((await deliveries.read(id, 'inquiry', signal)) === null) unsent.push(row);
     });
     return unsent;
   }
 
-  /** Counts the inquiries between two ids that have no place in the hour. Each is counted once, also when it is answered now. */
-  async function countOthers(
-    mailed: ReadonlySet<string>,
-    { first, last, signal }: { first: string; last: string; signal: AbortSignal },
+  /**
+   * Finds what is in no mail of an hour, in the part between two times. Before, the hour is closed: then the ids that are
+   * mailed one by one are certain, and all others belong to this digest, each once, also when it is answered now.
+   */
+  async function digestHour(
+    { hour, from, to, isOver }: { hour: number; from: number; to: number; isOver: boolean },
+    signal: AbortSignal,
   ) {
+    const range = { first: toFirstId(from), last: toFirstId(to), abortSignal: signal };
+    const mailed = await quotas.closeHour(hour, range.last, signal);
+    const lost = isOver ? await findUnsent(mailed, signal) : [];
     const newest: IndexedInquiry[] = [];
-    let count = 0;
-    for await (const row of inquiries.list({ first, last, abortSignal: signal })) {
+    let others = 0;
+    for await (const row of inquiries.list(range)) {
       if (mailed.has(row.id)) continue;
-      count++;
+      others++;
       if (newest.length < NEWEST) newest.push(row);
     }
-    return { count, newest };
+    const since = lost.length > 0 ? hour * HOUR : others > 0 ? from : Infinity;
+    return { count: lost.length + others, newest: [...lost, ...newest], since };
   }
 
   return {
     /**
      * Counts what is in no mail. An hour is looked at as soon as one of its inquiries is withheld, up to two minutes ago,
-     * and for the last time when the mails that failed are given up. Before it is counted, it is closed: then the ids
-     * that are mailed one by one are certain, and all others belong to this digest.
+     * and for the last time when the mails that failed are given up.
      *
      * @param state - What the last digest has left.
      * @returns undefined when no inquiry is left out.
@@ -90,40 +94,33 @@ export function createDigests(
     ): Promise<DueMail | undefined> {
       const current = Math.floor(time / HOUR);
       let next = state.next_hour ?? current - 1;
-      const until = Math.min(current + 1, next + HOURS);
       const digested: Record<string, number> = { ...state.digested };
       const newest: IndexedInquiry[] = [];
       let count = 0;
       let since = time;
-      for (let hour = next; hour < until && count < ENOUGH; hour++) {
+      for (let hour = next; hour <= current && count < ENOUGH; hour++) {
         const end = (hour + 1) * HOUR;
         const isOver = time >= end + GIVEN_UP;
-        if (!isOver && !(await quotas.readHour(hour, signal)).isWithheld) continue;
         const from = digested[hour] ?? end - HOUR;
         const to = Math.min(end, time - INDEX_LAG);
-        if (!isOver && to <= from) continue;
-        const range = { first: toFirstId(from), last: toFirstId(to), signal };
-        const { mailed } = await quotas.closeHour(hour, range.last, signal);
-        const lost = isOver ? await findUnsent(mailed, signal) : [];
-        const others = await countOthers(mailed, range);
-        if (lost.length > 0) since = Math.min(since, end - HOUR);
-        if (others.count > 0) since = Math.min(since, from);
-        newest.push(...lost, ...others.newest);
-        count += lost.length + others.count;
+        if (!isOver && (to <= from || !(await quotas.isWithheld(hour, signal)))) continue;
+        const part = await digestHour({ hour, from, to, isOver }, signal);
+        newest.push(...part.newest);
+        count += part.count;
+        since = Math.min(since, part.since);
         digested[hour] = to;
-        if (isOver && hour === next) {
-          delete digested[hour];
-          next++;
-        }
+        if (!isOver) continue;
+        delete digested[hour];
+        next = hour + 1;
       }
       const after: DigestState = { next_hour: next, digested };
-      if (count > 0) {
-        newest.sort((a, b) => (a.id < b.id ? 1 : -1));
-        const named = await readSubjects(newest.slice(0, NEWEST), signal);
-        return { mail: createDigestMail({ count, since, named }, config), state: after };
+      if (count === 0) {
+        await quotas.saveDigest(after, signal);
+        return undefined;
       }
-      await quotas.saveDigest(after, signal);
-      return undefined;
+      newest.sort((a, b) => (a.id < b.id ? 1 : -1));
+      const named = await readSubjects(newest.slice(0, NEWEST), signal);
+      return { mail: createDigestMail({ count, since, named }, config), state: after };
     },
 
     /** @returns undefined when today's was sent, when it is too early, or when nothing has waited for that long. */
@@ -132,13 +129,11 @@ export function createDigests(
       time: number,
       signal: AbortSignal,
     ): Promise<DueMail | undefined> {
-      const { answerWithin } = config;
+      const { answerWithin: days } = config;
       const now = new Date(time);
       const today = now.toISOString().slice(0, 10);
-      if (answerWithin === undefined || daily_on === today || now.getUTCHours() < MORNING) {
-        return undefined;
-      }
-      const last = toFirstId(time - answerWithin * DAY);
+      if (days === undefined || daily_on === today || now.getUTCHours() < MORNING) return undefined;
+      const last = toFirstId(time - days * DAY);
       const query = { isAnswered: false, last, abortSignal: signal };
       const oldest: IndexedInquiry[] = [];
       for await (const row of inquiries.list({ ...query, order: 'asc' })) {
@@ -146,15 +141,10 @@ export function createDigests(
         if (oldest.length === OLDEST) break;
       }
       if (oldest.length === 0) return undefined;
-      const count = oldest.length < OLDEST ? oldest.length : await inquiries.count(query);
+      const more = oldest.length < OLDEST ? 0 : await inquiries.count(query);
+      const count = Math.max(oldest.length, more);
       const named = await readSubjects(oldest, signal);
-      return {
-        mail: createDailyMail(
-          { count: Math.max(count, oldest.length), named, days: answerWithin },
-          config,
-        ),
-        state: { daily_on: today },
-      };
+      return { mail: createDailyMail({ count, days, named }, config), state: { daily_on: today } };
     },
   };
 }

@@ -30,6 +30,7 @@ export const handler = createMailer({
   store: createMailerStore(client, config),
   send: createSendMail(config),
   config,
+  now: Date.now,
   // Metrics bypass the console, whose JSON format would wrap the line.
   log: (mail) => logMail(mail, (line) => void process.stdout.write(line)),
 });

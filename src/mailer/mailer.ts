@@ -6,35 +6,33 @@ import {
   MAIL_TIME,
   recordSent,
   type Invocation,
-  type Result,
+  type Sender,
 } from './attempt.ts';
-import type { MailerConfig } from './config.ts';
-import { createDeliver } from './deliver.ts';
-import { createDigests, type DueMail } from './digests.ts';
-import { parseEvent } from './events.ts';
-import type { CompletedMail, Outcome } from './log.ts';
-import { createNotices } from './notices.ts';
-import { findMailKind, isOfTest, toRow, type MailKind } from './rows.ts';
-import type { SendMail } from './send-mail.ts';
 import { forEachConcurrently } from './concurrency.ts';
-import type { MailerStore } from './store.ts';
+import { createDeliver } from './deliver.ts';
+import { createDigests } from './digests.ts';
+import type { CompletedMail, Outcome } from './log.ts';
+import { createNotices, type SnsRecord } from './notices.ts';
+import { isInquiryId, parseRecord, type MailKind } from './rows.ts';
 
-interface Dependencies {
-  readonly store: MailerStore;
-  readonly send: SendMail;
-  readonly config: MailerConfig;
-  readonly log: (mail: CompletedMail) => void;
-  /** Milliseconds since the epoch, for digests and late replies. Default: the clock. */
-  readonly now?: () => number;
+interface Dependencies extends Omit<Sender, 'attempt'> {
+  log: (mail: CompletedMail) => void;
+}
+
+/** All records are from the stream, or all from SNS. */
+interface MailerEvent {
+  Records?: (DynamoDBRecord & SnsRecord)[];
+  trial?: unknown;
+  digest?: unknown;
+  ids?: unknown;
+  again?: unknown;
 }
 
 /** Milliseconds from one digest to the next, less than from one invocation for it to the next: 5 minutes. */
 const DIGEST_TURN = 4 * 60_000;
 
-/** A trial of a deployment has not ended as a mail does. */
-class TrialFailed extends Error {
-  override readonly name = 'TrialFailed';
-}
+/** Ids that an operator may name. */
+const IDS_LIMIT = 100;
 
 /**
  * Creates the handler of the events of src/mailer/handler.ts.
@@ -49,64 +47,60 @@ class TrialFailed extends Error {
  * @throws Error when the event is none of these, when a trial fails, or when no mail can be sent about an event of SES, so
  * that Lambda invokes the function with it again.
  */
-export function createMailer({ store, send, config, log, now = Date.now }: Dependencies) {
+export function createMailer({ log, ...dependencies }: Dependencies) {
   const attempt = createAttempt(log);
-  const deliver = createDeliver({ store, send, config, now });
-  const notices = createNotices({ store, send, config, attempt, now });
-  const digests = createDigests(store, config);
+  const sender = { ...dependencies, attempt };
+  const { store, send, config, now } = sender;
+  const deliver = createDeliver(sender);
+  const notices = createNotices(sender);
+  const digests = createDigests(sender);
 
-  async function deliverRecord(
-    { dynamodb, eventName }: DynamoDBRecord,
-    invocation: Invocation,
-    isTrial: boolean,
-  ): Promise<Outcome | undefined> {
-    const row = toRow(dynamodb?.NewImage);
-    const mail = findMailKind(eventName, row, toRow(dynamodb?.OldImage));
-    const subject = { inquiry: row['id'], sequenceNumber: dynamodb?.SequenceNumber };
-    const deliverNew = async (kind: MailKind): Promise<Result> =>
-      attempt(invocation, { ...subject, mail: kind }, (signal) =>
-        deliver(row, kind, { signal, isTrial }),
-      );
-    if (isTrial) {
-      const result = mail && (await deliverNew(mail));
-      if (result?.outcome === 'sent' && result.error === undefined) return 'sent';
-      throw new TrialFailed(`The record ended as ${result?.outcome}.`, { cause: result?.error });
-    }
-    if (mail === undefined || (mail === 'reply' && isOfTest(row))) return undefined;
-    const result = await deliverNew(mail);
-    if (mail === 'reply') return notices.reportUnsentReply(row, result, invocation);
-    const isWithTeam = result.outcome === 'sent' || result.outcome === 'already-sent';
-    if (!isWithTeam || !config.acknowledge) return result.outcome;
-    return (await deliverNew('acknowledgement')).outcome;
+  async function deliverRecord(record: DynamoDBRecord, invocation: Invocation): Promise<Outcome> {
+    const { row, kind } = parseRecord(record);
+    if (kind === undefined) return 'idle';
+    const deliverMail = async (mail: MailKind) => {
+      const subject = { inquiry: row['id'], mail, sequenceNumber: record.dynamodb?.SequenceNumber };
+      return attempt(invocation, subject, (signal) => deliver(row, mail, { signal }));
+    };
+    const { outcome } = await deliverMail(kind);
+    if (kind === 'reply') return notices.reportUnsentReply(row, outcome, invocation);
+    const isWithTeam = outcome === 'sent' || outcome === 'already-sent';
+    if (!isWithTeam || !config.acknowledge) return outcome;
+    return (await deliverMail('acknowledgement')).outcome;
   }
 
-  async function deliverBatch(
-    records: readonly DynamoDBRecord[],
-    invocation: Invocation,
-    isTrial: boolean,
-  ) {
-    const failed = new Set<DynamoDBRecord>();
+  async function deliverBatch(records: readonly DynamoDBRecord[], invocation: Invocation) {
+    const failed: DynamoDBRecord[] = [];
     const groups = Map.groupBy(records, ({ dynamodb }) => dynamodb?.NewImage?.['id']?.S);
     await forEachConcurrently(groups.values(), async (group) => {
       for (const record of group) {
-        const outcome = await deliverRecord(record, invocation, isTrial);
-        if (outcome !== undefined && isUnsent(outcome)) failed.add(record);
+        if (isUnsent(await deliverRecord(record, invocation))) failed.push(record);
       }
     });
-    const batchItemFailures = records
-      .filter((record) => failed.has(record))
-      .map(({ dynamodb }) => ({ itemIdentifier: dynamodb?.SequenceNumber ?? '' }));
-    return { batchItemFailures };
+    // Lambda begins again at the lowest of them.
+    return {
+      batchItemFailures: failed.map(({ dynamodb }) => ({
+        itemIdentifier: dynamodb?.SequenceNumber,
+      })),
+    };
+  }
+
+  /** Does everything for the record of a trial but the sending. */
+  async function tryRecord(record: DynamoDBRecord) {
+    const { row, kind } = parseRecord(record);
+    const options = { signal: AbortSignal.timeout(MAIL_TIME), isTrial: true };
+    const result = kind && (await deliver(row, kind, options));
+    if (result?.outcome === 'sent' && result.error === undefined) return { batchItemFailures: [] };
+    throw new Error(`The trial ended as ${result?.outcome}.`, { cause: result?.error });
   }
 
   /** Sends the mail that is due for each inquiry. */
   async function deliverByIds(ids: readonly string[], again: boolean, invocation: Invocation) {
     const results: { id: string; outcome: Outcome }[] = [];
     for (const id of ids) {
-      const subject = { inquiry: id, mail: undefined };
-      const { outcome } = await attempt(invocation, subject, async (signal) => {
+      const { outcome } = await attempt(invocation, { inquiry: id }, async (signal) => {
         const row = await store.inquiries.find(id, signal);
-        if (row === undefined || isOfTest(row)) return { outcome: 'erased' };
+        if (row === undefined) return { outcome: 'erased' };
         const { reply, reply_at } = row;
         if (reply === undefined && reply_at !== undefined) return { outcome: 'answered' };
         return deliver(row, reply === undefined ? 'inquiry' : 'reply', { signal, again });
@@ -119,24 +113,36 @@ export function createMailer({ store, send, config, log, now = Date.now }: Depen
   /** Sends what is due of the mails about several inquiries, unless another invocation has done it or is doing it. */
   async function sendDigests(invocation: Invocation) {
     const time = now();
-    const turn = await store.quotas.beginDigest(time, DIGEST_TURN, AbortSignal.timeout(MAIL_TIME));
-    const sendDue = async (mail: 'digest' | 'daily'): Promise<Outcome> => {
-      const work = async (signal: AbortSignal): Promise<Result> => {
-        const due: DueMail | undefined = turn && (await digests[mail](turn, time, signal));
-        if (due === undefined) return { outcome: 'idle' };
-        await send(due.mail, signal);
-        return recordSent((recordSignal) => store.quotas.saveDigest(due.state, recordSignal));
-      };
-      return (await attempt(invocation, { mail }, work, Infinity)).outcome;
+    const { quotas } = store;
+    const turn = await quotas.beginDigest(time, DIGEST_TURN, AbortSignal.timeout(MAIL_TIME));
+    const sendDue = async (mail: 'digest' | 'daily') => {
+      const { outcome } = await attempt(
+        invocation,
+        { mail },
+        async (signal) => {
+          const due = turn && (await digests[mail](turn, time, signal));
+          if (due === undefined) return { outcome: 'idle' };
+          await send(due.mail, signal);
+          return recordSent((recordSignal) => quotas.saveDigest(due.state, recordSignal));
+        },
+        Infinity,
+      );
+      return outcome;
     };
     return { digest: await sendDue('digest'), daily: await sendDue('daily') };
   }
 
   return async (event: unknown, invocation: Invocation) => {
-    const parsed = parseEvent(event);
-    if (parsed.kind === 'stream') return deliverBatch(parsed.records, invocation, parsed.isTrial);
-    if (parsed.kind === 'bounces') return notices.handleBounces(parsed.records, invocation);
-    if (parsed.kind === 'digest') return sendDigests(invocation);
-    return deliverByIds(parsed.ids, parsed.again, invocation);
+    const { Records = [], trial, digest, ids, again = false }: MailerEvent = Object(event);
+    if (Records[0]?.dynamodb) {
+      return trial === true ? tryRecord(Records[0]) : deliverBatch(Records, invocation);
+    }
+    if (Records[0]?.Sns) return notices.handleBounces(Records, invocation);
+    if (digest === true) return sendDigests(invocation);
+    const areIds = Array.isArray(ids) && ids.length <= IDS_LIMIT && ids.every(isInquiryId);
+    if (areIds && typeof again === 'boolean') return deliverByIds(ids, again, invocation);
+    throw new Error(
+      `The event is neither a batch of the stream nor { "ids": [at most ${IDS_LIMIT} ids of inquiries], "again": boolean }.`,
+    );
   };
 }

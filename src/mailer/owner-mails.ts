@@ -1,33 +1,31 @@
 /** Builds the mails to owners. Pure functions; src/mailer/ses.ts sends. */
-import { timeOf } from '../contract.ts';
-import { inLanguage, NO_SUBJECT } from '../languages.ts';
+import { directionOf, inLanguage, NO_SUBJECT } from '../languages.ts';
 import { toReference } from '../limits.ts';
 import { toMailbox } from '../mailbox.ts';
 import type { MailerConfig } from './config.ts';
 import {
-  createPage,
-  formatBlock,
+  createMail,
   formatFacts,
   formatHeading,
+  formatLinkedLines,
   formatLinks,
+  formatMessage,
   formatParagraph,
-  formatQuietLine,
   formatQuote,
-  threadHeaders,
+  type Envelope,
+  type Part,
 } from './parts.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
 import { cut, toOneLine, toVisible } from './text.ts';
-import { textsIn } from './texts.ts';
-
-type Settings = Pick<MailerConfig, 'inboxTo' | 'inboxFrom' | 'language' | 'company'>;
+import { formatTime, textsIn } from './texts.ts';
 
 /** UTF-16 units. */
 const SUBJECT_LIMIT = 150;
 const QUOTE_LIMIT = 20_000;
 
-/** `Re:` of mail programs in several languages, also `Re[2]:`. */
-const REPLY_PREFIXES = /^(?:\s*(?:re|aw|antw|sv|rif|r|رد|回复|回覆)(?:\[\d+\])?\s*[:：])+\s*/i;
+/** `Re:` of mail programs in the languages of the form. */
+const REPLY_PREFIXES = /^(?:(?:re|aw|rif|rv|رد)\s*[:：]\s*)+/i;
 
 /**
  * The answer to an inquiry, for its owner, in the language of the inquiry or of the stage. The reply is never cut: the
@@ -35,114 +33,86 @@ const REPLY_PREFIXES = /^(?:\s*(?:re|aw|antw|sv|rif|r|رد|回复|回覆)(?:\[\d
  *
  * @returns undefined when no mail can be sent to the owner's address.
  */
-export function createReplyMail(inquiry: MailedInquiry, settings: Settings): Mail | undefined {
-  const { id, reply = '', language = settings.language } = inquiry;
+export function createReplyMail(inquiry: MailedInquiry, settings: MailerConfig): Mail | undefined {
+  const { body, created_at, reply = '', language = settings.language } = inquiry;
+  const { youWrote } = textsIn(language);
   const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT).replace(REPLY_PREFIXES, '');
-  const { youWrote, direction } = textsIn(language);
-  const beginning = cut(inquiry.body, QUOTE_LIMIT);
-  const isCut = beginning !== inquiry.body;
-  const quoted = `${toVisible(beginning)}${isCut ? '\n[…]' : ''}`;
-  const introduction = youWrote(timeOf(id));
+  const beginning = cut(body, QUOTE_LIMIT);
+  const original = formatMessage(`${toVisible(beginning)}${beginning === body ? '' : '\n[…]'}`);
   return createOwnerMail(inquiry, settings, {
     kind: 'reply',
-    title: `Re: ${subject || NO_SUBJECT[language]}`,
+    subject: `Re: ${subject || NO_SUBJECT[language]}`,
     message: toVisible(reply),
-    original: {
-      text: `${introduction}\n\n${quoted.replaceAll(/^/gm, '> ').replaceAll(/ +$/gm, '')}`,
-      html: `${formatParagraph(introduction)}\n${formatQuote(formatBlock(quoted), direction)}`,
-    },
+    original: [
+      formatParagraph(youWrote.replace('{time}', formatTime(created_at, language))),
+      formatQuote([original], '> ', directionOf(language)),
+    ],
   });
 }
 
 /**
  * Says that an inquiry has arrived, for its owner, as {@link createReplyMail}. It holds nothing of what the inquiry says: a
- * stranger may have written it. Programs that answer mails themselves know by its `Auto-Submitted` that nobody wrote it
- * (RFC 3834).
+ * stranger may have written it.
  */
 export function createAcknowledgementMail(
   inquiry: MailedInquiry,
-  settings: Settings,
+  settings: MailerConfig,
 ): Mail | undefined {
   const { language = settings.language } = inquiry;
   const { received } = textsIn(language);
   const expectation = inLanguage(settings.company.expectation ?? '', language);
-  const mail = createOwnerMail(inquiry, settings, {
+  return createOwnerMail(inquiry, settings, {
     kind: 'acknowledgement',
-    title: received.replace(/[.。]$/u, ''),
+    automatic: 'auto-replied',
+    subject: received.replace(/[.。]$/u, ''),
     message: [received, expectation].filter(Boolean).join('\n'),
+    original: [],
   });
-  return mail && { ...mail, headers: { ...mail.headers, 'Auto-Submitted': 'auto-replied' } };
 }
 
-interface Content {
-  readonly kind: 'reply' | 'acknowledgement';
-  readonly title: string;
-  readonly message: string;
-  readonly original?: { readonly text: string; readonly html: string };
+interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
+  message: string;
+  original: Part[];
 }
 
 /** The company's name on top, the message, the reference, a link to the inquiry, the original, and the company's links. */
 function createOwnerMail(
   { id, email, language: ofInquiry }: MailedInquiry,
-  { inboxTo, inboxFrom, language: ofStage, company }: Settings,
-  { kind, title, message, original }: Content,
+  { inboxTo, inboxFrom, language: ofStage, company }: MailerConfig,
+  { message, original, ...content }: Content,
 ): Mail | undefined {
   const to = toMailbox(email);
   if (to === undefined) return undefined;
   const language = ofInquiry ?? ofStage;
-  const { name = '', accent, form, home, privacy, imprint } = company;
+  const { name = '', form = '', home = '', privacy = '', imprint = '' } = company;
   const texts = textsIn(language);
-  const facts = { [texts.reference]: toReference(id) };
-  const view = form === undefined ? [] : [[texts.view, new URL(`#${id}`, form).href] as const];
-  const links = [
-    [URL.parse(home ?? '')?.host ?? '', home] as const,
-    [texts.privacy, privacy] as const,
-    [texts.imprint, imprint] as const,
-  ].flatMap(([label, url]) => (url === undefined ? [] : [[label, url] as const]));
-  return {
-    to,
-    from: formatFrom(name, inboxFrom),
-    replyTo: inboxTo,
-    subject: title,
-    text: [
-      name,
-      message,
-      [formatFacts(facts), ...view.flat()].join('\n'),
-      original?.text ?? '',
-      links.map(([label, url]) => (url === home ? url : `${label} ${url}`)).join('\n'),
-    ]
-      .filter(Boolean)
-      .join('\n\n'),
-    html: createPage(
-      title,
-      [
-        name === '' ? '' : formatHeading(name),
-        formatBlock(message, { withLinks: true }),
-        formatQuietLine(facts),
-        formatLinks(view),
-        original?.html ?? '',
-        formatLinks(links),
-      ].join('\n'),
-      { language, direction: texts.direction, accent },
-    ),
-    headers: threadHeaders(id, inboxFrom),
-    tags: { inquiry: id, mail: kind },
-  };
+  const parts = [
+    name === '' ? undefined : formatHeading(name),
+    formatMessage(message, formatLinkedLines),
+    formatFacts([[texts.reference, toReference(id)]]),
+    formatLinks([[texts.view, form && new URL(`#${id}`, form).href]]),
+    ...original,
+    formatLinks([
+      [name || home, home],
+      [texts.privacy, privacy],
+      [texts.imprint, imprint],
+    ]),
+  ];
+  const envelope = { to, from: formatFrom(name, inboxFrom), replyTo: inboxTo, id, ...content };
+  return createMail(envelope, parts, language, company.accent);
 }
 
-/** Units of an encoded word: 75 characters with its frame (RFC 2047, 2), in base64. */
-const WORD_BYTES = 45;
+/** Characters, each of up to four bytes, in an encoded word: it has at most 75 with its frame, in base64 (RFC 2047, 2). */
+const WORD = /.{1,11}/gu;
 
 /** A name and an address for `From`: the name quoted (RFC 5322, 3.2.4), or encoded if it is not ASCII (RFC 2047). */
 export function formatFrom(name: string, address: string): string {
   const line = toOneLine(name, SUBJECT_LIMIT);
   if (line === '') return address;
-  if (/^[ -~]*$/.test(line)) return `"${line.replaceAll(/["\\]/g, String.raw`\$&`)}" <${address}>`;
-  const words = [''];
-  for (const character of line) {
-    const word = `${words.at(-1)}${character}`;
-    if (Buffer.byteLength(word) <= WORD_BYTES) words[words.length - 1] = word;
-    else words.push(character);
-  }
-  return `${words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ')} <${address}>`;
+  const quoted = /^[ -~]*$/.test(line)
+    ? `"${line.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+    : line
+        .replaceAll(WORD, (word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?= `)
+        .trim();
+  return `${quoted} <${address}>`;
 }

@@ -3,16 +3,16 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { toInquiry, type Inquiry } from '../contract.ts';
 import { isLanguage, type Language } from '../languages.ts';
-import { INQUIRY_ID, isTestAddress } from '../limits.ts';
+import { INQUIRY_ID } from '../limits.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type MailKind = 'inquiry' | 'reply' | 'acknowledgement';
 
 /** An inquiry, with the language in which it was written if that is known, and the team's answer if it has one. */
 export type MailedInquiry = Inquiry & {
-  readonly language?: Language | undefined;
-  readonly reply?: string | undefined;
-  readonly isEmailVerified: boolean;
+  language?: Language | undefined;
+  reply?: string | undefined;
+  isEmailVerified: boolean;
 };
 
 export class MalformedRow extends Error {
@@ -20,30 +20,23 @@ export class MalformedRow extends Error {
 }
 
 /** An image of the stream as a row; it does not throw, whatever the numbers are. */
-export const toRow = (
-  image: NonNullable<DynamoDBRecord['dynamodb']>['NewImage'] | undefined,
-): Row =>
+const toRow = (image: unknown): Row =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types differ in binary values only
   unmarshall((image ?? {}) as Parameters<typeof unmarshall>[0], { wrapNumbers: Number });
 
 /**
- * Which mail a record of the stream calls for: a new inquiry, unless it was answered elsewhere (a copied row), or a
- * reply that was not there before. The event filters let nothing else pass.
+ * The row of a record of the stream, and which mail it calls for: a new inquiry, unless it was answered elsewhere (a copied
+ * row), or a reply that was not there before. The event filters let nothing else pass.
  */
-export function findMailKind(
-  eventName: string | undefined,
-  row: Row,
-  before: Row,
-): MailKind | undefined {
-  if (row['__edb_e__'] !== 'inquiry') return undefined;
-  if (eventName === 'INSERT') return row['reply_at'] === undefined ? 'inquiry' : undefined;
-  const isReply =
-    eventName === 'MODIFY' && row['reply'] !== undefined && before['reply'] === undefined;
-  return isReply ? 'reply' : undefined;
+export function parseRecord({ dynamodb, eventName }: DynamoDBRecord) {
+  const row = toRow(dynamodb?.NewImage);
+  const { __edb_e__: entity, reply, reply_at } = row;
+  const isInquiry = eventName === 'INSERT' && reply_at === undefined;
+  const hadReply = toRow(dynamodb?.OldImage)['reply'] !== undefined;
+  const isReply = eventName === 'MODIFY' && reply !== undefined && !hadReply;
+  const kind = isInquiry ? 'inquiry' : isReply ? 'reply' : undefined;
+  return { row, kind: entity === 'inquiry' ? kind : undefined } as const;
 }
-
-/** Nobody reads what the smoke test has sent, and nobody receives a reply to it: no mail. */
-export const isOfTest = ({ email }: Row): boolean => isText(email) && isTestAddress(email);
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 

@@ -1,18 +1,18 @@
 /** What the mailer asks of a transport of mails, such as SES (src/mailer/ses.ts). */
 
 export interface Mail {
-  readonly to: string;
+  to: string;
   /** An address, or a name and an address (RFC 5322). Printable ASCII. */
-  readonly from: string;
-  readonly replyTo?: string;
+  from: string;
+  replyTo?: string;
   /** At most 250 UTF-16 units, without control characters. */
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
+  subject: string;
+  text: string;
+  html: string;
   /** Printable ASCII. */
-  readonly headers: Readonly<Record<string, string>>;
+  headers: Record<string, string>;
   /** What the transport reports with a bounce: letters, digits, `-` and `_`. */
-  readonly tags: Readonly<Record<string, string>>;
+  tags: Record<string, string>;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type Mail,
   type SendMail,
 } from './send-mail.ts';
+import type { MailerConfig } from './config.ts';
 
 /** Milliseconds. Longer than those of the database: a mail whose response comes too late is sent a second time. */
 const TIMEOUTS = {
@@ -16,80 +17,41 @@ const TIMEOUTS = {
   socketTimeout: 8_000,
 };
 
-/** Milliseconds. Ten mails that start in 4 s are not much more than the slowest account may send, one a second. */
-const LONGEST_SPREAD = 4_000;
-const SHORTEST_SPREAD = LONGEST_SPREAD / 8;
-
-class UnconfirmedMail extends Error {
-  override readonly name = 'UnconfirmedMail';
-}
-
-/** When mails may start again, spread over how many milliseconds, and why they wait. */
-interface Pace {
-  resumeAt: number;
-  spread: number;
-  reason?: RateLimited;
-}
+/** Milliseconds that a mail waits, at most, when SES first asks for a slower pace; then twice as long each time, up to the second. */
+const SHORTEST_WAIT = 1_000;
+const LONGEST_WAIT = 4_000;
 
 /**
- * Creates the function that sends a mail with SES. Credentials and endpoint come from the `AWS_*` environment. An attempt ends
+ * Creates the function that sends a mail with SES. Region, credentials and endpoint come from the `AWS_*` environment. An attempt ends
  * after 8 s without a response; three attempts at most, more only for the pace; the signal bounds the whole call.
  *
- * When SES throttles one mail, all wait, and then start spread over a time that doubles with each such round and halves
- * with each mail that SES takes. A mail that waits until its signal aborts rejects with what SES has answered.
+ * When SES throttles a mail, it waits for a random time, twice as long each time, and is tried again until its signal
+ * aborts; then it rejects with what SES has answered.
  *
- * It rejects with the errors of {@link SendMail}, whose cause is the SDK's, with `UnconfirmedMail` when a success has no
- * MessageId, or with the SDK's error. When the response to an accepted mail is lost, the next attempt sends it again: SES
+ * It rejects with the errors of {@link SendMail}, whose cause is the SDK's, or with the SDK's error. When the response to an accepted mail is lost, the next attempt sends it again: SES
  * has no idempotency token. docs/adr/0080
  */
-export function createSendMail({
-  region,
-  configurationSet,
-}: {
-  readonly region: string | undefined;
-  readonly configurationSet?: string | undefined;
-}): SendMail {
-  const client = new SESv2Client({
-    requestHandler: TIMEOUTS,
-    ...(region !== undefined && { region }),
-    maxAttempts: 3,
-    retryMode: 'standard',
-  });
-  const pace: Pace = { resumeAt: 0, spread: 0 };
+export function createSendMail({ configurationSet }: MailerConfig): SendMail {
+  const client = new SESv2Client({ requestHandler: TIMEOUTS });
   return async (mail, signal) => {
     const command = createCommand(mail, configurationSet);
     let refusal: RateLimited | undefined;
-    for (;;) {
-      await waitFor(pace, signal);
-      const start = Date.now();
+    for (let wait = SHORTEST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
       try {
-        const { MessageId } = await client.send(command, { abortSignal: signal });
-        pace.spread /= 2;
-        if (MessageId !== undefined) return;
-        throw new UnconfirmedMail('SES confirmed no mail.');
+        await client.send(command, { abortSignal: signal });
+        return;
       } catch (sdkError) {
         const error = toSendMailError(sdkError);
-        // The signal may abort while the SDK waits for an attempt of its own, since SES throttles this mail or another one.
-        const isSlowed = start < pace.resumeAt;
-        if (signal.aborted) throw refusal ?? (isSlowed ? pace.reason : error);
+        // Aborted in an attempt after the first.
+        if (signal.aborted) throw refusal ?? error;
         if (!(error instanceof RateLimited)) throw error;
         refusal = error;
-        pace.reason = error;
-        // Once for all that were under way.
-        if (isSlowed) continue;
-        pace.spread = Math.min(Math.max(2 * pace.spread, SHORTEST_SPREAD), LONGEST_SPREAD);
-        pace.resumeAt = Date.now() + pace.spread / 2;
       }
+      await sleep(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {
+        throw refusal;
+      });
     }
   };
-}
-
-async function waitFor(pace: Pace, signal: AbortSignal): Promise<void> {
-  const wait = pace.resumeAt - Date.now();
-  if (wait <= 0) return;
-  await sleep(wait + Math.random() * pace.spread, undefined, { signal }).catch(() => {
-    throw pace.reason ?? signal.reason;
-  });
 }
 
 /**
@@ -122,14 +84,17 @@ const createCommand = (
     Destination: { ToAddresses: [to] },
     ...(replyTo !== undefined && { ReplyToAddresses: [replyTo] }),
     ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
-    EmailTags: Object.entries(tags).map(([Name, Value]) => ({ Name, Value })),
+    EmailTags: toPairs(tags),
     Content: {
       Simple: {
         Subject: toContent(subject),
         Body: { Text: toContent(text), Html: toContent(html) },
-        Headers: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })),
+        Headers: toPairs(headers),
       },
     },
   });
+
+const toPairs = (values: Record<string, string>) =>
+  Object.entries(values).map(([Name, Value]) => ({ Name, Value }));
 
 const toContent = (Data: string) => ({ Data, Charset: 'UTF-8' });

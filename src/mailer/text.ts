@@ -1,11 +1,6 @@
 /** Users' texts in mails, without characters that are invisible or change the order of others. */
 import { showInvisible } from '../invisible.ts';
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
-/** A longer grapheme is a stack of marks and not a letter of any language. It is cut like any other text. */
-const GRAPHEME_LIMIT = 100;
-
 /** How many times longer than what is shown the part of a text is that is looked at: spaces are merged. */
 const SPARE = 4;
 
@@ -50,18 +45,9 @@ export function toOneLine(text: string, limit: number, show = (part: string) => 
 export const toPlainLine = (text: string, limit: number): string =>
   toOneLine(text, limit, showInvisible);
 
-/** The beginning of a text, at most `limit` UTF-16 units, that ends between two graphemes. */
-export function cut(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  // Enough for the graphemes at the end: a whole text of one grapheme would be looked at again and again.
-  const from = Math.max(0, limit - 2 * GRAPHEME_LIMIT);
-  const around = text.slice(from, limit + GRAPHEME_LIMIT);
-  const { index = limit - from } = graphemes.segment(around).containing(limit - from) ?? {};
-  const end = from + index;
-  if (limit - end <= GRAPHEME_LIMIT) return text.slice(0, end);
-  // Never between the surrogates of a pair.
-  return text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '');
-}
+/** The beginning of a text, at most `limit` UTF-16 units, that ends neither in a surrogate pair nor with a joiner. */
+export const cut = (text: string, limit: number): string =>
+  text.length <= limit ? text : text.slice(0, limit).replace(/[\u200D\uD800-\uDBFF]$/, '');
 
 /** Escapes a text for HTML, also in quoted attributes. */
 export const escapeHtml = (text: string): string =>

@@ -1,17 +1,17 @@
-import { directionOf, type Direction, type Language } from '../languages.ts';
+import type { Language } from '../languages.ts';
 
 /** What the mails to owners say in one language. */
 interface Texts {
-  readonly received: string;
-  readonly reference: string;
+  received: string;
+  reference: string;
   /** Introduces the inquiry of `{time}`. */
-  readonly youWrote: string;
-  readonly view: string;
-  readonly privacy: string;
-  readonly imprint: string;
+  youWrote: string;
+  view: string;
+  privacy: string;
+  imprint: string;
 }
 
-const TEXTS: Readonly<Record<Language, Texts>> = {
+const TEXTS: Record<Language, Texts> = {
   en: {
     received: 'We’ve received your inquiry.',
     reference: 'Reference',
@@ -62,26 +62,10 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
   },
 };
 
-/**
- * The texts in a language, with the direction of its letters. `youWrote` takes a time in milliseconds, which it names in
- * UTC to the minute, with the month in words: digits alone would be reordered by the Arabic letters before.
- */
-export function textsIn(
-  language: Language,
-): Omit<Texts, 'youWrote'> & { direction: Direction; youWrote: (time: number) => string } {
-  const format = new Intl.DateTimeFormat(language, {
-    year: 'numeric',
-    month: 'long',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: '2-digit',
-    timeZone: 'UTC',
-    timeZoneName: 'short',
-  });
-  const texts = TEXTS[language];
-  return {
-    ...texts,
-    direction: directionOf(language),
-    youWrote: (time) => texts.youWrote.replace('{time}', format.format(time)),
-  };
-}
+export const textsIn = (language: Language): Texts => TEXTS[language];
+
+/** A time in UTC to the minute, with the month in words: digits alone would be reordered by Arabic letters before. */
+export const formatTime = (time: string, language: Language): string => {
+  const format = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const;
+  return `${new Date(time).toLocaleString(language, format)} UTC`;
+};

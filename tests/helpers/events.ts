@@ -1,5 +1,6 @@
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
+import type { MailerConfig } from '../../src/mailer/config.ts';
 import type { Inquiries, StoreCall } from '../../src/inquiries.ts';
 
 export const SUB = '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
@@ -15,7 +16,12 @@ export const INQUIRY: Inquiry = {
 };
 
 /** The settings that mails are written with. */
-export const MAIL_SETTINGS = {
+export const MAIL_SETTINGS: MailerConfig = {
+  tableName: 'inquiries-develop',
+  region: 'eu-central-1',
+  configurationSet: undefined,
+  answerWithin: undefined,
+  acknowledge: false,
   stage: 'develop',
   inboxTo: 'support@example.com',
   inboxFrom: 'inquiries@mail.example.com',
@@ -24,7 +30,7 @@ export const MAIL_SETTINGS = {
   language: 'en',
   company: {},
   timeZone: 'UTC',
-} as const;
+};
 
 /** A call of the store that nothing ends. */
 export const makeCall = (signal = new AbortController().signal): StoreCall => ({

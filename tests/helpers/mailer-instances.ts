@@ -1,6 +1,7 @@
 /** Instances of the mailer in this process, on one table, with a clock and an SES of the test. */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { createInbox } from '../../inbox/store.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createRequests } from '../../src/entities/requests.ts';
@@ -21,32 +22,28 @@ export async function createMailerInstances(
   engine: string,
   { time, ...settings }: { time: number } & Partial<MailerConfig>,
 ) {
-  const { client, table } = await createOwnStore(engine);
-  const { putInquiry } = createRequests(table);
-  const config = {
-    ...MAIL_SETTINGS,
-    tableName: table,
-    region: 'local',
-    acknowledge: false,
-    ...settings,
-  };
-  const mails: Mail[] = [];
-  const log: CompletedMail[] = [];
+  const { client, table: tableName } = await createOwnStore(engine);
+  const { putInquiry } = createRequests(tableName);
+  const config = { ...MAIL_SETTINGS, tableName, ...settings };
+  const ofKind = (kind: string) => all.mails.filter(({ tags }) => tags['mail'] === kind);
   const all = {
     client,
-    table,
-    mails,
-    log,
+    table: tableName,
+    inbox: createInbox(client, tableName),
+    mails: [] as Mail[],
+    log: [] as CompletedMail[],
     /** The clock of the instances, in milliseconds. */
     time,
+    /** What SES answers to mails of a kind. */
+    failing: {} as Partial<Record<string, Error>>,
     /** What SES does before it accepts a mail. */
     beforeSend: (async () => undefined) as (mail: Mail) => Promise<void>,
+    ofKind,
     /** Each with its count and the references that it names. */
-    digests: () => listMails(mails, 'digest'),
-    dailies: () => listMails(mails, 'daily'),
+    digests: () => ofKind('digest').map(toList),
+    dailies: () => ofKind('daily').map(toList),
     /** Ids of the inquiries, or of the replies, that were mailed one by one. */
-    mailed: (kind: 'inquiry' | 'reply' | 'notice') =>
-      mails.flatMap(({ tags: { mail, inquiry = '' } }) => (mail === kind ? [inquiry] : [])),
+    mailed: (kind: string) => ofKind(kind).map(({ tags }) => tags['inquiry'] ?? ''),
     /** @param killAt - The step that ends it: twice for each request to the table or to SES, before it and after it. */
     create(killAt = Infinity) {
       let isDead = false;
@@ -74,30 +71,30 @@ export async function createMailerInstances(
         },
       });
       const store = createMailerStore(stepping, config);
-      const handle = createMailer({
-        store: {
-          ...store,
-          deliveries: {
-            ...store.deliveries,
-            async record(inquiry, mail, since) {
-              // Without the mailer's limit of two seconds, which a busy machine exceeds.
-              const limit = AbortSignal.timeout(60_000);
-              recorded.push(store.deliveries.record(inquiry, mail, since, limit));
-              return recorded.at(-1);
-            },
-          },
+      const deliveries: typeof store.deliveries = {
+        ...store.deliveries,
+        async record(inquiry, mail, since) {
+          // Without the mailer's limit of two seconds, which a busy machine exceeds.
+          const limit = AbortSignal.timeout(60_000);
+          recorded.push(store.deliveries.record(inquiry, mail, since, limit));
+          return recorded.at(-1);
         },
-        send: async (mail) =>
-          run(async () => {
-            try {
-              await all.beforeSend(mail);
-            } finally {
-              if (isDead) await new Promise(() => undefined);
-            }
-            mails.push(mail);
-          }),
+      };
+      const accept = async (mail: Mail): Promise<void> => {
+        try {
+          await all.beforeSend(mail);
+          const error = all.failing[mail.tags['mail'] ?? ''];
+          if (error !== undefined) throw error;
+        } finally {
+          if (isDead) await new Promise(() => undefined);
+        }
+        all.mails.push(mail);
+      };
+      const handle = createMailer({
+        store: { ...store, deliveries },
+        send: async (mail) => run(async () => accept(mail)),
         config,
-        log: (line) => void log.push(line),
+        log: (line) => void all.log.push(line),
         now: () => all.time,
       });
       /** @param awsRequestId - Lambda repeats a failed invocation with its id. */
@@ -140,17 +137,10 @@ export async function createMailerInstances(
       const inquiries = rows.map(({ at, ...row }) => {
         const { sub, email } = makeOwner();
         const id = `${toFirstId(at)}-7${randomUUID().slice(15)}`;
-        return {
-          cognito_sub: sub,
-          email,
-          subject: 's',
-          body: 'b',
-          ...row,
-          id,
-          created_at: new Date(at).toISOString(),
-        };
+        const created_at = new Date(at).toISOString();
+        return { cognito_sub: sub, email, subject: 's', body: 'b', ...row, id, created_at };
       });
-      await createInquiryEntity(table, client).put(inquiries).go({ concurrent: 10 });
+      await createInquiryEntity(tableName, client).put(inquiries).go({ concurrent: 10 });
       return inquiries.map((inquiry) => toRecord(putInquiry({ inquiry }).Item));
     },
     close: () => client.destroy(),
@@ -158,16 +148,11 @@ export async function createMailerInstances(
   return all;
 }
 
-const listMails = (mails: readonly Mail[], name: string) =>
-  mails
-    .filter(({ headers }) => headers['References']?.startsWith(`<${name}@`))
-    .map(({ subject, text }) => ({
-      count: Number(/\] ([\d,]+) inquir/.exec(subject)?.[1]?.replaceAll(',', '')),
-      since: / since (\d\d:\d\d) UTC$/.exec(subject)?.[1],
-      references: [...text.matchAll(/^\| Reference (\S+) · at /gm)].map(
-        ([, reference = '']) => reference,
-      ),
-    }));
+const toList = ({ subject, text }: Mail) => ({
+  count: Number(/\] ([\d,]+) inquir/.exec(subject)?.[1]?.replaceAll(',', '')),
+  since: / since .*(\d\d:\d\d) UTC$/.exec(subject)?.[1],
+  references: Array.from(text.matchAll(/^\| Reference (\S+)$/gm), ([, reference]) => reference),
+});
 
 /** The record of a reply to the inquiry of a record. */
 export const toReply = ({ dynamodb: { NewImage = {} } }: StreamRecord): StreamRecord =>

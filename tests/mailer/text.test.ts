@@ -6,11 +6,7 @@ it.each([
   ['has \\n for every line break', 'a\r\nb\rc\nd\u0085e\u2028f\u2029g', 'a\nb\nc\nd\ne\nf\ng'],
   ['has symbols for C0 controls', '\0\x07\x08\x0B\x0C\x1B[31m\x7F', '␀␇␈␋␌␛[31m␡'],
   ['has U+FFFD for C1 controls', '\x80\x9B31m\x9F', '\uFFFD\uFFFD31m\uFFFD'],
-  [
-    'has U+FFFD for embeddings',
-    '\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069',
-    '\uFFFD'.repeat(9),
-  ],
+  ['has U+FFFD for embeddings', '\u202A\u202E\u2066\u2069', '\uFFFD'.repeat(4)],
   ['has no bidirectional marks', 'a\u200E\u200F\u061Cb', 'ab'],
   ['has U+FFFD for lone surrogates', 'a\uD83D\uDE00b\uD83Dc\uDE00', 'a😀b\uFFFDc\uFFFD'],
 ])('a visible text %s', (_, text, visible) => expect(toVisible(text)).toBe(visible));
@@ -19,37 +15,23 @@ it.each([
   ['has single spaces', ' a \r\n\t b\u2028c ', 20, 'a b c'],
   ['is not cut when it fits', '12345', 5, '12345'],
   ['is cut with an ellipsis', '123456', 5, '1234…'],
-  ['is not cut inside a grapheme', 'a👩‍👩‍👧b', 6, 'a…'],
   ['holds no encoded word', '=?utf-8?B?DQo=?=', 50, '= ?utf-8?B?DQo= ?='],
   ['begins where the text does', `${' '.repeat(100)}a`, 5, 'a'],
   ['says that more follows many spaces', `a${' '.repeat(100)}b`, 5, 'a…'],
 ])('one line %s', (_, text, limit, line) => expect(toOneLine(text, limit)).toBe(line));
 
 it.each([
-  ['leaves a text that fits', 'abc', 3, 'abc'],
-  ['is before a combining mark’s letter', 'abe\u0301', 3, 'ab'],
-  ['is before an emoji', 'ab😀', 3, 'ab'],
-  [
-    'is in a stack of marks that is no letter',
-    `a${'\u0301'.repeat(500)}`,
-    200,
-    `a${'\u0301'.repeat(199)}`,
-  ],
-  [
-    'is never in a surrogate pair',
-    `a${'\u{1D165}'.repeat(200)}`,
-    200,
-    `a${'\u{1D165}'.repeat(99)}`,
-  ],
-])('a cut %s', (_, text, limit, beginning) => expect(cut(text, limit)).toBe(beginning));
+  ['a text that fits', 'abc', 'abc'],
+  ['a pair of surrogates', 'ab😀', 'ab'],
+  ['joined emoji', 'ab\u200Dc', 'ab'],
+])('cuts no half of %s', (_, text, beginning) => expect(cut(text, 3)).toBe(beginning));
 
 it('a line for operators shows what is invisible, within its limit', () => {
   expect(toPlainLine('In\u00ADvo\u200Bice 👩‍👩‍👧', 50)).toBe(String.raw`In\u00advo\u200bice 👩‍👩‍👧`);
   expect(toPlainLine('\u200B'.repeat(50), 50)).toHaveLength(50);
 });
 
-it('escapes what HTML means', () => {
+it('escapes what HTML means', () =>
   expect(escapeHtml(`<a href="x" id='y'>&`)).toBe(
     '&#60;a href=&#34;x&#34; id=&#39;y&#39;&#62;&#38;',
-  );
-});
+  ));

@@ -95,11 +95,11 @@ async function mail(text: { subject: string; body: string; reply: string }, emai
   return [...mailer.mails] as [SentMail, SentMail];
 }
 
-/** What the mailer itself says: the lines without a mark, but for address, time, id and length. */
+/** What the mailer itself says: the lines without a mark, but for address, time and id. */
 const ownLinesOf = ({ Content }: SentMail): string[] =>
   Content.Simple.Body.Text.Data.split('\n')
     .filter((line) => line !== '|' && !line.startsWith('| '))
-    .map((line) => line.replace(/^From .*| [\da-f-]{36}$|[\d,]+(?= characters)/g, ''));
+    .map((line) => line.replace(/^(?:From|Sent|Reference) .*| [\da-f-]{36}$/g, ''));
 const htmlOf = ({ Content }: SentMail): string[] => tagsOf(Content.Simple.Body.Html.Data);
 
 const tally = createTally('7c hostile texts in mails: without effect');
