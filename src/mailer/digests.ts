@@ -134,15 +134,15 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
       const today = now.toISOString().slice(0, 10);
       if (days === undefined || daily_on === today || now.getUTCHours() < MORNING) return undefined;
       const last = toFirstId(time - days * DAY);
-      const query = { isAnswered: false, last, abortSignal: signal };
+      const query = { isAnswered: false, last, order: 'asc', abortSignal: signal } as const;
       const oldest: IndexedInquiry[] = [];
-      for await (const row of inquiries.list({ ...query, order: 'asc' })) {
-        if ((row.expires_at ?? Infinity) * 1_000 > time) oldest.push(row);
-        if (oldest.length === OLDEST) break;
+      let count = 0;
+      for await (const row of inquiries.list(query)) {
+        if ((row.expires_at ?? Infinity) * 1_000 <= time) continue;
+        count++;
+        if (oldest.length < OLDEST) oldest.push(row);
       }
       if (oldest.length === 0) return undefined;
-      const more = oldest.length < OLDEST ? 0 : await inquiries.count(query);
-      const count = Math.max(oldest.length, more);
       const named = await readSubjects(oldest, signal);
       return { mail: createDailyMail({ count, days, named }, config), state: { daily_on: today } };
     },

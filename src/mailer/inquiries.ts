@@ -33,12 +33,6 @@ export function createInquiryReader(inquiries: ReturnType<typeof createInquiryEn
       return keys && read(keys, signal);
     },
 
-    async count(query: IndexQuery): Promise<number> {
-      let count = 0;
-      for await (const page of readIndex(inquiries, query)) count += page.length;
-      return count;
-    },
-
     /** Yields the inquiries of the index in the query's order, without those of smoke tests. */
     async *list(query: IndexQuery): AsyncGenerator<IndexedInquiry> {
       for await (const page of readIndex(inquiries, query)) {
