@@ -14,9 +14,7 @@ const REGULAR = new Set(['AWS/Lambda', 'AWS/ApiGateway', 'AWS/Route53']);
 
 /** @returns The alarm's state. @throws Error, or {@link Pending}, if its metrics have no data. */
 async function check(cloudWatch: CloudWatch, alarm: MetricAlarm): Promise<string> {
-  const { Namespace, MetricName, Dimensions, Period = 300, Statistic: Stat = 'Sum' } = alarm;
-  const Metric = { Namespace, MetricName, Dimensions };
-  const queries = alarm.Metrics ?? [{ Id: 'metric', MetricStat: { Metric, Period, Stat } }];
+  const { Metrics: queries = [] } = alarm;
   const { MetricDataResults = [] } = await cloudWatch.getMetricData({
     MetricDataQueries: queries,
     StartTime: new Date(Date.now() - HOURS * 3_600_000),

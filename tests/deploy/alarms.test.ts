@@ -20,8 +20,7 @@ beforeEach(() => {
   });
   const MetricAlarms = alarms.map(([MetricName, Namespace]) => ({
     AlarmName: `inquiries-develop-${MetricName}`,
-    Namespace,
-    MetricName,
+    Metrics: [{ Id: 'metric', MetricStat: { Metric: { Namespace, MetricName } } }],
     StateValue: 'OK',
   }));
   aws.state.answers['DescribeAlarms'] = () => ({ status: 200, body: { MetricAlarms } });
