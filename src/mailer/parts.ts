@@ -135,8 +135,8 @@ export const joinParts = (parts: Parts): Part => {
 };
 
 /** A table of one cell, which has the borders. */
-const formatTable = (style: string, html: string): string =>
-  `<table role="none" style="width:100%;table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${style};${FONT}">${html}</td></tr></tbody></table>`;
+const formatTable = (style: string, html: string, margin = '0'): string =>
+  `<table role="none" style="width:100%;margin:${margin};table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${style};${FONT}">${html}</td></tr></tbody></table>`;
 
 /** What a user has written, behind a mark or border that it cannot leave. Logical sides are too new. */
 export function formatQuote(parts: Parts, mark = '| ', direction: Direction = 'ltr'): Part {
@@ -144,7 +144,7 @@ export function formatQuote(parts: Parts, mark = '| ', direction: Direction = 'l
   const side = sideOf(direction);
   return {
     text: markLines(text, mark),
-    html: formatTable(`padding-${side}:16px;border-${side}:3px solid ${NEUTRAL}`, html),
+    html: formatTable(`padding-${side}:16px;border-${side}:3px solid ${NEUTRAL}`, html, '16px 0 0'),
   };
 }
 
