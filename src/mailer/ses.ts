@@ -17,19 +17,26 @@ const TIMEOUTS = {
   socketTimeout: 8_000,
 };
 
-/** Milliseconds that a mail waits, at most, when SES first asks for a slower pace; then twice as long each time, up to the second. */
+/**
+ * Milliseconds that a mail waits, at most, when SES first asks for a slower pace; then twice as long each time, up to
+ * the second.
+ */
 const SHORTEST_WAIT = 1_000;
 const LONGEST_WAIT = 4_000;
 
+/** Any 200 is a success for the SDK, also one of a proxy. Appears in the log by its name. */
+class UnconfirmedMail extends Error {
+  override readonly name = 'UnconfirmedMail';
+}
+
 /**
- * Creates the function that sends a mail with SES. Region, credentials and endpoint come from the `AWS_*` environment. An attempt ends
- * after 8 s without a response; three attempts at most, more only for the pace; the signal bounds the whole call.
+ * Creates the function that sends a mail with SES. Region, credentials and endpoint come from the `AWS_*` environment.
+ * An attempt ends after 8 s without a response; three attempts at most, more only for the pace; the signal bounds the
+ * whole call. A mail that SES throttles waits for a random time and is tried again until its signal aborts; then it
+ * rejects with what SES has answered.
  *
- * When SES throttles a mail, it waits for a random time, twice as long each time, and is tried again until its signal
- * aborts; then it rejects with what SES has answered.
- *
- * It rejects with the errors of {@link SendMail}, whose cause is the SDK's, or with the SDK's error. When the response to an accepted mail is lost, the next attempt sends it again: SES
- * has no idempotency token. docs/adr/0080
+ * It rejects with the errors of {@link SendMail}, whose cause is the SDK's, with `UnconfirmedMail` when a success has
+ * no MessageId, or with the SDK's error. When the response to an accepted mail is lost, the next attempt sends it again: SES has no idempotency token. docs/adr/0080
  */
 export function createSendMail({ configurationSet }: MailerConfig): SendMail {
   const client = new SESv2Client({ requestHandler: TIMEOUTS });
@@ -38,8 +45,9 @@ export function createSendMail({ configurationSet }: MailerConfig): SendMail {
     let refusal: RateLimited | undefined;
     for (let wait = SHORTEST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
       try {
-        await client.send(command, { abortSignal: signal });
-        return;
+        const { MessageId } = await client.send(command, { abortSignal: signal });
+        if (MessageId !== undefined) return;
+        throw new UnconfirmedMail('SES confirmed no mail.');
       } catch (sdkError) {
         const error = toSendMailError(sdkError);
         // Aborted in an attempt after the first.

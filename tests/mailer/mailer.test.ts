@@ -216,7 +216,9 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     it.each<[string, Plan, string]>([
       ['has sent its daily quota', always(overQuota), 'TooManyRequestsException'],
       ['sends HTML', always(html), ''],
+      ['has paused', always(refuseMail(400, 'SendingPausedException')), 'SendingPausedException'],
       ['has no verified identity', always(unverified), 'MessageRejected'],
+      ['answers without a MessageId', always(answer(200, '{}')), 'UnconfirmedMail'],
       ['is out of reach', always(cutConnection('before', 'close')), ''],
     ])('%s, the mail is reported and sent later', async (_, plan, errorName) => {
       mailer.mailFaults.plan = plan;
