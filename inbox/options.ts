@@ -23,10 +23,7 @@ export const OPTIONS = {
     'NAME',
     'who answers, on the local stack only (default: the user of the operating system)',
   ),
-  data: option(
-    'FOLDER',
-    'the data folder of the local stack (default: that of the stack on .data or in memory)',
-  ),
+  data: option('FOLDER', 'the data folder of the local stack (default: .data)'),
   web: flag('a page to list, read, answer and dismiss inquiries in the browser, until Ctrl+C'),
   port: option('N', 'the port of the page (default: a free one)'),
   replies: option(

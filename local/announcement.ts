@@ -56,7 +56,11 @@ function listAddresses(
     ['API', `${url}/inquiries`],
     ['Docs', docsUrl, '(curl commands, guides, the contract as OpenAPI)'],
     ['Sign-in', issuer.url],
-    ['Client id', issuer.clientId, '(no secret; sign-in returns to / or /callback of the next)'],
+    [
+      'Client id',
+      issuer.clientId,
+      '(no secret; sign-in returns to / or /callback of the origins below)',
+    ],
     ['Browsers', corsOrigins.join(', '), '(may call the API; --cors-origin adds yours)'],
   ];
   if (inspect !== undefined) {

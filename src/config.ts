@@ -6,8 +6,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Reads the function's settings from the environment, once, during initialisation. The SDK reads the other `AWS_*`
  * variables itself.
  *
- * @returns `corsOrigin`, the value of Access-Control-Allow-Origin; `region`, which Lambda sets; `retentionDays`, after which a new inquiry expires,
- * or undefined for never; `inquiriesPerHour`, the most that one owner may send, or undefined for any number.
+ * @returns `corsOrigin`, the value of Access-Control-Allow-Origin; `region`, which Lambda sets; `retentionDays`, after
+ * which a new inquiry expires, or undefined for never; `inquiriesPerHour`, the most that one owner may send, or undefined for any number.
  * @throws Error naming every required variable that is missing or empty, or the number that is not a whole one from 1
  * to its maximum (src/limits.ts).
  */
