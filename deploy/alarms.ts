@@ -2,7 +2,7 @@
 import { CloudWatch, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
 import { NETWORK } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
-import { Pending, type Check } from './checks.ts';
+import { Undecided, type Check } from './checks.ts';
 import type { StageOutputs } from './outputs.ts';
 import type { Plan } from './plan.ts';
 
@@ -12,7 +12,7 @@ const HOURS = 3;
 /** These have data after every request; other metrics after a failure only. */
 const REGULAR = new Set(['AWS/Lambda', 'AWS/ApiGateway', 'AWS/Route53']);
 
-/** @returns The alarm's state. @throws Error, or {@link Pending}, if its metrics have no data. */
+/** @returns The alarm's state. @throws Error, or {@link Undecided}, if its metrics have no data. */
 async function check(cloudWatch: CloudWatch, alarm: MetricAlarm): Promise<string> {
   const { Metrics: queries = [] } = alarm;
   const { MetricDataResults = [] } = await cloudWatch.getMetricData({
@@ -27,7 +27,7 @@ async function check(cloudWatch: CloudWatch, alarm: MetricAlarm): Promise<string
       `no data for ${HOURS} hours: send a request, wait for a quarter of an hour, then compare the alarm's dimensions with the metric's`,
     );
   }
-  throw new Pending(`no data for ${HOURS} hours; it has some after a failure only`);
+  throw new Undecided('pending', `no data for ${HOURS} hours; it has some after a failure only`);
 }
 
 /**
@@ -54,22 +54,22 @@ export function describeReach({ subscriptions }: Pick<Plan, 'subscriptions'>): s
 export async function createAlarmChecks(
   { function: { name } }: StageOutputs,
   ring: string | undefined,
-): Promise<Check[]> {
+): Promise<Map<Check[0], Check[1]>> {
   // By their names, since the stage may be in us-east-1 itself.
-  const checks = new Map<string, Check>();
+  const checks = new Map<Check[0], Check[1]>();
   for (const region of REGIONS) {
     const cloudWatch = new CloudWatch({ ...NETWORK, ...(region && { region }) });
     const { MetricAlarms = [] } = await cloudWatch.describeAlarms({ AlarmNamePrefix: `${name}-` });
     for (const alarm of MetricAlarms) {
-      const { AlarmName: title = '' } = alarm;
+      const { AlarmName = '' } = alarm;
       const raise = async (): Promise<string> => {
         const StateReason = 'npm run smoke tests whether this reaches you.';
-        await cloudWatch.setAlarmState({ AlarmName: title, StateValue: 'ALARM', StateReason });
+        await cloudWatch.setAlarmState({ AlarmName, StateValue: 'ALARM', StateReason });
         return 'raised: its subscribers get a mail now, and one when its next evaluation ends it';
       };
-      checks.set(title, { title, run: title === ring ? raise : () => check(cloudWatch, alarm) });
+      checks.set(AlarmName, AlarmName === ring ? raise : () => check(cloudWatch, alarm));
     }
   }
-  if (ring === undefined || checks.has(ring)) return [...checks.values()];
+  if (ring === undefined || checks.has(ring)) return checks;
   throw new UsageError(`There is no alarm ${ring}; there are ${[...checks.keys()].join(', ')}.`);
 }

@@ -1,17 +1,16 @@
 /** Runs checks one after the other and prints a line for each. */
 import type { Io } from '../lib/command-line.ts';
 
-export interface Check {
-  readonly title: string;
-  /** Why it cannot run; empty or undefined: it can. */
-  readonly lacks?: string | undefined;
-  /** @returns What was found. @throws {@link Pending}, or any other error if it fails. */
-  run(): Promise<string | void>;
-}
+/** @returns What was found. @throws {@link Undecided}, or any other error if it fails. */
+export type Check = readonly [title: string, run: () => Promise<string | void>];
 
-/** What has to be done or awaited outside of the deployment; not a failure of it. */
-export class Pending extends Error {
-  override readonly name = 'Pending';
+/** Why a check neither passes nor fails: what is awaited or to be done elsewhere, or what it lacks. */
+export class Undecided extends Error {
+  readonly result;
+  constructor(result: 'pending' | 'skipped', message: string) {
+    super(message);
+    this.result = result;
+  }
 }
 
 /** One line for an error; some messages of the SDK have further lines. */
@@ -20,25 +19,21 @@ const describeError = ({ message, cause }: Error): string =>
 
 /** @param interruption - Ends them; the promise is then rejected with its reason. @returns How many there were of each. */
 export async function runChecks(
-  checks: readonly Check[],
+  checks: Iterable<Check>,
   { stdout }: Io,
   interruption: AbortSignal,
-): Promise<Readonly<Record<'passed' | 'failed' | 'pending' | 'skipped', number>>> {
+) {
   const counts = { passed: 0, failed: 0, pending: 0, skipped: 0 };
-  for (const { title, lacks, run } of checks) {
+  for (const [title, run] of checks) {
     interruption.throwIfAborted();
     const started = performance.now();
     let result: keyof typeof counts = 'passed';
-    let detail = lacks;
-    if (lacks) {
-      result = 'skipped';
-    } else {
-      try {
-        detail = (await run()) ?? `${Math.round(performance.now() - started)} ms`;
-      } catch (error) {
-        result = error instanceof Pending ? 'pending' : 'failed';
-        detail = describeError(error as Error);
-      }
+    let detail: string;
+    try {
+      detail = (await run()) ?? `${Math.round(performance.now() - started)} ms`;
+    } catch (error) {
+      result = error instanceof Undecided ? error.result : 'failed';
+      detail = describeError(error as Error);
     }
     counts[result] += 1;
     stdout.write(`${result.padEnd(8)} ${title.padEnd(48)} ${detail}\n`);

@@ -1,7 +1,7 @@
 /**
  * Checks in a few requests that a deployed stage, or the local stack, keeps its contract. It leaves two inquiries of users
  * with an address under inquiries.invalid behind, since the API deletes nothing: nobody is mailed of them, `npm run inbox`
- * does not show them, and they expire after a day. With --token, use the token of such a user.
+ * does not show them, and they expire after a day. SMOKE_TOKEN is the token of such a user.
  *
  * Usage: see below. Exit codes: 0 all checks passed, 1 a check failed, 2 bad use.
  */
@@ -30,13 +30,11 @@ import { readRunningStack } from '../lib/running-stack.ts';
 import { CORS } from '../lib/stages.ts';
 import { parseStage, readStageAccount } from './account.ts';
 import { createAlarmChecks } from './alarms.ts';
-import { runChecks, type Check } from './checks.ts';
+import { runChecks, Undecided, type Check } from './checks.ts';
 import { readForm, type Form } from './form.ts';
-import { createInvoke } from './invoke.ts';
 import { readStateOutputs, type StageOutputs } from './outputs.ts';
 import { signInOnce } from './smoke-user.ts';
 import { createStageChecks, sendBounce } from './stage-checks.ts';
-import { liveOf } from './versions.ts';
 
 const USAGE = `
 Usage: npm run smoke [-- STAGE | -- --url URL] [options]
@@ -44,10 +42,11 @@ Usage: npm run smoke [-- STAGE | -- --url URL] [options]
   STAGE           develop, main or release: its API, form, mailer, logs and sign-in
   --url URL       any other service, without /inquiries (default: the running local stack)
   --data FOLDER   the data folder of the local stack
-  --token TOKEN   an ID token (default: SMOKE_TOKEN, or that of a new user of the stage's pool)
   --mail          with STAGE: also send a mail that bounces
   --check-alarms  with STAGE: only list alarms without data; a quarter of an hour after a request
   --ring ALARM    with --check-alarms: raise this alarm once
+
+SMOKE_TOKEN is an ID token (default: that of a new user of the stage's pool).
 `;
 const REQUEST_TIMEOUT_MS = 35_000; // the gateway gives up after 30 s
 /** Above what Lambda takes, below what the gateway takes (docs/operations.md, "Quotas"). */
@@ -130,50 +129,45 @@ async function checkPreflights(target: Target): Promise<void> {
 
 /** The checks of an API in the order in which they must run: some take what those before have found. */
 function createApiChecks(target: Target): Check[] {
-  const { signIn } = target;
-  const { contract, key } = createContractChecks((request) => sendWithToken(target, request));
+  const { signIn, key } = target;
+  const ofContract = createContractChecks((request) => sendWithToken(target, request));
   const refuse = async (headers?: Record<string, string>): Promise<void> =>
     assertStatus(await send(target, { method: 'GET' }, headers), 401);
-  const signInOfUser: Check = {
-    title: 'a new user of the pool signs in',
-    run: async () => {
-      target.token = await signInOnce(signIn?.user_pool_id, signIn?.client_id);
-    },
+  const signInOfUser = async (): Promise<void> => {
+    target.token = await signInOnce(signIn?.user_pool_id, signIn?.client_id);
   };
-  /** Checks that take what is found before them. */
-  const need =
-    (what: 'token' | 'origin' | 'key') =>
-    ([title, run]: readonly [string, () => Promise<void>]): Check => ({
+  /** Checks that take what may not have been found before them. */
+  const need = (what: 'token' | 'origin' | 'key', checks: readonly Check[]): Check[] =>
+    checks.map(([title, run]) => [
       title,
-      run,
-      get lacks() {
-        return target[what] === '' ? `no ${what}` : '';
+      async () => {
+        if (target[what] === '') throw new Undecided('skipped', `no ${what}`);
+        return run();
       },
-    });
-  return [
-    { title: '401 without a token', run: () => refuse() },
-    {
-      title: '401 with a malformed token',
-      run: () => refuse({ authorization: 'Bearer nonsense' }),
+    ]);
+  const ofStage = Object.entries({
+    '405 for PATCH and for HEAD': async () => {
+      assertError(await sendWithToken(target, { method: 'PATCH' }), 405, 'METHOD_NOT_ALLOWED');
+      assertStatus(await sendWithToken(target, { method: 'HEAD' }), 405);
     },
-    ...(signIn && target.token === '' ? [signInOfUser] : []),
-    ...contract.map(need('token')),
-    ...Object.entries({
-      '405 for PATCH and for HEAD': async () => {
-        assertError(await sendWithToken(target, { method: 'PATCH' }), 405, 'METHOD_NOT_ALLOWED');
-        assertStatus(await sendWithToken(target, { method: 'HEAD' }), 405);
-      },
-      '413 for a body of 6.5 MB': async () => {
-        const body = JSON.stringify({ subject: '', body: 'x'.repeat(TOO_LARGE) });
-        assertStatus(await sendWithToken(target, { method: 'POST', body }), 413);
-      },
-      '500 for a body that is not JSON': async () => {
-        const response = await sendWithToken(target, { method: 'POST', body: 'no JSON' });
-        assertError(response, 500, 'INTERNAL_SERVER_ERROR');
-      },
-    }).map(need('token')),
-    ...key.map(need(target.key === '' ? 'key' : 'token')),
-    need('origin')(['preflights allow the origin alone', () => checkPreflights(target)]),
+    '413 for a body of 6.5 MB': async () => {
+      const body = JSON.stringify({ subject: '', body: 'x'.repeat(TOO_LARGE) });
+      assertStatus(await sendWithToken(target, { method: 'POST', body }), 413);
+    },
+    '500 for a body that is not JSON': async () => {
+      const response = await sendWithToken(target, { method: 'POST', body: 'no JSON' });
+      assertError(response, 500, 'INTERNAL_SERVER_ERROR');
+    },
+  });
+  return [
+    ['401 without a token', () => refuse()],
+    ['401 with a malformed token', () => refuse({ authorization: 'Bearer nonsense' })],
+    ...(signIn && target.token === ''
+      ? ([['a new user of the pool signs in', signInOfUser]] as const)
+      : []),
+    ...need('token', [...ofContract.contract, ...ofStage]),
+    ...need(key === '' ? 'key' : 'token', ofContract.key),
+    ...need('origin', [['preflights allow the origin alone', () => checkPreflights(target)]]),
   ];
 }
 
@@ -187,31 +181,22 @@ async function awaitApi(target: Target, seconds: number): Promise<void> {
   }
 }
 
-const toToken = (given: string | undefined, { SMOKE_TOKEN = '' }: NodeJS.ProcessEnv): string =>
-  (given ?? SMOKE_TOKEN).trim().replace(/^Bearer /i, '');
-
 /** Runs the checks of an API and further ones. @returns Whether none failed. */
 async function test(target: Target, more: readonly Check[], io: Io): Promise<boolean> {
   const checks = [...createApiChecks(target), ...more];
   const { passed, failed, pending, skipped } = await runChecks(checks, io, target.interruption);
-  const lack = target.token === '' ? '; give a token (--token) for what a signed-in user gets' : '';
+  const lack = target.token === '' ? '; set SMOKE_TOKEN for what a signed-in user gets' : '';
   io.stdout.write(
     `smoke: ${passed} passed, ${failed} failed, ${pending} pending, ${skipped} skipped${lack}\n`,
   );
   return failed === 0;
 }
 
-interface TestOptions {
-  readonly token?: string | undefined;
-  /** Seconds that a new API, and CloudFront, may take. */
-  readonly wait?: number;
-  readonly mail?: boolean;
-}
-
 /**
  * The smoke test of a stage. What Terraform has tested of its function before the apply is not repeated.
  *
  * @param form - What should be served; undefined without a form.
+ * @param options - `wait`: seconds that a new API, and CloudFront, may take; `mail`: whether a mail is sent, which bounces.
  * @returns Whether all checks passed.
  */
 export async function testStage(
@@ -219,21 +204,20 @@ export async function testStage(
   form: Form | undefined,
   io: Io,
   interruption: AbortSignal,
-  { token, wait = 60, mail = false }: TestOptions = {},
+  { wait = 60, mail = false } = {},
 ): Promise<boolean> {
   const target: Target = {
     url: outputs.api_url,
     origin: outputs.cors_origin,
-    token: toToken(token, io.env),
+    token: io.env['SMOKE_TOKEN'] ?? '',
     key: crypto.randomUUID(),
     signIn: outputs.smoke_sign_in,
     interruption,
   };
-  const invoke = createInvoke(liveOf(outputs.function.name), interruption);
   await awaitApi(target, wait);
-  const bounce = { title: 'a mail bounces', run: () => sendBounce(outputs) };
-  const ofStage = createStageChecks(outputs, invoke, form, wait, io.env);
-  return test(target, mail ? [...ofStage, bounce] : ofStage, io);
+  const ofStage = createStageChecks(outputs, form, wait, io.env, interruption);
+  if (mail) ofStage.push(['a mail bounces', () => sendBounce(outputs)]);
+  return test(target, ofStage, io);
 }
 
 /** What the options name of a service that is not a stage: the local stack, or a URL. */
@@ -254,7 +238,6 @@ export const main: Main = async (args, io) => {
     {
       url: { type: 'string' },
       data: { type: 'string' },
-      token: { type: 'string' },
       mail: { type: 'boolean', default: false },
       'check-alarms': { type: 'boolean', default: false },
       ring: { type: 'string' },
@@ -262,14 +245,14 @@ export const main: Main = async (args, io) => {
     { args },
   );
   const interruption = new AbortController().signal;
-  const { token, mail, 'check-alarms': alarms, ring } = values;
+  const { mail, 'check-alarms': alarms, ring } = values;
   if (positionals.length === 0) {
     if (mail || alarms) throw new UsageError('--mail and --check-alarms need a stage.');
     const found = await findService(values.url, values.data);
     const target: Target = {
       url: found.url.replace(/\/+$/, ''),
       origin: '',
-      token: toToken(token ?? found.token, io.env),
+      token: found.token ?? io.env['SMOKE_TOKEN'] ?? '',
       key: found.hasKeys ? crypto.randomUUID() : '',
       interruption,
     };
@@ -283,7 +266,7 @@ export const main: Main = async (args, io) => {
     return failed === 0 ? 0 : 1;
   }
   const form = outputs.form_config && readForm(outputs.form_config, outputs.connect_origins ?? []);
-  const options = { token, wait: 0, mail };
+  const options = { wait: 0, mail };
   return (await testStage(outputs, form ?? undefined, io, interruption, options)) ? 0 : 1;
 };
 

@@ -5,9 +5,9 @@ import { Lambda } from '@aws-sdk/client-lambda';
 import { SESv2 } from '@aws-sdk/client-sesv2';
 import { NETWORK } from '../lib/aws.ts';
 import { assert } from '../lib/contract-checks.ts';
-import { Pending, type Check } from './checks.ts';
+import { Undecided, type Check } from './checks.ts';
 import { listDifferences, runForm, type Form } from './form.ts';
-import { toEvent, type Invoke } from './invoke.ts';
+import { createInvoke, toEvent, type Invoke } from './invoke.ts';
 import type { StageOutputs } from './outputs.ts';
 import type { Site } from './site.ts';
 import { liveOf } from './versions.ts';
@@ -21,11 +21,11 @@ interface Report {
   };
 }
 
-/** Lambda's measurements in the log of invocations. @throws {@link Pending} if it has none. */
+/** Lambda's measurements in the log of invocations. @throws {@link Undecided} if it has none. */
 function readMetrics(log: readonly Report[]) {
   const metrics = log.flatMap(({ record }) => record?.metrics ?? []);
   if (metrics.length > 0) return metrics;
-  throw new Pending('the log of an invocation ends without platform.report');
+  throw new Undecided('pending', 'the log of an invocation ends without platform.report');
 }
 
 /** Several invocations at a time, of which some start an instance. */
@@ -72,7 +72,8 @@ async function checkMappings(functions: readonly string[]): Promise<string> {
     const [{ UUID, State = 'missing', LastProcessingResult: result = '' } = {}] =
       EventSourceMappings;
     assert(!/problem/i.test(result), `${result} (${name}): docs/runbook.md, "mailer-delay"`);
-    if (/^(Creat|Enabling|Updat)/.test(State)) throw new Pending(`${UUID} is ${State}`);
+    if (/^(Creat|Enabling|Updat)/.test(State))
+      throw new Undecided('pending', `${UUID} is ${State}`);
     assert(
       State === 'Enabled',
       `that of ${name} is ${State}; on again: deploy, or aws lambda update-event-source-mapping --uuid ${UUID} --enabled`,
@@ -91,7 +92,8 @@ async function checkIdentity(EmailIdentity: string): Promise<string> {
   const records = Tokens.map(
     (token) => `${token}._domainkey.${EmailIdentity} CNAME ${token}.${SigningHostedZone}`,
   );
-  throw new Pending(
+  throw new Undecided(
+    'pending',
     `${EmailIdentity} is ${VerificationStatus}; enter in its DNS: ${records.join(', ')}`,
   );
 }
@@ -137,12 +139,13 @@ async function awaitForm({ url }: Site, form: Form, seconds: number): Promise<st
  */
 export function createStageChecks(
   { function: { name }, mailer, mail, site, form_config, smoke_sign_in }: StageOutputs,
-  invoke: Invoke,
   form: Form | undefined,
   wait: number,
   env: NodeJS.ProcessEnv,
+  interruption: AbortSignal,
 ): Check[] {
-  const checks: Record<string, false | undefined | null | Check['run']> = {
+  const invoke = createInvoke(liveOf(name), interruption);
+  const checks: Record<string, false | undefined | null | Check[1]> = {
     'memory and start of the function': () => checkInstances(invoke),
     'metric filters find their lines': () => checkMetricFilters(invoke, `/aws/lambda/${name}`),
     'the stream is read for the mailer':
@@ -153,7 +156,7 @@ export function createStageChecks(
     'the form is served as it was built': site && form && (() => awaitForm(site, form, wait)),
     'the form runs': site && (() => runForm(site.url, undefined, env)),
   };
-  return Object.entries(checks).flatMap(([title, run]) => (run ? [{ title, run }] : []));
+  return Object.entries(checks).flatMap(([title, run]) => (run ? [[title, run] as const] : []));
 }
 
 /** Sends a mail to an address that bounces (SES, "mailbox simulator"). */
