@@ -72,8 +72,9 @@ async function checkMappings(functions: readonly string[]): Promise<string> {
     const [{ UUID, State = 'missing', LastProcessingResult: result = '' } = {}] =
       EventSourceMappings;
     assert(!/problem/i.test(result), `${result} (${name}): docs/runbook.md, "mailer-delay"`);
-    if (/^(Creat|Enabling|Updat)/.test(State))
+    if (/^(Creat|Enabling|Updat)/.test(State)) {
       throw new Undecided('pending', `${UUID} is ${State}`);
+    }
     assert(
       State === 'Enabled',
       `that of ${name} is ${State}; on again: deploy, or aws lambda update-event-source-mapping --uuid ${UUID} --enabled`,

@@ -161,7 +161,7 @@ describe.skipIf(!hasTransactions)('npm run smoke', () => {
         text: await response.text(),
       };
       const replayed = answer.headers.get('idempotency-replayed') ?? '';
-      const request = `${init?.method} ${new URL(String(input)).search} ${status} ${replayed}`;
+      const request = `${init?.method} ${new URL(input).search} ${status} ${replayed}`;
       if (requests.test(request.trim())) change(answer);
       return new Response(answer.text || null, answer);
     });
