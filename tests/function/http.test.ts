@@ -22,7 +22,7 @@ describe('a body that no storable inquiry can need (docs/adr/0062)', () => {
     ['2,600,000 units', `{}${spaces(2_599_998)}`, {}],
     ['one unit more, not JSON', `{${spaces(2_600_000)}`, 413],
     ['256 KB of brackets', '['.repeat(256 * KB), 500],
-    ['256 KB of brackets and one', '['.repeat(256 * KB + 1), 413],
+    ['one bracket more', '['.repeat(256 * KB + 1), 413],
     ['10,000 brackets', `${'[]'.repeat(5_000)}${spaces(256 * KB)}`, 500],
     ['10,001 brackets at the end', `${spaces(256 * KB)}${'[]'.repeat(5_000)}[`, 413],
     ['brackets in a string', JSON.stringify('{}[],:'.repeat(50_000)), '{}[],:'.repeat(50_000)],
@@ -46,61 +46,46 @@ describe('the header Idempotency-Key', () => {
     outcomeOf(() => readIdempotencyKey({ headers: { 'idempotency-key': header } }));
 
   it.each([
-    ['"a"', 'a'],
-    ['!~', '!~'],
-    ['"!#[]~"', '!#[]~'],
-    ['+-', '+-'],
-    [`a"'\\`, `a"'\\`],
-    ['"a,b"', 'a,b'],
+    ['!+-~"\\', '!+-~"\\'],
+    ['"!#[]~,"', '!#[]~,'],
     [String.raw`"\""`, '"'],
     [String.raw`"\\\""`, String.raw`\"`],
-    ['__proto__', '__proto__'],
     ['x'.repeat(255), 'x'.repeat(255)],
     [`"${String.raw`\"`.repeat(255)}"`, '"'.repeat(255)],
-  ])('%j is the key %j', (header, key) => {
-    expect(readKey(header)).toBe(key);
-  });
+  ])('%j is the key %j', (header, key) => expect(readKey(header)).toBe(key));
 
   it.each([
     ['empty', ['', '""']],
-    ['blank or with a space', [' ', '" "', ' a', 'a ', 'a b', '"a b"', ' "a"', '"a" ']],
-    ['repeated, as the gateway joins its values', ['a,b', 'a,', ',a', ',', '"a","b"', 'a, b']],
-    ['an unbalanced string', ['"', '"a', '"""', '"a"b"', String.raw`"a\"`, String.raw`"\\\"`]],
-    ['a string with another escape', [String.raw`"\a"`, String.raw`"\n"`]],
-    ['a string with parameters', ['"a";b', '"a"; b=1']],
+    ['with a space', [' ', 'a ', 'a b', '"a b"', '"a" ']],
+    ['repeated, as the gateway joins its values', ['a,', ',a', '"a","b"']],
+    ['an unbalanced string', ['"', '"a', '"a"b"', String.raw`"a\"`]],
+    ['a string with another escape or parameters', [String.raw`"\a"`, '"a";b']],
     ['too long', ['x'.repeat(256), `"${'x'.repeat(256)}"`, `"${String.raw`\"`.repeat(256)}"`]],
-    ['a control character', ['\0', 'a\0', '\t', 'a\n', '"a"\n', '"\n"', '\u007f']],
-    ['not ASCII', ['é', '"é"', '😀', '\ud800', '\u212a', 'a\u200b', '＂a＂']],
-    ['not a string', [null, true, 7, [], ['a'], {}, { toString: () => 'a' }]],
+    ['a control character', ['\0', 'a\n', '"a"\n', '"\n"', '\u007f']],
+    ['not ASCII', ['é', '"é"', '\ud800', '\u212a']],
+    ['not a string', [null, 7, ['a'], { toString: () => 'a' }]],
     // A pattern that backtracks would not end.
-    ...['"', '\\', String.raw`\"`, ',', 'x'].map((text): [string, unknown[]] => {
+    ...['"', String.raw`\"`, 'x'].map((text): [string, unknown[]] => {
       const many = text.repeat(1_000_000);
-      return [`a million times ${text}`, [many, `"${many}`, `"${many}\n`, `${many}"`]];
+      return [`a million times ${text}`, [many, `"${many}\n`]];
     }),
   ])('is refused when it is %s', (_, headers) => {
     expect(headers.map(readKey)).toEqual(headers.map(() => 400));
   });
 
-  const inherited: unknown = JSON.parse('{"__proto__":{"idempotency-key":"a"}}');
-  it.each([undefined, null, [], 'idempotency-key', { 'idempotency-key': undefined }, inherited])(
-    'is absent from the headers %j',
-    (headers) => expect(readIdempotencyKey({ headers })).toBeUndefined(),
+  it.each([undefined, null, 'idempotency-key', {}])('is absent from the headers %j', (headers) =>
+    expect(readIdempotencyKey({ headers })).toBeUndefined(),
   );
 });
 
 it.each([
-  ['de', 'de'],
-  ['ja-JP,en;q=0.5', 'ja'],
-  ['pt-BR, FR-CA;q=0.8', 'fr'],
-  ['*', undefined],
+  ['pt-BR, FR-CA;q=0.8,en', 'fr'],
   ['deutsch', undefined],
   ['constructor', undefined],
   [['de'], undefined],
-  [undefined, undefined],
-])('Accept-Language %j asks for the language %j', (header, language) => {
-  expect(readLanguage({ headers: { 'accept-language': header } })).toBe(language);
-});
+])('Accept-Language %j asks for the language %j', (header, language) =>
+  expect(readLanguage({ headers: { 'accept-language': header } })).toBe(language),
+);
 
-it('Link of a list without a limit has none', () => {
-  expect(toLinkHeader({ before: 'x' })).toEqual({ Link: '<?before=x>; rel="next"' });
-});
+it('Link of a list without a limit has none', () =>
+  expect(toLinkHeader({ before: 'x' })).toEqual({ Link: '<?before=x>; rel="next"' }));

@@ -14,11 +14,9 @@ it.each([
   expect(parseIdentity({ sub, email: EMAIL })).toEqual({ sub: canonical, email: EMAIL });
 });
 
-it.each(['Ana@Example.COM', ' ana+tag#1$%@example.com ', 'ána', 'a\u0301na', 'x'.repeat(3000)])(
+it.each([' Ana+tag#1$%@Example.COM ', 'ána', 'a\u0301na'])(
   'keeps the email %j byte for byte',
-  (email) => {
-    expect(parseIdentity({ sub: SUB, email }).email).toBe(email);
-  },
+  (email) => expect(parseIdentity({ sub: SUB, email }).email).toBe(email),
 );
 
 it.each<[string, unknown[]]>([
@@ -26,20 +24,10 @@ it.each<[string, unknown[]]>([
   ['emails', [undefined, '', [EMAIL], 'a\uD800@x'].map((email) => ({ sub: SUB, email }))],
   [
     'subs',
-    [
-      undefined,
-      '',
-      null,
-      1,
-      [SUB],
-      'ana',
-      `${SUB}0`,
-      `${SUB}\n`,
-      ` ${SUB}`,
-      `{${SUB}`,
-      SUB.replace('1', 'g'),
-      '1f0d2c3b4-a59-4687-9a5b-c6d7e8f90a1b',
-    ].map((sub) => ({ sub, email: EMAIL })),
+    [undefined, [SUB], `${SUB}0`, `${SUB}\n`, `{${SUB}`, SUB.replace('1', 'g')].map((sub) => ({
+      sub,
+      email: EMAIL,
+    })),
   ],
 ])('answers 401 to other %s', (_, others) => {
   for (const claims of others) {
@@ -53,10 +41,7 @@ it.each([
   [{ email_verified: 'true' }, true],
   [{ email_verified: true }, true],
   [{ email_verified: 'false' }, false],
-  [{ email_verified: 'TRUE' }, false],
-  [{}, false],
   [undefined, false],
-  ['sub=1', false],
 ])('whether the email is verified by the claims %j: %j', (claims, expected) => {
   expect(isEmailVerified(claims)).toBe(expected);
 });

@@ -70,13 +70,8 @@ it.each<[string, Partial<CompletedRequest>, string, object, number]>([
   },
 );
 
-it('metrics of a direct call are under the name local', () => {
-  expect(log({ functionName: undefined })).toMatchObject({ FunctionName: 'local' });
-});
-
 it.each<[string, unknown, string]>([
   ['a string', 'secret', 'string'],
-  ['undefined', undefined, 'undefined'],
   ['a system error', Object.assign(new Error('m'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
   ['what wraps an error', new Error('m', { cause: FAULT.error }), 'ThrottlingException'],
   ['an error whose name has an email', Object.assign(new Error('m'), { name: EMAIL }), 'Error'],
@@ -91,7 +86,6 @@ const limits = [
 ];
 it.each<[string, object[], string[]]>([
   ['ThrottlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
-  ['throttlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
   ['CancellationReasons', [{ Code: 'ThrottlingError', Message: EMAIL }, {}], ['ThrottlingError']],
 ])('of %s only what has the form of a reason is logged', (name, reasons, throttlingReasons) => {
   log({ status: 500, error: Object.assign(new SecretError('secret'), { [name]: reasons }) });

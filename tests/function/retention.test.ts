@@ -57,7 +57,7 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
   );
 
   // Newest first, as the service lists them; a dot has expired.
-  it.each(['abc...', '.a.b.c.', '......a', 'ab.....cd.....e', '.......'])(
+  it.each(['.a.b.c.', 'ab.....cd.....e', '.......'])(
     'with the rows %s in pages lists the current ones, each once, and has no Link to an empty page',
     async (rows) => {
       const email = `${rows}@example.com`;

@@ -37,7 +37,6 @@ it.each(['Die Größe, GROESSE', 'ﬁrst ẞ', 'İ😀ｶﾞ', 'أَحـمد'])(
 );
 
 it.each([
-  ['Reference 01a20ae8-9ebe', ['01a20ae8-9ebe']],
   ['Reference 01a1415c-9c4c', ['01a1415c-9c4c']],
   ['#01A1415C-9C4C', ['01a1415c-9c4c']],
   ['受付番号 01a1415c9c4c', ['01a1415c9c4c']],
@@ -49,14 +48,6 @@ it.each([
 
 it('takes 8 hexadecimal digits or more for the beginning of an id', () => {
   const id = '01a1415c-9c4c-7001-8002-000000000003';
-  expect(['01a1415c', '01a1415c9c4c', id].map((term) => isFound(term, '', id))).toEqual([
-    true,
-    true,
-    true,
-  ]);
-  expect(['01a1415', '9c4c', '01a1415d'].map((term) => isFound(term, '', id))).toEqual([
-    false,
-    false,
-    false,
-  ]);
+  const terms = ['01a1415c', '01a1415c9c4c', id, '01a1415', '9c4c', '01a1415d'];
+  expect(terms.filter((term) => isFound(term, '', id))).toEqual(terms.slice(0, 3));
 });

@@ -56,20 +56,19 @@ it('the mail has no Reply-To when no mail can be sent to the owner, and says so;
   expect(mail.text).toContain(`inbox -- dismiss ${id}`);
 });
 
-it.each(['', ' \n\u3000'])('the mail says when subject and body are %j', (text) => {
-  const mail = createInquiryMail({ ...INQUIRY, subject: text, body: text }, SETTINGS);
+it('the mail says when subject and body are blank', () => {
+  const mail = createInquiryMail({ ...INQUIRY, subject: '', body: ' \n\u3000' }, SETTINGS);
   expect(mail.subject).toBe('[inquiries develop] No subject');
   expect(mail.text).toMatch(/^\| No message\n/);
 });
 
 it.each([
-  ['body', { body: `${'b'.repeat(99_999)}😀 and the end` }, 'b'.repeat(99_999), true],
-  ['subject', { subject: 's'.repeat(400_000) }, 's'.repeat(999), true],
-  ['body of 100,000 characters', { body: 'b'.repeat(100_000) }, 'b'.repeat(100_000), false],
-])('the mail cuts a long text and says how to read the rest: %s', (_, long, kept, isCut) => {
+  ['body', { body: `${'b'.repeat(99_999)}😀 and the end` }, 'b'.repeat(99_999)],
+  ['subject', { subject: 's'.repeat(400_000) }, 's'.repeat(999)],
+])('the mail cuts a long text and says how to read the rest: %s', (_, long, kept) => {
   const { text, html, subject } = createInquiryMail({ ...INQUIRY, ...long }, SETTINGS);
-  const run = `The text above is cut. To read all of it, run:\n  npm run inbox -- --stage develop show ${id}`;
-  expect(text.includes(run)).toBe(isCut);
+  expect(text).toContain(`The text above is cut. To read all of it, run:
+  npm run inbox -- --stage develop show ${id}`);
   for (const part of [text.replaceAll('\n| ', ''), html]) {
     expect(part).toContain(kept);
     expect(part).not.toContain(`${kept}${kept[0]}`);
@@ -135,11 +134,6 @@ it.each([
     expect(text.includes('| Broken.')).toBe(mail !== undefined);
   },
 );
-
-it('a notice cuts what the server said', () => {
-  const { text } = createNoticeMail({ ...FAILURE, diagnostics: 'x'.repeat(1_000) }, SETTINGS);
-  expect(text.match(/x/g)?.length).toBeLessThan(510);
-});
 
 const named = [{ ...INQUIRY, email: 'ana\r\n@example.com', subject: 'first\nsecond <b>' }];
 
