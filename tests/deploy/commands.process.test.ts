@@ -60,19 +60,6 @@ it.each([
   expect(outcome).toEqual({ code: 2, stdout: '', output });
 });
 
-it('a program of npm run deploy goes on when the command is killed, and can print', async () => {
-  const child = spawn(process.execPath, [script('deploy'), 'develop', '--yes'], {
-    env: environment(),
-    stdio: 'ignore',
-  });
-  await awaitCall('waits');
-  child.kill('SIGKILL');
-  await once(child, 'close');
-  writeFileSync(join(folder, 'npm.end'), '');
-  await awaitCall('built');
-  expect(calls()).toEqual(['waits', 'built']);
-});
-
 it.skipIf(!hasScript)(
   'Ctrl-C at a terminal does not reach a program of npm run deploy',
   async () => {

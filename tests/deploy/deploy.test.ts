@@ -158,23 +158,11 @@ describe('npm run deploy', () => {
       isApplied: false,
       says: 'Already deployed: ',
     },
-    'an output alone has changed': {
-      world: output('o', 'create'),
-      code: 0,
-      isApplied: true,
-      says: '\nDeployed: ',
-    },
     'the form alone has changed': {
       world: { changes: [], outputs: FORM_OUTPUTS },
       code: 0,
       isApplied: false,
       says: '\nDeployed: ',
-    },
-    'a plan is given': {
-      args: 'develop --yes --plan /p',
-      code: 0,
-      isApplied: true,
-      says: 'terraform apply …',
     },
     'the plan that is given was made of another package': {
       ...refused,
@@ -271,7 +259,6 @@ describe('npm run deploy', () => {
 
   it.each([
     ['yes\n', 2, false],
-    ['', 2, false],
     ['develop\n', 0, true],
   ])('asks at a terminal, and after %j exits %i', async (stdin, code, isApplied) => {
     const outcome = await runCommandHere(main, 'develop', { stdin: typed(stdin), isTTY: true });

@@ -78,7 +78,6 @@ it.each<[what: string, isClaimed: boolean, answer: () => string, reason: string]
     },
     `${NAME}:9 failed: {"errorMessage":"broken"}`,
   ],
-  ['returns nothing', false, () => '{}', 'the function returned something other than statusCode'],
   [
     'has its own text',
     false,

@@ -304,11 +304,11 @@ describe.skipIf(!hasTransactions)('the smoke test of a stage', () => {
         form_config: { issuer: `${endpoint}/issuer`, clientId: 'c1', apiUrl: url },
         smoke_sign_in: { user_pool_id: 'p', client_id: 'c2' },
       },
-      { form: new Map([['index.html', Buffer.from('built')]]) },
+      { form: new Map(['index.html', 'config.json'].map((name) => [name, Buffer.from(name)])) },
     );
     expect(results.slice(-3, -1)).toEqual([
       `failed  the sign-in page has a form  ${endpoint}/authorize answered 400 without a form; compare redirect_uri with the app client's: ${site.url}`,
-      'failed  the form is served as it was built  index.html is not the one that was built: npm run deploy serves it again',
+      'failed  the form is served as it was built  index.html is not the one that was built; config.json is answered with 404: npm run deploy serves it again',
     ]);
     expect(results.at(-1)).toMatch(
       /^\w+ {2}the form runs {2}(the form does not run: boom|not run: )/,
