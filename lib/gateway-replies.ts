@@ -14,7 +14,6 @@ export const replies = {
   unauthorized: { status: 401, message: 'Unauthorized' },
   notFound: { status: 404, message: 'Not Found' },
   payloadTooLarge: { status: 413, message: 'Request Entity Too Large' },
-  expectationFailed: { status: 417, message: 'Expectation Failed' },
   tooManyRequests: { status: 429, message: 'Too Many Requests' },
   headersTooLarge: { status: 431, message: 'Request Header Fields Too Large' },
   internalError: { status: 500, message: 'Internal Server Error' },

@@ -33,7 +33,7 @@ export function createAuthorizer(options: {
   const keys = createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks.json`), KEY_CACHE);
 
   return async (authorization) => {
-    if (authorization === undefined || authorization === '') return { challenge: 'Bearer' };
+    if (!authorization) return { challenge: 'Bearer' };
     // The bare token or `Bearer <token>`. docs/contract.md
     const token = authorization.replace(/^Bearer /i, '');
     if (!COMPACT_JWS.test(token)) return invalidToken('the token is malformed');

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { inquiriesPath } from '../src/contract.ts';
 import type { Authorize } from './authorizer.ts';
 import { splitTarget } from '../lib/loopback-server.ts';
@@ -32,16 +33,14 @@ export interface GatewayOptions {
   readonly throttle?: () => boolean;
   /** Receives one line for each failed invocation. */
   readonly log: (line: string) => void;
-  /** Called for each response that has been sent. */
-  readonly onResponse?: ((response: CompletedResponse) => void) | undefined;
+  /** Receives one line for each response. Default: nothing does. */
+  readonly accessLog?: (line: string) => void;
 }
 
-export interface CompletedResponse {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
+interface Answer {
   readonly status: number;
-  readonly milliseconds: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** Creates the gateway, which does not listen yet. */
@@ -51,110 +50,79 @@ export function createGateway({
   corsOrigins,
   throttle = () => false,
   log,
-  onResponse,
+  accessLog = () => undefined,
 }: GatewayOptions): Server {
-  const allowOrigin = (request: IncomingMessage, response: ServerResponse): void => {
-    const { origin = '' } = request.headers;
-    const allowed = corsOrigins.includes(origin) ? origin : corsOrigins[0];
-    response.setHeader('access-control-allow-origin', allowed);
-    response.setHeader('vary', 'Origin');
-  };
-  const server = createServer(
-    { maxHeaderSize: 64 * 1024, requireHostHeader: false },
-    (request, response) => {
-      const start = performance.now();
-      response.once('finish', () => {
-        const { rawPath: path } = splitTarget(request);
-        const milliseconds = performance.now() - start;
-        onResponse?.({
-          method: request.method ?? '',
-          path,
-          status: response.statusCode,
-          milliseconds,
-        });
-      });
-      allowOrigin(request, response);
-      response.setHeader('access-control-expose-headers', CORS.expose_headers.join());
-      response.setHeader('apigw-requestid', randomUUID());
-      answer(request, response).catch((error: unknown) => {
-        log(`gateway: ${error instanceof Error ? error.name : 'error'}`);
-        if (!response.headersSent) reply(response, replies.internalError);
-      });
-    },
-  );
-  server.on('checkExpectation', (request, response) => {
-    allowOrigin(request, response);
-    reply(response, replies.expectationFailed);
+  // Headers that are too large are answered by `answer` and not by Node.
+  const server = createServer({ maxHeaderSize: 1_000_000 }, (request, response) => {
+    // The client has gone while its body was read.
+    respond(request, response).catch(() => response.destroy());
   });
   // Requests that Node's HTTP parser rejects.
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const isOverflow = error.code === 'HPE_HEADER_OVERFLOW';
-    const { status, message } = isOverflow ? replies.headersTooLarge : replies.badRequest;
-    const body = JSON.stringify({ message });
-    if (!socket.writable) return;
+  server.on('clientError', (_error, socket) => {
+    const { body } = refuse(replies.badRequest);
     socket.end(
-      `HTTP/1.1 ${status} ${message}\r\nContent-Type: application/json\r\n` +
-        `Access-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
     );
   });
   return server;
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.headers.host === undefined) return reply(response, replies.badRequest);
-    if (headerSize(request) > limits.headers) return reply(response, replies.headersTooLarge);
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const start = performance.now();
+    const { status, headers, body } = await answer(request);
+    const own = {
+      'access-control-allow-origin': isAllowed(request) ? request.headers.origin : corsOrigins[0],
+      'access-control-expose-headers': CORS.expose_headers.join(),
+      vary: 'Origin',
+      'apigw-requestid': randomUUID(),
+    };
+    response.statusCode = status;
+    for (const [name, value = ''] of Object.entries({ ...headers, ...own })) {
+      response.setHeader(name, value);
+    }
+    response.end(body);
+    // Other paths may hold emails and escape sequences.
+    const path = splitTarget(request).rawPath === inquiriesPath ? inquiriesPath : '(other path)';
+    accessLog(`${request.method} ${path} ${status} ${Math.round(performance.now() - start)} ms`);
+  }
+
+  function isAllowed({ headers: { origin = '' } }: IncomingMessage): boolean {
+    return corsOrigins.includes(origin);
+  }
+
+  async function answer(request: IncomingMessage): Promise<Answer> {
+    if (headerSize(request) > limits.headers) return refuse(replies.headersTooLarge);
     if (isPreflight(request)) {
       // Before routing and authorization. Another origin is sent no CORS settings.
-      const isAllowed = corsOrigins.includes(request.headers.origin ?? '');
-      response.writeHead(204, isAllowed ? PREFLIGHT : {}).end();
-      return;
+      return { status: 204, headers: isAllowed(request) ? PREFLIGHT : {}, body: '' };
     }
-
     const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
-    if (!ROUTES.has(routeKey)) return reply(response, replies.notFound);
-
-    if (throttle()) return reply(response, replies.tooManyRequests);
+    if (!ROUTES.has(routeKey)) return refuse(replies.notFound);
+    if (throttle()) return refuse(replies.tooManyRequests);
     const authorization = await authorize(toHeaders(request)['authorization']);
-    if (!('claims' in authorization)) {
-      response.setHeader('www-authenticate', authorization.challenge);
-      return reply(response, replies.unauthorized);
+    if ('challenge' in authorization) {
+      return refuse(replies.unauthorized, { 'www-authenticate': authorization.challenge });
     }
 
-    const body = await readBody(request);
-    if (body === undefined) return reply(response, replies.payloadTooLarge);
+    const { claims } = authorization;
     const event = JSON.stringify(
-      toEvent(request, { routeKey, body, claims: authorization.claims }),
+      toEvent(request, { routeKey, body: await buffer(request), claims }),
     );
-    if (Buffer.byteLength(event) > limits.lambdaPayload) {
-      return reply(response, replies.payloadTooLarge);
-    }
-
+    if (Buffer.byteLength(event) > limits.lambdaPayload) return refuse(replies.payloadTooLarge);
     const requestId = randomUUID();
     try {
-      const result = await invoke(event, requestId);
-      if (Buffer.byteLength(result) > limits.lambdaPayload) {
-        throw new Error('Function.ResponseSizeTooLarge');
-      }
-      const { statusCode, headers, body: content } = parseFunctionResponse(result);
-      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-      allowOrigin(request, response);
-      // Only successes contain inquiries. docs/contract.md
-      if (statusCode < 300) response.setHeader('cache-control', 'no-store');
-      const length = Buffer.byteLength(content);
-      response.writeHead(statusCode, { 'content-length': length }).end(content);
+      return parseResult(await invoke(event, requestId));
     } catch (error) {
       log(`function: ${error instanceof Error ? error.message : 'failed'} (request ${requestId})`);
-      const isLate = error instanceof FunctionTimeout;
-      return reply(response, isLate ? replies.unavailable : replies.internalError);
+      return refuse(error instanceof FunctionTimeout ? replies.unavailable : replies.internalError);
     }
   }
 }
 
-function reply(response: ServerResponse, { status, message }: Reply): void {
-  const body = JSON.stringify({ message });
-  response
-    .writeHead(status, { 'content-type': 'application/json', 'content-length': body.length })
-    .end(body);
-}
+const refuse = ({ status, message }: Reply, headers: Answer['headers'] = {}): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify({ message }),
+});
 
 /** Bytes of the request line and the header lines as sent. */
 function headerSize({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
@@ -166,30 +134,20 @@ function headerSize({ method = '', url = '', httpVersion, rawHeaders }: Incoming
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && 'origin' in headers && 'access-control-request-method' in headers;
 
-/** Reads the body. @returns undefined when it is over the limit; the rest is read and discarded. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= limits.body) chunks.push(chunk);
-    else chunks.length = 0;
+/** @throws Error when the function's result is no proxy response with a status and a text, or larger than Lambda allows. */
+function parseResult(json: string): Answer {
+  if (Buffer.byteLength(json) > limits.lambdaPayload) {
+    throw new Error('Function.ResponseSizeTooLarge');
   }
-  return size > limits.body ? undefined : Buffer.concat(chunks);
-}
-
-interface FunctionResponse {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** @throws Error when the function's result is no proxy response with a status and a text. */
-function parseFunctionResponse(json: string): FunctionResponse {
-  const result = JSON.parse(json) as Partial<FunctionResponse> | null;
-  const { statusCode = 0, headers = {}, body = '' } = result ?? {};
-  if (statusCode >= 200 && statusCode <= 599 && typeof body === 'string') {
-    return { statusCode, headers, body };
+  const {
+    statusCode: status = 0,
+    headers = {},
+    body = '',
+  } = (JSON.parse(json) ?? {}) as Partial<Answer & { readonly statusCode: number }>;
+  if (!(status >= 200 && status <= 599 && typeof body === 'string')) {
+    throw new Error('the handler returned a malformed response');
   }
-  throw new Error('the handler returned a malformed response');
+  // Only successes contain inquiries. docs/contract.md
+  const noStore = status < 300 && { 'Cache-Control': 'no-store' };
+  return { status, headers: { ...headers, ...noStore }, body };
 }

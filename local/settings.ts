@@ -44,66 +44,57 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   // parseArgs has no optional values.
   const given = args.map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg));
   const options = parseOptions(USAGE, OPTIONS, given);
-  const { inspect, seed, reset, watch } = options;
+  const { inspect, seed } = options;
   const engine = engineNames.find((name) => name === options.engine);
-  if (options.engine !== undefined && engine === undefined) {
-    throw new UsageError(
-      `The engine must be ${engineNames.join(' or ')}, not "${options.engine}".`,
-    );
-  }
+  if (engine !== options.engine) throw refuse('--engine', engineNames.join(' or '), options.engine);
   return {
-    // Issuer, docs, contact form, mailbox and demo take the next five.
-    port: parseNumber('The port', options.port ?? (env['PORT'] || '3000'), 0, 65_530),
+    port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_530),
     engine,
     /** The data folder. */
     folder: resolve(options.data),
-    reset,
+    reset: options.reset,
     /** How many inquiries to begin with. */
-    seed: seed === undefined ? undefined : parseNumber('--seed', seed, 1, 5_000),
-    liveForm: watch,
+    seed: seed === undefined ? seed : parseNumber('--seed', seed, 1, 5_000),
+    liveForm: options.watch,
     corsOrigins: options['cors-origin'].map(parseOrigin),
-    inspect:
-      inspect === undefined ? undefined : parseNumber("The inspector's port", inspect, 1, 65_535),
+    inspect: inspect === undefined ? inspect : parseNumber('--inspect', inspect, 1, 65_535),
     /** Variables of the function and the mailer. */
     settings: readVariables(env),
   };
 }
 
+const refuse = (name: string, expected: string, text: string | undefined) =>
+  new UsageError(`${name} must be ${expected}, not "${text}".`);
+
 /** @throws UsageError for anything but a number in the range. */
 function parseNumber(name: string, text: string, minimum: number, maximum: number): number {
   const value = Number(text);
   if (/^\d{1,5}$/.test(text) && value >= minimum && value <= maximum) return value;
-  throw new UsageError(`${name} must be a number from ${minimum} to ${maximum}, not "${text}".`);
+  throw refuse(name, `a number from ${minimum} to ${maximum}`, text);
 }
 
 /** Reads a value of --cors-origin. @throws UsageError unless it is an origin as browsers send it. */
 function parseOrigin(text: string): string {
   const url = URL.parse(text);
   if (url?.origin === text && url.protocol.startsWith('http') && !/[*,]/.test(text)) return text;
-  throw new UsageError(
-    `--cors-origin must be one origin as browsers send it, such as http://localhost:5173, not "${text}".`,
-  );
+  const example = 'one origin as browsers send it, such as http://localhost:5173';
+  throw refuse('--cors-origin', example, text);
 }
 
 /** Reads the variables of the functions that are set. @throws UsageError for a value that a stage would not take. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
-  type Rule = readonly [name: string, isValid: (value: string) => boolean, expected: string];
-  const rules: Rule[] = [
-    ...settingNames.map((name): Rule => [
-      name,
-      (value) => isSettingOf(name, value),
-      `a number from 1 to ${MAXIMA[name]}`,
-    ]),
-    ['ACKNOWLEDGE', (value) => value === 'true' || value === 'false', 'true or false'],
-    ['MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`],
-  ];
   const variables: Record<string, string> = {};
-  for (const [name, isValid, expected] of rules) {
+  const read = (name: string, isValid: (value: string) => boolean, expected: string): void => {
     const value = env[name];
-    if (!value) continue;
-    if (!isValid(value)) throw new UsageError(`${name} must be ${expected}, not "${value}".`);
+    if (!value) return;
+    if (!isValid(value)) throw refuse(name, expected, value);
     variables[name] = value;
+  };
+  for (const name of settingNames) {
+    read(name, (value) => isSettingOf(name, value), `a number from 1 to ${MAXIMA[name]}`);
   }
+  read('ACKNOWLEDGE', (value) => /^(true|false)$/.test(value), 'true or false');
+  read('MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`);
   return variables;
 }
 
@@ -117,8 +108,7 @@ function refuseOptionsOfNpm([first]: readonly string[], env: NodeJS.ProcessEnv):
   // npm takes --engine for its --engine-strict.
   if (engineNames.some((name) => name === first)) taken.push('engine');
   if (taken.length === 0) return;
-  const command = env['npm_lifecycle_event'] === 'dev' ? 'npm run dev' : 'npm start';
   throw new UsageError(
-    `npm took --${taken.join(' and --')} for itself; write them behind two dashes: ${command} -- --port 4000`,
+    `npm took --${taken.join(' and --')} for itself; write them behind two dashes: npm start -- --port 4000`,
   );
 }

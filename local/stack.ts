@@ -1,5 +1,6 @@
 /** The whole service on one machine: engine, issuer and gateway around the function, mailer and mailbox behind it. */
 import { randomUUID } from 'node:crypto';
+import { inspect as format } from 'node:util';
 import { createAuthorizer } from './authorizer.ts';
 import { startDemoServer } from './pages/demo-server.ts';
 import { startDocsServer } from './pages/docs-server.ts';
@@ -9,7 +10,7 @@ import {
   type EngineName,
 } from './database/engines.ts';
 import { startFormServer } from './pages/form-server.ts';
-import { createGateway, type CompletedResponse } from './gateway.ts';
+import { createGateway } from './gateway.ts';
 import { startIssuer } from './issuer/issuer-server.ts';
 import { startFunction } from './lambda/function.ts';
 import { startMailbox } from './mailbox.ts';
@@ -37,10 +38,8 @@ export interface StackOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Port of Node's inspector, to debug the function without its timeout. */
   readonly inspect?: number | undefined;
-  /** Receives each line that the functions and the gateway log. Default: standard output, without metrics. */
+  /** Receives each line that the functions and the gateway log. Default: standard output, shortened. */
   readonly log?: (line: string) => void;
-  /** Called for each response of the gateway. */
-  readonly onResponse?: ((response: CompletedResponse) => void) | undefined;
 }
 
 /** Milliseconds from one look for due digests to the next, as on the stages. */
@@ -56,10 +55,19 @@ function withoutKey(event: string): string {
   return JSON.stringify({ ...rest, headers: { ...headers, 'idempotency-key': undefined } });
 }
 
-/** Neither metrics nor mails that were sent before: after a start, the mailer gets all records of the stream again. */
+/**
+ * Prints a line that a function or the gateway logs, without metrics, requests that the gateway has printed, and mails that
+ * were sent before: after a start, the mailer gets all records of the stream again.
+ */
 function printLine(line: string): void {
-  const isNoise = line.startsWith('{"_aws":') || line.includes('"outcome":"already-sent"');
-  if (!isNoise) process.stdout.write(`${line}\n`);
+  if (!line.startsWith('{')) return void process.stdout.write(`${line}\n`);
+  const { level, message } = JSON.parse(line) as {
+    readonly level?: string;
+    readonly message?: { readonly route?: string; readonly outcome?: string };
+  };
+  const isRequest = level === 'INFO' && message?.route !== undefined;
+  if (level === undefined || isRequest || message?.outcome === 'already-sent') return;
+  process.stdout.write(`${level} ${format(message, { breakLength: Infinity })}\n`);
 }
 
 /** What both functions are told. The user's own AWS settings are ignored. */
@@ -76,42 +84,33 @@ const createEnvironment = (engineUrl: string, tableName: string): Record<string,
 
 type Mail = Awaited<ReturnType<typeof startMail>>;
 
-/** Starts the two functions of the mailer, and what invokes them: the table's stream, SES's events and the schedule. */
+/** Starts the mailer, and what invokes it: the table's stream, SES's events and the schedule. */
 async function startMail(
   environment: Readonly<Record<string, string>>,
   stream: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'log'>,
 ) {
-  /** A function for one kind of record, with its one mapping, as on the stages. */
-  const startMailer = async (kind: StreamOptions['kind']) => {
-    const mailer = await startFunction({
-      module: new URL('../src/mailer/handler.ts', import.meta.url).href,
-      environment,
-      timeout: 60_000,
-      concurrency: 1,
-      lazy: true,
-      log: stream.log,
-    });
-    const invoke = async (event: string) => mailer.invoke(event, randomUUID());
-    return { mailer, invoke, mapping: startEventSourceMapping({ ...stream, kind, invoke }) };
-  };
-  const ofInquiries = await startMailer('inquiries');
-  const ofReplies = await startMailer('replies');
+  const mailer = await startFunction({
+    module: new URL('../src/mailer/handler.ts', import.meta.url).href,
+    environment,
+    timeout: 60_000,
+    lazy: true,
+    log: stream.log,
+  });
+  const invoke = async (event: string) => mailer.invoke(event, randomUUID());
+  const mappings = (['inquiries', 'replies'] as const).map((kind) =>
+    startEventSourceMapping({ ...stream, kind, invoke }),
+  );
   /** A failed invocation is logged by the mailer. */
-  const send = (event: object): void =>
-    void ofInquiries.invoke(JSON.stringify(event)).catch(() => undefined);
+  const send = (event: object): void => void invoke(JSON.stringify(event)).catch(() => undefined);
   const timer = setInterval(() => send({ digest: true }), DIGEST_INTERVAL);
   return {
     /** Passes on an event of SES. */
     report: (Message: string): void => send({ Records: [{ Sns: { Message } }] }),
-    reload(): void {
-      ofInquiries.mailer.reload();
-      ofReplies.mailer.reload();
-    },
+    reload: () => mailer.reload(),
     async close(): Promise<void> {
       clearInterval(timer);
       // At the same time: a mapping waits for its invocation, which closing the mailer aborts.
-      const parts = [ofInquiries, ofReplies].flatMap(({ mapping, mailer }) => [mapping, mailer]);
-      await Promise.all(parts.map(async (part) => part.close()));
+      await Promise.all([...mappings, mailer].map(async (part) => part.close()));
     },
   };
 }
@@ -135,7 +134,6 @@ export async function startStack({
   settings = {},
   inspect,
   log = printLine,
-  onResponse,
 }: StackOptions = {}) {
   const tableName = 'inquiries-local';
   await using resources = new AsyncDisposableStack();
@@ -207,7 +205,7 @@ export async function startStack({
       lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
     corsOrigins,
     log,
-    onResponse,
+    accessLog: log,
   });
   const url = `http://127.0.0.1:${await listen(gateway, port)}`;
   resources.defer(() => close(gateway));

@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse } from 'aws-lambda';
 import filters from '../infra/terraform/stream-filters.json' with { type: 'json' };
+import { LOCAL } from './database/table.ts';
 
 export interface StreamOptions {
   /** The engine's address. */
@@ -45,34 +46,22 @@ export function startEventSourceMapping({
   log,
   retryDelay = 100,
 }: StreamOptions) {
-  const client = new DynamoDBStreamsClient({
-    endpoint,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  const client = new DynamoDBStreamsClient({ endpoint, ...LOCAL });
   const stop = new AbortController();
   const options = { abortSignal: stop.signal };
   /** By shard, the sequence number of the last record that was handled. */
   const positions = new Map<string, string>();
-  const finished = new Set<string>();
+
   async function readShards(): Promise<void> {
-    // One page: DynamoDB Local starts a shard every 4 hours and lists those of 24.
+    // One page: DynamoDB Local starts a shard every 4 hours and lists those of 24, the oldest first: their ids begin with the
+    // time. So the changes of an item stay in order.
     const command = new DescribeStreamCommand({ StreamArn: streamArn });
     const { StreamDescription } = await client.send(command, options);
-    const open = new Map(
-      StreamDescription?.Shards?.map(({ ShardId = '', ParentShardId = '' }) => [
-        ShardId,
-        ParentShardId,
-      ]),
-    );
-    for (const shard of finished) open.delete(shard);
-    for (const [shard, parent] of open) {
-      // A parent is read to its end first: the changes of an item stay in order.
-      if (open.has(parent)) continue;
-      await readShard(shard).catch((error: Error) => {
+    for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {
+      await readShard(ShardId).catch((error: Error) => {
         // All records are older than 24 hours, or those up to the position: from then on the oldest is read.
         if (error.name !== 'TrimmedDataAccessException') throw error;
-        positions.delete(shard);
+        positions.delete(ShardId);
       });
     }
   }
@@ -89,16 +78,14 @@ export function startEventSourceMapping({
           : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last }),
       });
       const { ShardIterator } = await client.send(command, options);
-      const page = await client.send(new GetRecordsCommand({ ShardIterator }), options);
-      const { Records = [], NextShardIterator } = page;
+      const { Records = [] } = await client.send(new GetRecordsCommand({ ShardIterator }), options);
       const matching = Records.filter((record) => isMatch(filters[kind], record));
       for (let start = 0; start < matching.length; start += BATCH_SIZE) {
         await handle(matching.slice(start, start + BATCH_SIZE));
       }
       const position = Records.at(-1)?.dynamodb?.SequenceNumber;
-      if (position !== undefined) positions.set(ShardId, position);
-      if (NextShardIterator === undefined) finished.add(ShardId);
-      if (Records.length === 0 || NextShardIterator === undefined) return;
+      if (position === undefined) return;
+      positions.set(ShardId, position);
     }
   }
 
@@ -107,26 +94,23 @@ export function startEventSourceMapping({
     const failures = await invokeOn(batch);
     if (failures === undefined && batch.length > 1) {
       for (const record of batch) await handle([record]);
-      return undefined;
+      return;
     }
-    const first = batch.find((record) => failures?.has(record.dynamodb?.SequenceNumber) ?? true);
-    if (first === undefined) return undefined;
-    await sleep(Math.min(retryDelay * 2 ** retries, MAX_RETRY_DELAY), undefined, {
-      signal: stop.signal,
-    });
-    return handle(batch.slice(batch.indexOf(first)), retries + 1);
+    const first = batch.findIndex(
+      ({ dynamodb }) => failures?.includes(dynamodb?.SequenceNumber) ?? true,
+    );
+    if (first === -1) return;
+    await sleep(Math.min(retryDelay * 2 ** retries, MAX_RETRY_DELAY), undefined, stop);
+    await handle(batch.slice(first), retries + 1);
   }
 
   /** @returns The sequence numbers that the function reports as failed; undefined when it failed itself. */
-  async function invokeOn(
-    batch: readonly StreamRecord[],
-  ): Promise<ReadonlySet<unknown> | undefined> {
-    const answer = await invoke(JSON.stringify({ Records: batch.map(toEventRecord) })).catch(
-      () => undefined,
-    );
+  async function invokeOn(batch: readonly StreamRecord[]) {
+    const event = JSON.stringify({ Records: batch.map(toEventRecord) });
+    const answer = await invoke(event).catch(() => undefined);
     if (answer === undefined) return undefined;
     const { batchItemFailures } = JSON.parse(answer) as DynamoDBBatchResponse;
-    return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+    return batchItemFailures.map(({ itemIdentifier }): string | undefined => itemIdentifier);
   }
 
   async function run(): Promise<void> {
@@ -135,7 +119,7 @@ export function startEventSourceMapping({
       try {
         await readShards();
         reported = '';
-        await sleep(POLL_INTERVAL, undefined, { signal: stop.signal });
+        await sleep(POLL_INTERVAL, undefined, stop);
       } catch (error) {
         if (stop.signal.aborted) return;
         const message = `The stream of the table cannot be read: ${(error as Error).name}`;

@@ -43,7 +43,7 @@ export const main: Main = async (args, io) => {
   const { email, sub, claims = '{}', 'expires-in': seconds, data } = options;
   const request = { email, sub, claims: parseObject(claims), expiresIn: Number(seconds) };
   if (request.claims === undefined) throw new UsageError('--claims must be a JSON object.');
-  if (!/^-?\d+$/.test(seconds) || !Number.isSafeInteger(request.expiresIn)) {
+  if (!Number.isSafeInteger(request.expiresIn)) {
     throw new UsageError(`--expires-in must be a whole number of seconds, not '${seconds}'.`);
   }
   const { issuer, keysFile } = readRunningStack(data ?? DATA_FOLDER);

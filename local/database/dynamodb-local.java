@@ -11,8 +11,8 @@ import software.amazon.dynamodb.services.local.server.LocalDynamoDBRequestHandle
 import software.amazon.dynamodb.services.local.server.LocalDynamoDBServerHandler;
 
 /**
- * Runs DynamoDB Local, whose own command has no option for its address, on 127.0.0.1 and a free port. Prints the port
- * when it accepts requests. Ends when its standard input does: the operating system closes that pipe with the parent
+ * Runs DynamoDB Local, whose own command has no option for its address, on 127.0.0.1 and a free port. Prints its
+ * address when it accepts requests. Ends when its standard input does: the operating system closes that pipe with the parent
  * process.
  *
  * Run from source (JEP 330). The argument is the folder of the data; without one, data is kept in memory.
@@ -26,7 +26,7 @@ class DynamoDbLocal {
     var server = new Server(new InetSocketAddress("127.0.0.1", 0));
     server.setHandler(new Guard(new Database(args.length == 0 ? null : args[0])));
     server.start();
-    System.out.println("Listening on port " + server.getURI().getPort());
+    System.out.println("http://127.0.0.1:" + server.getURI().getPort());
   }
 
   /** Otherwise each start copies the native library to the temporary folder. */

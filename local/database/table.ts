@@ -48,13 +48,15 @@ export const tableDefinition = {
 
 const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' };
 
+/** What clients of a local engine have in common. */
+export const LOCAL = {
+  region: 'local',
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+};
+
 /** A client of a local engine. */
 export const createClient = (endpoint: string): DynamoDBClient =>
-  new DynamoDBClient({
-    endpoint,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  new DynamoDBClient({ endpoint, ...LOCAL });
 
 /**
  * Creates the table on a local engine, if it does not exist, and waits until it is active.
@@ -68,14 +70,11 @@ export async function createTable(
 ): Promise<void> {
   const client = createClient(endpoint);
   const input = { TableName, ...tableDefinition, ...changes };
-  try {
-    await client.send(new CreateTableCommand(input)).catch((error: Error) => {
-      if (error.name !== 'ResourceInUseException') throw error;
-    });
-    await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
-  } finally {
-    client.destroy();
-  }
+  await client.send(new CreateTableCommand(input)).catch((error: Error) => {
+    if (error.name !== 'ResourceInUseException') throw error;
+  });
+  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
+  client.destroy();
 }
 
 /**

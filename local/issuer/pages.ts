@@ -7,36 +7,28 @@ import { CLIENT_ID, DEMO_USERS } from '../../lib/issuer-tokens.ts';
 
 const STYLE = readFileSync(join(import.meta.dirname, '../pages/docs/page.css'), 'utf8');
 
-/** Content of the sign-in page, as plain text; it is escaped here. */
-interface SignIn {
-  /** URL path that the forms post to: fields `email` or `cancel`. */
-  readonly action: string;
-  /** Host of the app that the user returns to. */
-  readonly returnTo: string;
-  /** Value of the e-mail field: the login hint or the rejected input. */
-  readonly email: string;
-  /** Why the input was rejected. */
-  readonly problem: string | undefined;
-}
-
-export function signInPage({ action, returnTo, email, problem }: SignIn): string {
-  const form = (content: string) =>
-    `<form method="post" action="${escapeHtml(action)}">${content}</form>`;
+/**
+ * The sign-in.
+ *
+ * @param returnTo - Host of the app that the user returns to.
+ * @param email - Value of the e-mail field: the login hint.
+ */
+export function signInPage(returnTo: string, email: string): string {
   const users = DEMO_USERS.map((user) => `<button name="email" value="${user}">${user}</button>`);
-  const invalid = 'autofocus aria-invalid="true" aria-describedby="problem"';
-  const alert = `<p id="problem" role="alert">${escapeHtml(problem ?? '')}</p>`;
   return layout(
     'Sign in',
     `<p>Choose who you are, and you go back to <strong>${escapeHtml(returnTo)}</strong>, signed in. This is the sign-in
 of the local stack: it asks for no password.</p>
+<form method="post">
 <h2>A user for trying out</h2>
-${form(users.join('\n'))}
-${form(`<label for="email">Another e-mail address</label>
-<input id="email" name="email" type="email" value="${escapeHtml(email)}" maxlength="254" autocomplete="off" dir="auto"
-required ${problem === undefined ? '' : invalid}>
-${problem === undefined ? '' : alert}
-<button class="primary">Sign in</button>`)}
-${form('<button name="cancel" value="1">Cancel and go back</button>')}`,
+${users.join('\n')}
+</form>
+<form method="post">
+<label for="email">Another e-mail address</label>
+<input id="email" name="email" type="email" value="${escapeHtml(email)}" maxlength="254" autocomplete="off" dir="auto" required>
+<button class="primary">Sign in</button>
+</form>
+<form method="post"><button name="cancel" value="1">Cancel and go back</button></form>`,
   );
 }
 

@@ -103,18 +103,16 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     if (form.has('cancel')) {
       return finish({ error: 'access_denied', error_description: 'The sign-in was cancelled.' });
     }
-    const isPosted = ctx.method === 'POST';
-    const hint = typeof params['login_hint'] === 'string' ? params['login_hint'] : '';
-    const email = (form.get('email') ?? hint).trim();
-    if (isPosted && /^[^\s@<>"]+@[^\s@<>"]+$/.test(email)) {
+    const email = form.get('email')?.trim() ?? '';
+    if (/^[^\s@<>"]+@[^\s@<>"]+$/.test(email)) {
       const sub = subOf(email);
       users.set(sub, email);
       return finish({ login: { accountId: sub } });
     }
+    // Browsers post nothing that is no address.
     const { origin, host: returnTo } = new URL(String(params['redirect_uri']));
-    const problem = isPosted ? 'Type an e-mail address, such as you@example.com.' : undefined;
-    const page = signInPage({ action: ctx.path, returnTo, email, problem });
-    return show(ctx, isPosted ? 400 : 200, page, origin);
+    const hint = typeof params['login_hint'] === 'string' ? params['login_hint'] : '';
+    return show(ctx, 200, signInPage(returnTo, hint), origin);
   };
 
   /**
@@ -131,8 +129,10 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     const session = await provider.Session.get(ctx);
     await session.destroy(); // its refresh tokens are then refused, too
     ctx.cookies.set(provider.cookieName('session'), null, { overwrite: true });
-    const query = typeof state === 'string' ? `?${new URLSearchParams({ state }).toString()}` : '';
-    return redirect(ctx, target + query);
+    return redirect(
+      ctx,
+      state === undefined ? target : `${target}?state=${encodeURIComponent(String(state))}`,
+    );
   };
 
   const respond = async (ctx: Context, next: () => Promise<void>): Promise<void> => {

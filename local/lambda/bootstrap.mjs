@@ -17,24 +17,15 @@ let requestId;
 for (const method of ['debug', 'info', 'log', 'warn', 'error']) {
   const level = method === 'log' ? 'INFO' : method.toUpperCase();
   console[method] = (value, ...more) => {
-    let message = value instanceof Error ? describeError(value) : value;
-    if (more.length > 0) message = process.getBuiltinModule('node:util').format(value, ...more);
+    const isPlain = value?.constructor === Object && more.length === 0;
+    const { format } = process.getBuiltinModule('node:util');
+    const message = isPlain ? value : format(value, ...more);
     const line = { timestamp: new Date().toISOString(), level, requestId, message };
     process.stdout.write(`${JSON.stringify(line)}\n`);
   };
 }
 
-/** An error in the form of the Runtime API. */
-function describeError(error) {
-  if (!(error instanceof Error)) return { errorType: typeof error, errorMessage: String(error) };
-  return {
-    errorType: error.name,
-    errorMessage: error.message,
-    stackTrace: error.stack?.split('\n'),
-  };
-}
-
-function call(method, path, { headers, body } = {}) {
+function call(method, path, body, headers) {
   const { promise, resolve, reject } = Promise.withResolvers();
   const outgoing = request(
     { hostname, port, method, agent, headers, path: `/2018-06-01/runtime/${path}` },
@@ -53,7 +44,7 @@ function call(method, path, { headers, body } = {}) {
 
 async function fetchNext() {
   const { user, system } = process.cpuUsage();
-  return call('GET', 'invocation/next', { headers: { 'x-cpu': user + system } });
+  return call('GET', 'invocation/next', undefined, { 'x-cpu': user + system });
 }
 
 async function invoke(handler, { headers, body }) {
@@ -70,14 +61,16 @@ async function invoke(handler, { headers, body }) {
   };
   try {
     const result = await handler(JSON.parse(body), context);
-    await call('POST', `invocation/${requestId}/response`, {
-      body: JSON.stringify(result) ?? 'null',
-    });
+    await call('POST', `invocation/${requestId}/response`, JSON.stringify(result) ?? 'null');
   } catch (error) {
-    await call('POST', `invocation/${requestId}/error`, {
-      body: JSON.stringify(describeError(error)),
-    });
+    await report(`invocation/${requestId}/error`, error);
   }
+}
+
+async function report(path, error) {
+  const { name = typeof error, message: errorMessage = String(error) } =
+    error instanceof Error ? error : {};
+  await call('POST', path, JSON.stringify({ errorType: name, errorMessage }));
 }
 
 // A handler that waits for nothing times out as on Lambda, instead of ending the process.
@@ -86,7 +79,7 @@ let handler;
 try {
   ({ handler } = await import(process.argv[2]));
 } catch (error) {
-  await call('POST', 'init/error', { body: JSON.stringify(describeError(error)) });
+  await report('init/error', error);
   // Node prints where it was thrown and exits with code 1.
   throw error;
 }

@@ -4,7 +4,7 @@ import { FunctionTimeout, startSandbox, type Sandbox, type SandboxOptions } from
 
 export type LocalFunction = Awaited<ReturnType<typeof startFunction>>;
 
-export interface FunctionOptions extends Omit<SandboxOptions, 'limits'> {
+export interface FunctionOptions extends SandboxOptions {
   readonly timeout: number;
   /** Most processes at a time. Default: 4. */
   readonly concurrency?: number;

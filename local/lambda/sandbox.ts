@@ -1,6 +1,7 @@
 /** One execution environment of Lambda: a Node process, and the Runtime API that it talks to. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -70,12 +71,9 @@ export async function startSandbox({
     const at = performance.now();
     response.writeHead(202).end();
     if (path.endsWith('/response')) return answer?.resolve({ at, body });
-    const { errorType, errorMessage } = JSON.parse(body) as {
-      errorType: string;
-      errorMessage: string;
-    };
-    if (path.endsWith('/init/error')) failure ??= new Error(errorMessage);
-    else answer?.resolve({ at, body, errorType });
+    const reported = JSON.parse(body) as { errorType: string; errorMessage: string };
+    if (path.endsWith('/init/error')) failure ??= new Error(reported.errorMessage);
+    else answer?.resolve({ at, body, errorType: reported.errorType });
   };
   // Requests are aborted when the process ends; its exit event reports that.
   const api = createServer(
@@ -106,24 +104,19 @@ export async function startSandbox({
   const [, stdout, stderr, guard] = child.stdio as unknown as [null, Readable, Readable, Writable];
   for (const output of [stdout, stderr]) createInterface(output).on('line', log);
 
-  const ended = Promise.withResolvers<void>();
-  const end = async (error: Error): Promise<void> => {
-    failure ??= error;
+  const end = async (): Promise<void> => {
+    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    failure ??= new Error(`Runtime exited with ${signal ?? `code ${code}`}`);
     clearTimeout(timer);
     next.reject(failure);
     answer?.reject(failure);
     guard.on('error', () => undefined).end('\n');
     await close(api);
-    ended.resolve();
   };
-  child.once('error', (error) => void end(error));
-  child.once(
-    'exit',
-    (code, signal) => void end(new Error(`Runtime exited with ${signal ?? `code ${code}`}`)),
-  );
+  const ended = end();
   const stop = async (): Promise<void> => {
     child.kill('SIGKILL');
-    await ended.promise;
+    await ended;
   };
   const stopAfter = (milliseconds: number): NodeJS.Timeout =>
     setTimeout(() => {
@@ -132,14 +125,14 @@ export async function startSandbox({
     }, milliseconds);
 
   let timer = stopAfter(Math.max(timeout, 30_000));
-  let idle: Awaited<typeof next.promise> | undefined = await next.promise;
+  let idle = await next.promise;
   clearTimeout(timer);
 
   return {
     pid: child.pid ?? 0,
     /** From the start of the process until it asks for the first event. */
     initialisation: { wall: performance.now() - start, cpu: idle.cpu },
-    ended: ended.promise,
+    ended,
     isRunning: () => failure === undefined,
     /**
      * Invokes the handler with an event as JSON; one invocation at a time.
@@ -156,11 +149,8 @@ export async function startSandbox({
         remaining = timeout,
       }: { requestId?: string; remaining?: number | undefined } = {},
     ): Promise<Cost & { readonly result: string }> {
-      if (failure !== undefined || idle === undefined) {
-        throw failure ?? new Error('The sandbox is busy.');
-      }
+      if (failure !== undefined) throw failure;
       const { cpu, response } = idle;
-      idle = undefined;
       next = Promise.withResolvers();
       answer = Promise.withResolvers();
       timer = stopAfter(timeout);

@@ -1,12 +1,10 @@
 /**
- * The demo of the local stack: the page of another site, with a sign-in and a policy of its own, that embeds the form,
- * with its own lines to read.
+ * The demo of the local stack: the page of another site, with a sign-in and a policy of its own, that embeds the form.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../lib/paths.ts';
 import { hashOf, startPageServer } from '../../lib/page-server.ts';
-import { escapeHtml } from '../../src/mailer/text.ts';
 
 const FOLDER = join(import.meta.dirname, 'demo');
 const OIDC_CLIENT = join(ROOT, 'node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js');
@@ -29,10 +27,7 @@ export const startDemoServer = (port: number) =>
         return { type: 'text/javascript', data: readFileSync(OIDC_CLIENT, 'utf8') };
       }
       if (path !== '/') return undefined;
-      const page = readPage(config);
-      const lines = `<h2>The lines that made this page</h2>\n<pre>${escapeHtml(page)}</pre>\n`;
-      const data = page.replace('</main>', () => `${lines}</main>`);
-      return { type: 'text/html; charset=utf-8', data };
+      return { type: 'text/html; charset=utf-8', data: readPage(config) };
     },
     policy(config) {
       const [, script = ''] = /<script type="module">(.*?)<\/script>/s.exec(readPage(config)) ?? [];

@@ -1,9 +1,8 @@
 /** The simulation of npm run capacity: each limit is hit where its documentation puts it. */
 import { expect, it } from 'vitest';
-import { main, plotLoad } from '../../bench/capacity.ts';
+import { main } from '../../bench/capacity.ts';
 import { MODELS, simulate } from '../../bench/capacity-model.ts';
 import { run } from '../helpers/io.ts';
-import { readText } from '../helpers/repository.ts';
 
 const { default: quotas, raised } = MODELS;
 /** What is stored a second of POSTs with a key, in half hours on a table that takes the load from the beginning or not. */
@@ -41,8 +40,7 @@ it.each([
   expect(await run(main, args)).toMatchObject({ code: 2, stderr: `${message}\n` });
 });
 
-it('prints what each half hour stores, and draws the plot of docs/operations.md', async () => {
+it('prints what each half hour stores', async () => {
   const { stdout } = await run(main, []);
   expect(stdout).toMatch(/in half hour 1 +1,081 +10,000\n/);
-  expect(plotLoad({ rate: 10_000, keyed: 0.9 })).toBe(readText('docs/capacity.svg'));
 });

@@ -37,15 +37,9 @@ export type Running = Awaited<ReturnType<typeof start>>;
 export async function start(
   data: string,
   args: string[],
-  {
-    env = {},
-    root = ROOT,
-    command = [process.execPath, 'local/start.ts'],
-    isTerminal = false,
-  } = {},
+  { env = {}, root = ROOT, command = [process.execPath, 'local/start.ts'] } = {},
 ) {
-  const all = [...command, '--data', data, ...args];
-  const [file = '', ...rest] = isTerminal ? ['script', '-qec', all.join(' '), '/dev/null'] : all;
+  const [file = '', ...rest] = [...command, '--data', data, ...args];
   const child = spawn(file, rest, { cwd: root, env: { ...process.env, ...env } });
   const exit = once(child, 'exit').then(([code]) => code as number | null);
   running.push({ child, exit });
@@ -64,15 +58,14 @@ export async function start(
   const headers = [...authorization, 'Content-Type', 'application/json'];
   const api = addressOf('API');
   return {
-    output: () => output,
     said,
     complained,
     addressOf,
     api,
     /** Runs the command that it printed. */
     curl(): unknown {
-      const [printed = ''] = /curl -X POST (?:.*\\\r?\n)+.*/.exec(output) ?? [];
-      const { stdout } = spawnSync('sh', ['-c', printed.replaceAll('\r', '')], { cwd: ROOT });
+      const [printed = ''] = /curl -X POST (?:.*\\\n)+.*/.exec(output) ?? [];
+      const { stdout } = spawnSync('sh', ['-c', printed], { cwd: ROOT });
       return JSON.parse(String(stdout));
     },
     send: (method: string, subject?: string, more: string[] = []) =>

@@ -8,7 +8,7 @@ it('serves a page without scripts, everything it names, the contract of this gat
   onTestFinished(() => docs.close());
   const gateway = 'http://127.0.0.1:8';
   docs.configure({ gateway });
-  const get = (path: string, init?: RequestInit) => fetch(docs.url + path, init);
+  const get = (path: string) => fetch(docs.url + path);
   const page = await get('/');
   expect(Object.fromEntries(page.headers)).toMatchObject({
     'content-security-policy': expect.stringMatching(/^default-src 'none'; style-src 'self';/),
@@ -23,9 +23,6 @@ it('serves a page without scripts, everything it names, the contract of this gat
     ...(parse(readText('docs/openapi.yaml')) as object),
     servers: [{ url: gateway, description: 'The service on this machine.' }],
   });
-  for (const path of ['/nothing', '/..%2fdocs-server.ts', '/%']) {
-    expect((await get(path)).status).toBe(404);
-  }
-  expect((await get('/', { method: 'POST' })).status).toBe(405);
-  expect(await (await get('/', { method: 'HEAD' })).text()).toBe('');
+  expect((await get('/..%2fdocs-server.ts')).status).toBe(404);
+  expect((await fetch(docs.url, { method: 'POST' })).status).toBe(405);
 });

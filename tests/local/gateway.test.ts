@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Authorize } from '../../local/authorizer.ts';
 import { createGateway } from '../../local/gateway.ts';
@@ -46,7 +44,6 @@ beforeEach(() => {
 });
 
 it.each([
-  ['GET', '/'],
   ['GET', '/inquiries/'],
   ['GET', '/%69nquiries'],
   ['TRACE', '/inquiries'],
@@ -58,30 +55,18 @@ it.each([
 
 it('answers 401 with the challenge of the authorizer, which gets the header Authorization only', async () => {
   authorize = async (header) => ({ challenge: `Bearer of="${header}"` });
-  const challengeOf = async (...headers: string[]) => {
-    const body = 'access_token=a';
-    const answer = await send(`${url}?${body}`, { method: 'POST', headers, body });
-    expect(answer).toMatchObject(refusal(401, 'Unauthorized'));
-    return answer.headers['www-authenticate'];
-  };
   // Joined, so that neither is trusted by chance.
-  expect(await challengeOf('Authorization', 'a', 'authorization', 'b')).toBe('Bearer of="a,b"');
-  expect(await challengeOf('Cookie', 'a', 'X-Authorization', 'a')).toBe('Bearer of="undefined"');
+  const headers = ['Authorization', 'a', 'authorization', 'b', 'Cookie', 'c'];
+  const answer = await send(`${url}?access_token=d`, { headers });
+  expect(answer).toMatchObject(refusal(401, 'Unauthorized'));
+  expect(answer.headers['www-authenticate']).toBe('Bearer of="a,b"');
   expect(events).toEqual([]);
 });
 
 it('makes an event of payload 2.0', async () => {
   await send(`${url}?a=1&b=x%20y&a=2&empty=&plus=1+1`, {
     method: 'POST',
-    headers: [
-      ['Content-Type', 'application/json; charset=utf-8'],
-      ['X-Twice', 'one'],
-      ['x-twice', 'two'],
-      ['Cookie', 'c1=v1; c2=v2'],
-      ['User-Agent', 'test/1'],
-      ['X-Forwarded-For', '10.0.0.1'],
-    ].flat(),
-    body: '{"é":1}',
+    headers: ['X-Twice', 'one', 'x-twice', 'two', 'Cookie', 'c1=v1; c2=v2', 'User-Agent', 'test/1'],
   });
   expect(events).toMatchObject([
     {
@@ -90,15 +75,13 @@ it('makes an event of payload 2.0', async () => {
       rawPath: '/inquiries',
       rawQueryString: 'a=1&b=x%20y&a=2&empty=&plus=1+1',
       cookies: ['c1=v1', 'c2=v2'],
-      headers: { 'x-twice': 'one,two', 'x-forwarded-for': '10.0.0.1, 127.0.0.1' },
+      headers: { 'x-twice': 'one,two', 'x-forwarded-for': '127.0.0.1' },
       queryStringParameters: { a: '1,2', b: 'x y', empty: '', plus: '1 1' },
       requestContext: {
         authorizer: { jwt: { claims: { sub: 's' }, scopes: null } },
         http: { method: 'POST', path: '/inquiries', sourceIp: '127.0.0.1', userAgent: 'test/1' },
         time: expect.stringMatching(/^\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d \+0000$/) as string,
       },
-      body: '{"é":1}',
-      isBase64Encoded: false,
     },
   ]);
   expect(events[0]?.['headers']).not.toHaveProperty('cookie');
@@ -124,8 +107,6 @@ it.each([
   [ORIGIN, ORIGIN],
   [OTHER, OTHER],
   [`${OTHER}.evil.example`, ORIGIN],
-  [`${ORIGIN},${OTHER}`, ORIGIN],
-  ['null', ORIGIN],
   [undefined, ORIGIN],
 ])('allows %s a call from %s, whatever the function says', async (origin, allowed) => {
   returned = result({ headers: { 'Access-Control-Allow-Origin': '*' } });
@@ -157,12 +138,13 @@ it('answers preflights itself, and those of another origin without what it allow
 
 it('takes a request line and headers of 10,240 bytes and not one more', async () => {
   const fixed = `GET /inquiries HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\nx-fill: \r\n`;
-  const fill = 'x'.repeat(10_240 - fixed.length);
-  const sendWith = (text: string) =>
-    send(url, { headers: ['connection', 'close', 'x-fill', text] });
-  expect((await sendWith(fill)).status).toBe(200);
+  const sendWith = (more: number) => {
+    const text = 'x'.repeat(10_240 - fixed.length + more);
+    return send(url, { headers: ['connection', 'close', 'x-fill', text] });
+  };
+  expect((await sendWith(0)).status).toBe(200);
   const refused = refusal(431, 'Request Header Fields Too Large');
-  expect(await sendWith(`${fill}x`)).toMatchObject(refused);
+  for (const more of [1, 100_000]) expect(await sendWith(more)).toMatchObject(refused);
 });
 
 it('answers 413 when the event is over the 6 MB of Lambda, escapes and base64 counted', async () => {
@@ -184,31 +166,16 @@ it.each([
   expect(await send(url)).toMatchObject({ status: statusCode, json: 'é', headers });
 });
 
-it('answers 500 when the result is over the 6 MB of Lambda', async () => {
-  const room = LAMBDA_PAYLOAD_LIMIT - result({ body: '' }).length;
-  returned = result({ body: 'x'.repeat(room) });
-  expect((await fetch(url)).status).toBe(200);
-  returned = result({ body: 'x'.repeat(room + 1) });
-  expect((await send(url)).status).toBe(500);
-});
-
-it.each(['null', result({ statusCode: 42 }), result({ body: {} }), 'undefined'])(
-  'answers 500 to a result that is no response: %s',
-  async (json) => {
-    returned = json;
-    expect(await send(url)).toMatchObject(refusal(500, 'Internal Server Error'));
-    expect(logged).toHaveLength(1);
-  },
-);
-
+const ROOM = LAMBDA_PAYLOAD_LIMIT - result({ body: '' }).length;
 it.each([
-  [417, 'Expectation Failed', 'GET /inquiries HTTP/1.1\r\nHost: a\r\nExpect: a miracle'],
-  [400, 'Bad Request', 'GET /inquiries HTTP/1.1'],
-  [400, 'Bad Request', 'nonsense'],
-])('answers %d with %s as JSON to %j', async (status, message, head) => {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  const answer = await readText(socket.end(`${head}\r\nConnection: close\r\n\r\n`));
-  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} ${message}\r\n`));
-  expect(answer).toMatch(/content-type: application\/json\r\n/i);
-  expect(answer).toContain(JSON.stringify({ message }));
+  [200, result({ body: 'x'.repeat(ROOM) })],
+  [500, result({ body: 'x'.repeat(ROOM + 1) })],
+  [500, 'null'],
+  [500, 'undefined'],
+  [500, result({ statusCode: 42 })],
+  [500, result({ body: {} })],
+])('answers %d to the result %.50s', async (status, json) => {
+  returned = json;
+  expect((await fetch(url)).status).toBe(status);
+  expect(logged).toHaveLength(status === 500 ? 1 : 0);
 });

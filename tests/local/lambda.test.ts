@@ -112,7 +112,7 @@ it('takes and returns 6 MB, null for undefined, and logs console lines as Lambda
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
     { level: 'WARN', requestId: 'r7', message: { a: 1 } },
     { level: 'INFO', requestId: 'r7', message: 'text is 1' },
-    { level: 'ERROR', message: { errorType: 'RangeError', errorMessage: 'far' } },
+    { level: 'ERROR', message: expect.stringMatching(/^RangeError: far\n +at /) as string },
   ]);
   expect(await started.invoke('{}', 'r')).toBe('null');
 });

@@ -1,5 +1,5 @@
 /** What `npm start` refuses, in one line and before anything runs. start.process.test.ts runs it. */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -26,32 +26,39 @@ afterEach(() => {
 
 /** Expects exit code 2 and one line. @returns The line. */
 async function refusalOf(args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const listeners = process.listenerCount('SIGINT');
-  const { code, stdout, stderr } = await run(main, ['--data', folder, ...args], { env });
+  const own = args.includes('--data') ? [] : ['--data', folder];
+  const { code, stdout, stderr } = await run(main, [...args, ...own], { env });
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(/^[^\n]+\n$/);
-  expect(process.listenerCount('SIGINT')).toBe(listeners);
   return stderr.trimEnd();
 }
 
 const AN_ORIGIN = /^--cors-origin must be one origin as browsers send it, such as /;
 it.each<[args: string, message: string | RegExp, env?: NodeJS.ProcessEnv]>([
   ['--prot 1', /^Unknown option '--prot'/],
-  ['now', /^Unexpected argument 'now'/],
-  ['--port 65532', 'The port must be a number from 0 to 65530, not "65532".'],
-  ['--inspect=x', 'The inspector\'s port must be a number from 1 to 65535, not "x".'],
-  ['--engine h2', 'The engine must be dynamodb-local or dynalite, not "h2".'],
+  ['--port 65532', '--port must be a number from 0 to 65530, not "65532".'],
+  ['--inspect=x', '--inspect must be a number from 1 to 65535, not "x".'],
+  ['--engine h2', '--engine must be dynamodb-local or dynalite, not "h2".'],
   ['--seed 0', '--seed must be a number from 1 to 5000, not "0".'],
   ['--data package.json', /^The data folder .*package\.json cannot be used \(ENOTDIR: not a dir/],
   ['--cors-origin http://a.example/', AN_ORIGIN],
   ['--cors-origin http://ana@a.example', AN_ORIGIN],
   ['--cors-origin https://*.example.com', AN_ORIGIN],
-  ['--cors-origin ws://a.example', AN_ORIGIN],
-  ['', 'The port must be a number from 0 to 65530, not "80a".', { PORT: '80a' }],
+  ['', '--port must be a number from 0 to 65530, not "80a".', { PORT: '80a' }],
   [
     '',
     'RETENTION_DAYS must be a number from 1 to 36500, not "36501".',
     { RETENTION_DAYS: '36501' },
+  ],
+  ['', 'ACKNOWLEDGE must be true or false, not "yes".', { ACKNOWLEDGE: 'yes' }],
+  [
+    '',
+    'npm took --port and --cors-origin for itself; write them behind two dashes: npm start -- --port 4000',
+    { npm_config_cors_origin: 'x', npm_config_port: '1' },
+  ],
+  [
+    'dynalite',
+    'npm took --engine for itself; write them behind two dashes: npm start -- --port 4000',
   ],
   ['', 'MAIL_LANGUAGE must be one of en, de, fr, es, ja, ar, not "tlh".', { MAIL_LANGUAGE: 'tlh' }],
 ])('refuses %j: %s', async (args, message, env) => {
@@ -79,6 +86,13 @@ it('refuses each port that is in use: of gateway, issuer, docs, form, mailbox an
   expect(await refusalOf(['--port', '0', `--inspect=${port}`])).toBe(
     `Port ${port} is in use; choose another with --inspect=PORT.`,
   );
+});
+
+it('deletes the inquiries that both engines have kept, with --reset, and nothing else', async () => {
+  const port = await occupy();
+  for (const name of ['dynalite', 'dynamodb-local', 'other']) mkdirSync(join(folder, name));
+  await refusalOf(['--port', '0', '--reset', `--inspect=${port}`]);
+  expect(readdirSync(folder)).toEqual(['other']);
 });
 
 it('refuses a data folder that a running stack uses, or an engine that has outlived its stack', async () => {
@@ -113,18 +127,15 @@ it('refuses an output folder of the form that cannot be written', async () => {
 });
 
 it.each([
-  ['exit 1', 'Java is not installed'],
-  [`echo 'openjdk version "11.0.2" 2019' >&2`, 'Java 11 is too old'],
-  [`echo 'java version "1.8.0_452"' >&2`, 'Java 8 is too old'],
-  [
-    `test "$1" = -version && echo 'openjdk version "21.0.5" 2024-10-15' >&2`,
-    'Java 21 is a JRE without a compiler',
-  ],
-])('refuses --engine dynamodb-local where java does %j: %s', async (java, reason) => {
+  ['exit 1'],
+  ['echo jdk.compiler@16.0.2'],
+  // A JRE without the compiler.
+  ["echo 'Error: module jdk.compiler not found' && exit 1"],
+])('refuses --engine dynamodb-local where java does %j', async (java) => {
   writeFileSync(join(folder, 'java'), `#!/bin/sh\n${java}\n`);
   chmodSync(join(folder, 'java'), 0o755);
   vi.stubEnv('PATH', [folder, dirname(process.execPath)].join(':'));
   expect(await refusalOf(['--port', '0', '--engine', 'dynamodb-local'])).toBe(
-    `DynamoDB Local cannot run: ${reason} (JDK 17 or newer is needed).`,
+    'DynamoDB Local cannot run: there is no JDK 17 or newer.',
   );
 });

@@ -1,26 +1,22 @@
-import { globSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { uuidv7 } from 'uuidv7';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
-import { startEngine } from '../../local/database/engines.ts';
 import { startEventSourceMapping, type StreamOptions } from '../../local/stream.ts';
 import { openTable } from '../../local/database/table.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
-import { createFolder } from '../helpers/inbox.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 
 const WAIT = { timeout: 30_000 };
 const { 'dynamodb-local': shared } = inject('engines');
 
 /** A table with a stream. */
-async function openOwnTable(endpoint = shared ?? '') {
+async function openOwnTable() {
+  const endpoint = shared ?? '';
   let streamArn = '';
   const { client, name, close } = await createOwnTable(endpoint, async (url, table) => {
     streamArn = (await openTable({ name: 'dynamodb-local', url }, table)) ?? '';
@@ -162,39 +158,5 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     await expect.poll(batches, WAIT).toEqual([ids, ...again, more]);
     const line = `"The stream of the table cannot be read: ${name}"`;
     expect(lines).toEqual(Array.from({ length: count }, () => expect.stringContaining(line)));
-  });
-
-  it('reads a shard that is closed before its child', async () => {
-    const folder = createFolder();
-    const engine = await startEngine('dynamodb-local', folder);
-    const own = await openOwnTable(engine.url);
-    const ids = await own.post(4);
-    await engine.close();
-
-    // What DynamoDB Local does when a shard is 4 hours old.
-    const database = new DatabaseSync(globSync(join(folder, '*/*.db'))[0] ?? '');
-    const { ShardID = '', CreationDateTime } =
-      database.prepare('SELECT ShardID, CreationDateTime FROM ss').get() ?? {};
-    // DescribeStream lists shards by their ids.
-    const child = 'shardId-00000000000000000000-00000000';
-    expect(child < String(ShardID)).toBe(true);
-    const records = database.prepare('SELECT SequenceNumber FROM us ORDER BY SequenceNumber').all();
-    const { SequenceNumber: last = 0 } = records[1] ?? {};
-    const run = (sql: string, ...values: (string | number)[]) =>
-      void database.prepare(sql).run(...values);
-    run('UPDATE ss SET SequenceNumberEnd = ?, DeletionDateTime = ?', Number(last), Date.now());
-    run(
-      'INSERT INTO ss SELECT StreamID, ?, ?, NULL, ?, NULL, ShardID FROM ss',
-      child,
-      Number(CreationDateTime) + 1,
-      Number(last) + 1,
-    );
-    run('UPDATE us SET ShardID = ? WHERE SequenceNumber > ?', child, Number(last));
-    database.close();
-
-    const { url: endpoint, close } = await startEngine('dynamodb-local', folder);
-    onTestFinished(close);
-    const { batches } = map({ ...own, endpoint });
-    await expect.poll(batches, WAIT).toEqual([ids.slice(0, 2), ids.slice(2)]);
   });
 });
