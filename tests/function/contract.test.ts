@@ -175,9 +175,11 @@ describe.each([
       const create = async (one: Request): Promise<Inquiry> => {
         const { status, json, headers } = await ask(one);
         expect([status, headers['idempotency-replayed']]).toEqual([201, undefined]);
-        return (json as CreateInquiryResponse).inquiry;
+        const { inquiry } = json as CreateInquiryResponse;
+        expect(inquiry).toMatchObject({ cognito_sub: owner.sub, email: EMAIL });
+        return inquiry;
       };
-      return { owner, ask, list, create };
+      return { ask, list, create };
     }
 
     it.each(REFUSALS)(
@@ -196,21 +198,18 @@ describe.each([
     it('lists newest first, with a Link that repeats the limit while there are older ones', async () => {
       const { create, list } = createUser();
       const made: Inquiry[] = [];
-      for (const subject of ['1', '2', '3']) {
-        made.unshift(await create(post({ subject, body: '' })));
+      for (const subject of ['é', '2', '3']) {
+        made.unshift(await create(post(Buffer.from(JSON.stringify({ subject, body: '' })))));
       }
       const [third, second, first] = made;
       expect(await list()).toEqual({ link: undefined, inquiries: made });
       const link = `<?before=${second?.id}&limit=2>; rel="next"`;
       expect(await list({ limit: '2' })).toEqual({ link, inquiries: [third, second] });
-      const ids = [second?.id ?? '', second?.id.toUpperCase() ?? '', `{${second?.id}}`];
-      for (const before of ids) {
-        expect(await list({ before, limit: '0002' })).toEqual({
-          link: undefined,
-          inquiries: [first],
-        });
+      const rest = { link: undefined, inquiries: [first] };
+      for (const before of [`${second?.id}`, `{${second?.id.toUpperCase()}}`]) {
+        expect(await list({ before, limit: '0002' })).toEqual(rest);
       }
-      expect((await list({ before: first?.id ?? '' })).inquiries).toEqual([]);
+      expect((await list({ before: `${first?.id}` })).inquiries).toEqual([]);
     });
 
     it('ignores other parameters, the key and the body of a GET, and parameters of a POST', async () => {
@@ -218,20 +217,6 @@ describe.each([
       const one = { query: { page: '2' }, headers: MALFORMED, body: '{' };
       expect((await ask(one)).status).toBe(200);
       await create({ ...post(HELLO), query: { limit: 'x' } });
-    });
-
-    it.each<[string, string | Buffer, typeof HELLO]>([
-      [
-        'lone surrogates, which become U+FFFD',
-        String.raw`{"subject":"a\ud800b","body":"\udfff\ud83d\ude00"}`,
-        { subject: 'a\uFFFDb', body: '\uFFFD😀' },
-      ],
-      ['base64', Buffer.from('{"subject":"é","body":"😀"}'), { subject: 'é', body: '😀' }],
-    ])('stores and returns %s', async (_, body, texts) => {
-      const { owner, create, list } = createUser();
-      const inquiry = await create({ method: 'POST', body });
-      expect(inquiry).toMatchObject({ cognito_sub: owner.sub, email: owner.email, ...texts });
-      expect((await list()).inquiries).toEqual([inquiry]);
     });
 
     it('answers a known key byte for byte the same, and 422 to another text', async () => {

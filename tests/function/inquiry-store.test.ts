@@ -54,17 +54,6 @@ describeOnEngines('the store', (endpoint, engine) => {
     ]);
   });
 
-  it('reads every page of a list, and lists the rest when the response is full', async () => {
-    const made: string[] = [];
-    for (let index = 0; index < 24; index++) {
-      made.unshift((await create('pages@example.com', 'x'.repeat(300_000))).id);
-    }
-    const first = await list('pages@example.com');
-    const rest = await list('pages@example.com', { before: first.next?.before });
-    expect([...first.list.inquiries, ...rest.list.inquiries].map(({ id }) => id)).toEqual(made);
-    expect(rest.list.count).toBeGreaterThan(0);
-  });
-
   it('lists six fields of inquiries: no answer, no other attribute, and no other row of the partition', async () => {
     const email = 'shared@example.com';
     const made = [await create(email), await create(email), await create(email)].toReversed();
@@ -181,14 +170,12 @@ const ITEM = toAttributes(INQUIRY);
 const NEXT = toAttributes({ pk: 'p', sk: 's' });
 const COUNTED = { ConsumedCapacity: {} };
 
-/** A store whose database gives these answers, one after the other; the inputs that it was sent, and their options. */
+/** A store whose database gives these answers, one after the other; the inputs that it was sent. */
 function setUp(answers: object[], call = makeCall()) {
   const sent: object[] = [];
-  const given: unknown[] = [];
   const client = new DynamoDBClient();
-  client.send = async ({ input }: { input: object }, options?: unknown) => {
+  client.send = async ({ input }: { input: object }) => {
     sent.push(input);
-    given.push(options);
     const answer = answers.shift() ?? {};
     if (answer instanceof Error) throw answer;
     return { $metadata: {}, ...answer };
@@ -196,7 +183,6 @@ function setUp(answers: object[], call = makeCall()) {
   const store = createInquiryStore(client, 'inquiries');
   return {
     sent,
-    given,
     call,
     put: (options?: PutOptions, change: object = {}) =>
       store.put({ ...INQUIRY, ...change }, call, options),
@@ -327,16 +313,6 @@ describe('a write', () => {
     const unknown = setUp([{ Items: [] }, COUNTED]);
     expect(await unknown.put({ key: 'k' }, large)).toEqual({ id: INQUIRY.id });
   });
-});
-
-it('every request has the signal of its call', async () => {
-  const { given, call, put, list } = setUp(
-    Array.from({ length: 3 }, () => ({ ...COUNTED, Items: [] })),
-  );
-  await put();
-  await put({ key: 'k' });
-  await list();
-  expect(given).toEqual(Array.from({ length: 3 }, () => ({ abortSignal: call.signal })));
 });
 
 describe('attempts', () => {

@@ -3,22 +3,9 @@ import { badRequest } from '../../src/errors.ts';
 import { logRequest, type CompletedRequest } from '../../src/log.ts';
 import { EMAIL } from '../helpers/events.ts';
 
-const REQUEST = {
-  requestId: 'request-1',
-  functionName: 'inquiries-main',
-  method: 'GET',
-  status: 200,
-  milliseconds: 5.6,
-  attempts: 2,
-};
-const LINE = {
-  requestId: 'request-1',
-  method: 'GET',
-  route: '/inquiries',
-  status: 200,
-  milliseconds: 6,
-  attempts: 2,
-};
+const COMMON = { requestId: 'request-1', method: 'GET', status: 200, attempts: 2 };
+const REQUEST = { ...COMMON, functionName: 'inquiries-main', milliseconds: 5.6 };
+const LINE = { ...COMMON, route: '/inquiries', milliseconds: 6 };
 
 const lines: { level: string; entry: unknown }[] = [];
 beforeEach(() => {
@@ -43,7 +30,7 @@ const FAULT = { status: 500, error: new SecretError(`secret of ${EMAIL}`, { caus
 
 it.each<[string, Partial<CompletedRequest>, string, object, number]>([
   ['a success', {}, 'info', {}, 0],
-  ['a method that is not known', { method: EMAIL }, 'info', { method: 'OTHER' }, 0],
+  ['an unknown method', { method: EMAIL }, 'info', { method: 'OTHER' }, 0],
   [
     'a mistake of the client',
     { status: 400, error: badRequest(EMAIL) },
@@ -52,23 +39,28 @@ it.each<[string, Partial<CompletedRequest>, string, object, number]>([
     0,
   ],
   ['an internal error', FAULT, 'error', { status: 500, errorName: 'ThrottlingException' }, 1],
-])(
-  '%s is one line without content, and metrics of requests, internal errors and latency',
-  (_, change, level, entry, faults) => {
-    const metrics = log(change);
-    expect(lines).toEqual([{ level, entry: [{ ...LINE, ...entry }] }]);
-    const units = { Requests: 'Count', Faults: 'Count', Latency: 'Milliseconds' };
-    const Metrics = Object.entries(units).map(([Name, Unit]) => ({ Name, Unit }));
-    const CloudWatchMetrics = [{ Namespace: 'Inquiries', Dimensions: [['FunctionName']], Metrics }];
-    expect(metrics).toEqual({
-      _aws: { Timestamp: expect.any(Number) as number, CloudWatchMetrics },
-      FunctionName: 'inquiries-main',
-      Requests: 1,
-      Faults: faults,
-      Latency: 6,
-    });
-  },
-);
+])('%s is one line without content, and one of metrics', (_, change, level, entry, Faults) => {
+  const metrics = log(change);
+  expect(lines).toEqual([{ level, entry: [{ ...LINE, ...entry }] }]);
+  const values = { Requests: 1, Faults, Latency: 6 };
+  expect(metrics).toMatchObject({ FunctionName: 'inquiries-main', ...values });
+});
+
+// CloudWatch's embedded metric format
+it('metrics have their units and the dimension of the function', () => {
+  const toMetric = ([Name, Unit]: string[]) => ({ Name, Unit });
+  const units = [
+    ['Requests', 'Count'],
+    ['Faults', 'Count'],
+    ['Latency', 'Milliseconds'],
+  ];
+  const Metrics = units.map(toMetric);
+  const CloudWatchMetrics = [{ Namespace: 'Inquiries', Dimensions: [['FunctionName']], Metrics }];
+  expect(log({ functionName: undefined })).toMatchObject({
+    _aws: { Timestamp: expect.any(Number), CloudWatchMetrics },
+    FunctionName: 'local',
+  });
+});
 
 it.each<[string, unknown, string]>([
   ['a string', 'secret', 'string'],

@@ -23,8 +23,8 @@ const compiled = (await import(
 
 // oxfmt-ignore
 const HOSTILE = [
-  '', '#', '$', '_', '#email_', '$inquiry_1#id_', '${id}', '{{email}}', ':sk1', '#pk', '"', '\\', '\0', '\n', '`',
-  '\u{2028}', '\uD800', '\uDC00x', '\uE000\uE001', 'é', 'e\u0301', 'ＡＮＡ', 'ANA@example.com', '__proto__', 'undefined', ' ',
+  '', '#', '#email_', '$inquiry_1#id_', '${id}', ':sk1', '"', '\\', '\0', '`', '\uD800', '\uE000\uE001', 'é', 'ANA',
+  '__proto__', 'undefined',
 ];
 const hostile = constantFrom(...HOSTILE);
 const text = oneof(

@@ -26,7 +26,6 @@ it.each([
 
 it.each([
   ['TABLE_NAME', ''],
-  ['STAGE', undefined],
   ['STAGE', 'a b'],
   ['INBOX_TO', 'Team <support@example.com>'],
   ['INBOX_FROM', undefined],

@@ -157,7 +157,6 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   });
 
   it.each<[string, object, string]>([
-    ['without a subject', { subject: undefined }, 'MalformedRow'],
     ['with a malformed id', { id: { S: 'poison@example.com' } }, 'MalformedRow'],
     ['with a number that no text is', { body: { N: '9'.repeat(38) } }, 'MalformedRow'],
     // A key that has it would be too long.

@@ -17,7 +17,6 @@ it.each([
   ['a\n\n  b  c\td', 'ltr', 'left', 'a<br>\n<br>\n&#160; b&#160; c&#160;&#160;&#160; d'],
   ['Hello\nمرحبا', 'ltr', 'left', 'Hello<br>'],
   ['1. مرحبا\n\nAna Beck, Example Ltd.', 'rtl', 'right', '1. '],
-  ['שלום', 'rtl', 'right', 'שלום'],
   ['https://example.com/', 'ltr', 'left', 'https://example.com/</div>'],
 ])(
   'has lines of %j that Outlook shows, all at the side of the first letter, and no links',
@@ -29,13 +28,8 @@ it.each([
 );
 
 it.each([
-  ['see https://example.com/help.', ['https://example.com/help']],
-  [
-    '(http://example.com) and https://example.com/?a=1&b=2#c!',
-    ['http://example.com', 'https://example.com/?a=1&#38;b=2#c'],
-  ],
+  ['(http://example.com/?a=1&b=2#c!)', ['http://example.com/?a=1&#38;b=2#c']],
   ['https://example.com/"onmouseover="alert(1)', ['https://example.com/']],
-  ['https://example.com/<script>x</script>', ['https://example.com/']],
   ['انظر https://example.com/a، شكرا', ['https://example.com/a']],
   ['javascript:alert(1) data:text/html,x ftp://example.com', []],
   ['https://bank.example@evil.example/ https://bank.example\\@evil.example', []],

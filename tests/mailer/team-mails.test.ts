@@ -157,11 +157,8 @@ To list those that are unanswered, run:
   expect(mail).not.toHaveProperty('replyTo');
 });
 
-it.each([
-  [1, 1, '1 inquiry unanswered for more than 1 day'],
-  [1_000, 3, '1,000 inquiries unanswered for more than 3 days'],
-])('the daily mail says that %d have waited for %d days', (count, days, said) => {
-  const { subject, text } = createDailyMail({ count, days, named }, SETTINGS);
-  expect(subject).toBe(`[inquiries develop] ${said}`);
+it('the daily mail says how many have waited for how long', () => {
+  const { subject, text } = createDailyMail({ count: 1, days: 1, named }, SETTINGS);
+  expect(subject).toBe('[inquiries develop] 1 inquiry unanswered for more than 1 day');
   expect(text).toMatch(/ The oldest:\n\n\| first/);
 });
