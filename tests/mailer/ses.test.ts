@@ -1,0 +1,30 @@
+/** The pace of mails that SES throttles. tests/mailer/mailer.test.ts has the requests and everything else that SES answers. */
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { RateLimited } from '../../src/mailer/send-mail.ts';
+import { createSendMail } from '../../src/mailer/ses.ts';
+import { createReplyMail } from '../../src/mailer/owner-mails.ts';
+import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
+import { startFaultProxy } from '../helpers/fault-proxy.ts';
+import { refuseMail } from '../helpers/mailer.ts';
+import { toEnvironment } from '../helpers/own-table.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+it('a mail that SES throttles waits before it is tried again, until its signal ends', async () => {
+  const times: number[] = [];
+  const proxy = await startFaultProxy('');
+  onTestFinished(() => proxy.close());
+  proxy.plan = () => {
+    times.push(performance.now());
+    return refuseMail(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.');
+  };
+  const env = { ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url };
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  const mail = createReplyMail({ ...INQUIRY, isEmailVerified: true }, MAIL_SETTINGS);
+  if (mail === undefined) throw new Error('The owner has an address.');
+  const sent = createSendMail(MAIL_SETTINGS)(mail, AbortSignal.timeout(5_000));
+  await expect(sent).rejects.toBeInstanceOf(RateLimited);
+  // The SDK itself tries three times.
+  const [, , third = 0, fourth = 0] = times;
+  expect(fourth - third).toBeGreaterThan(450);
+});
