@@ -19,12 +19,14 @@ import type { ScanFilter, StoredInquiry } from './store.ts';
 interface Owner {
   readonly cognito_sub: string;
   readonly email: string;
-  inquiries: number;
-  unanswered: number;
+  readonly inquiries: number;
+  readonly unanswered: number;
   /** Both in the form of `created_at`. */
-  oldest: string;
-  newest: string;
+  readonly oldest: string;
+  readonly newest: string;
 }
+
+const NOTHING = 'Nothing was deleted.';
 
 /** An inquiry may arrive while its user is erased. Gives up after five passes over what a user keeps sending. */
 const MOST_PASSES = 5;
@@ -82,23 +84,20 @@ async function eraseUser(sub: string, task: Task): Promise<void> {
   const account = isKept ? ({ status: 'kept' } as const) : await findAccount(connection, sub);
   say(describeAccount(account, sub, connection.stage));
   const hasAccount = account.status === 'found';
-  if (owners.length === 0) {
+  const hasInquiries = owners.length > 0;
+  if (!hasInquiries) {
     const hint = yes || hasAccount ? '' : ' --yes records the erasure nevertheless.';
     say(`There are no inquiries of ${sub}.${hint}`);
+    if (!yes && !hasAccount) return;
   }
-  if (owners.length === 0 && !hasAccount) {
-    if (!yes) return;
-  } else if (isDryRun(task)) {
-    return;
-  }
+  if (isDryRun(task)) return;
   const question = 'Type account to delete the account, too, or anything else to keep it: ';
   const deletesAccount = hasAccount && (await isAgreed(question, 'account', task));
-  if (owners.length > 0) await confirmStage(task);
-  else if (hasAccount && !deletesAccount) throw new Error('Nothing was deleted.');
+  if (hasInquiries) await confirmStage(task);
+  else if (hasAccount && !deletesAccount) throw new Error(NOTHING);
 
-  const result = await erase(sub, owners, task, async () => {
-    if (deletesAccount) await account.remove();
-  });
+  const remove = deletesAccount ? account.remove : async () => {};
+  const result = await erase(sub, owners, task, remove);
   const outcome = !hasAccount ? account.status : deletesAccount ? 'deleted' : 'kept';
   printResult({ cognito_sub: sub, ...result, account: outcome }, task, `of ${sub}`);
   if (hasAccount) say(`The account is ${outcome}.`);
@@ -178,13 +177,20 @@ async function findOwners(
   for await (const page of showProgress(io, pages)) {
     for (const { cognito_sub, email, created_at, reply_at } of page.filter(isWanted)) {
       const key = `${cognito_sub} ${email}`;
-      const none = { inquiries: 0, unanswered: 0, oldest: created_at, newest: created_at };
-      const owner = owners.get(key) ?? { cognito_sub, email, ...none };
-      owners.set(key, owner);
-      owner.inquiries++;
-      if (reply_at === undefined) owner.unanswered++;
-      if (created_at < owner.oldest) owner.oldest = created_at;
-      if (created_at > owner.newest) owner.newest = created_at;
+      const known = owners.get(key) ?? {
+        inquiries: 0,
+        unanswered: 0,
+        oldest: created_at,
+        newest: created_at,
+      };
+      owners.set(key, {
+        cognito_sub,
+        email,
+        inquiries: known.inquiries + 1,
+        unanswered: known.unanswered + Number(reply_at === undefined),
+        oldest: created_at < known.oldest ? created_at : known.oldest,
+        newest: created_at > known.newest ? created_at : known.newest,
+      });
     }
   }
   return [...owners.values()].toSorted((a, b) => (a.newest < b.newest ? 1 : -1));
@@ -282,7 +288,7 @@ async function isAgreed(
 async function confirmStage(task: Task): Promise<void> {
   const { stage, table } = task.connection;
   const question = `Type ${stage} to delete the inquiries from the table ${escapeUnsafe(table)}: `;
-  if (!(await isAgreed(question, stage, task))) throw new Error('Nothing was deleted.');
+  if (!(await isAgreed(question, stage, task))) throw new Error(NOTHING);
 }
 
 function describeAccount(
@@ -291,18 +297,19 @@ function describeAccount(
   stage: string,
 ): string {
   const place = stage === 'local' ? 'The local stack' : `The stage ${stage}`;
-  if (account.status === 'kept') return 'The account of the user is kept.';
-  if (account.status === 'none') return `${place} has no account of ${sub} in its user pool.`;
-  if (account.status === 'found') {
-    return `${place} has an account of ${sub} in its user pool ${account.pool}.`;
+  switch (account.status) {
+    case 'kept':
+      return 'The account of the user is kept.';
+    case 'none':
+      return `${place} has no account of ${sub} in its user pool.`;
+    case 'found':
+      return `${place} has an account of ${sub} in its user pool ${account.pool}.`;
+    case 'elsewhere':
+      return `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
   }
-  return `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
 }
 
-function printOwners(
-  owners: readonly Owner[],
-  { command: { io, isInteractive } }: Pick<Task, 'command'>,
-): void {
+function printOwners(owners: readonly Owner[], task: Task): void {
   for (const owner of owners) {
     const { cognito_sub, email, inquiries, unanswered, oldest, newest } = owner;
     // Not a table: an address must be seen to its end.
@@ -311,18 +318,18 @@ function printOwners(
   has     ${countInquiries(inquiries)}, ${unanswered} unanswered
   oldest  ${formatTime(oldest)}
   newest  ${formatTime(newest)}\n`;
-    io.stdout.write(isInteractive ? text : toJsonLine(owner));
+    print(text, owner, task);
   }
 }
 
-function printResult(
+const printResult = (
   result: { readonly deleted: number; readonly [name: string]: unknown },
-  { command: { io, isInteractive } }: Task,
+  task: Task,
   ofWhom: string,
-): void {
-  const line = `Deleted ${countInquiries(result.deleted)} ${ofWhom}.\n`;
-  io.stdout.write(isInteractive ? line : toJsonLine(result));
-}
+): void => print(`Deleted ${countInquiries(result.deleted)} ${ofWhom}.\n`, result, task);
+
+const print = (text: string, data: object, { command: { io, isInteractive } }: Task): void =>
+  void io.stdout.write(isInteractive ? text : toJsonLine(data));
 
 /** Where the erased texts may still be. */
 function describeRemains({ stage, options, erasures }: Connection): string {

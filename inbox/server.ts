@@ -5,7 +5,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { ApiError, badRequest, methodNotAllowed } from '../src/errors.ts';
+import { ApiError, badRequest } from '../src/errors.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { beginningOf } from '../web/ui/format.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
@@ -171,13 +171,19 @@ function createApi(
     signal: AbortSignal,
   ): Promise<InboxApi['/api/inquiries']> {
     const { inquiries, ...rest } = await listing.list(parseListQuery(query), signal);
-    const cut = inquiries.map((row) =>
-      Object.assign(row, {
-        subject: beginningOf(row.subject, BEGINNING),
-        body: beginningOf(row.body, BEGINNING),
-      }),
-    );
+    const cut = inquiries.map((row) => ({
+      ...row,
+      subject: beginningOf(row.subject, BEGINNING),
+      body: beginningOf(row.body, BEGINNING),
+    }));
     return { inquiries: cut, ...rest };
+  }
+
+  async function readOne(id: string): Promise<InboxApi['/api/inquiries/ID']> {
+    const inquiry = await inbox.get(id);
+    if (inquiry === undefined) throw unknownInquiry();
+    const [shown = inquiry] = await inbox.addUndelivered([inquiry]);
+    return shown;
   }
 
   const answer = async (id: string, reply?: string): Promise<Result> => {
@@ -196,65 +202,52 @@ function createApi(
     return { stage, table, respondent: name, mail: state, savedReplies };
   }
 
+  async function answerAsAsked(request: IncomingMessage, id: string, action: string) {
+    const { reply } = await readJson(request);
+    if (action === 'dismiss') return answer(id);
+    if (typeof reply !== 'string') throw badRequest('The field `reply` must be a string.');
+    return answer(id, parseReply(reply));
+  }
+
   return async (request, { pathname, searchParams }, signal) => {
-    const path =
-      /^\/api\/(?:session|unanswered|inquiries(?:\/(?<named>[^/]+)(?:\/(?<action>reply|dismiss))?)?)$/.exec(
-        pathname,
-      );
-    if (path === null) throw new ApiError(404, 'NOT_FOUND', 'There is nothing at this path.');
-    const { named, action } = path.groups ?? {};
-    const method = action === undefined ? 'GET' : 'POST';
-    if (request.method !== method) throw methodNotAllowed(method);
-    if (pathname === '/api/session') return { data: await describeSession() };
-    if (pathname === '/api/unanswered') return { data: await listing.listUnanswered(signal) };
-    if (named === undefined) return { data: await list(searchParams, signal) };
-    const id = parseUuid(named, 'The id');
-    if (action !== undefined) {
-      const { reply } = await readJson(request);
-      if (action === 'dismiss') return answer(id);
-      if (typeof reply !== 'string') throw badRequest('The field `reply` must be a string.');
-      return answer(id, parseReply(reply));
+    const [resource, id, action] = pathname.split('/').slice(2);
+    switch (`${request.method} ${resource}${id ? '/ID' : ''}${action ? `/${action}` : ''}`) {
+      case 'GET session':
+        return { data: await describeSession() };
+      case 'GET unanswered':
+        return { data: await listing.listUnanswered(signal) };
+      case 'GET inquiries':
+        return { data: await list(searchParams, signal) };
+      case 'GET inquiries/ID':
+        return { data: await readOne(parseUuid(`${id}`, 'The id')) };
+      case 'POST inquiries/ID/reply':
+      case 'POST inquiries/ID/dismiss':
+        return answerAsAsked(request, parseUuid(`${id}`, 'The id'), `${action}`);
+      default:
+        throw new ApiError(404, 'NOT_FOUND', 'There is nothing at this path.');
     }
-    const inquiry = await inbox.get(id);
-    if (inquiry === undefined) throw unknownInquiry();
-    const [data = inquiry] = await inbox.addUndelivered([inquiry]);
-    return { data };
   };
 }
 
 const SHOWS = ['unanswered', 'answered', 'all', 'undelivered'] as const;
 const ORDERS = ['newest', 'oldest', 'answered'] as const;
 
-/** @throws ApiError 400, or UsageError, naming the parameter that is malformed. */
+/** @throws ApiError 400, or UsageError. */
 function parseListQuery(query: URLSearchParams): ListQuery {
-  const { show = 'unanswered', order = 'newest', text = '', from } = Object.fromEntries(query);
-  return {
-    show: parseChoice('show', show, SHOWS),
-    order: parseChoice('order', order, ORDERS),
-    text,
-    from: from === undefined ? undefined : parseUuid(from, 'The parameter `from`'),
-  };
-}
-
-function parseChoice<Choice extends string>(
-  name: string,
-  value: string,
-  choices: readonly Choice[],
-): Choice {
-  const found = choices.find((choice) => choice === value);
-  if (found !== undefined) return found;
-  throw badRequest(`The parameter \`${name}\` must be one of ${choices.join(', ')}.`);
+  const { text = '', from, ...choices } = Object.fromEntries(query);
+  const show = SHOWS.find((each) => each === choices['show']);
+  const order = ORDERS.find((each) => each === choices['order']);
+  if (show === undefined || order === undefined) {
+    throw badRequest(`The list must be one of ${SHOWS.join(', ')}, by ${ORDERS.join(', ')}.`);
+  }
+  return { show, order, text, from: from === undefined ? undefined : parseUuid(from, 'from') };
 }
 
 /** Bytes of a request: a reply of 400 KB of which each character is escaped, and room. */
 const BODY_LIMIT = 8 * ITEM_LIMIT;
 
-/** Reads a JSON object, which a form of another page cannot send. @throws ApiError 400, 413 or 415. */
+/** Reads a JSON object. @throws ApiError 400 or 413. */
 async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const [type = ''] = (request.headers['content-type'] ?? '').split(';');
-  if (type.trim().toLowerCase() !== 'application/json') {
-    throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/json.');
-  }
   const bytes = await readUpTo(request.iterator({ destroyOnReturn: false }), BODY_LIMIT);
   if (bytes === undefined) {
     // Browsers read no response before they have sent all of the request.
