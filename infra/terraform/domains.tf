@@ -18,9 +18,8 @@ locals {
   site_alias = lookup(local.usable, "site", null)
 
   # Names for which this module requests a certificate. CloudFront takes those of us-east-1 only.
-  api_certificates  = toset([for use, domain in local.domains : domain.name if use == "api" && domain.certificate_arn == null])
-  site_certificates = toset([for use, domain in local.domains : domain.name if use == "site" && domain.certificate_arn == null])
-  certificates      = merge(aws_acm_certificate.api, aws_acm_certificate.site)
+  requested    = { for kind in ["api", "site"] : kind => toset([for use, domain in local.domains : domain.name if use == kind && domain.certificate_arn == null]) }
+  certificates = merge(aws_acm_certificate.api, aws_acm_certificate.site)
 
   site_certificate_arn = try(coalesce(local.site_alias.certificate_arn, one(values(aws_acm_certificate_validation.site)[*].certificate_arn)), null)
 
@@ -53,7 +52,7 @@ locals {
 }
 
 resource "aws_acm_certificate" "api" {
-  for_each = local.api_certificates
+  for_each = local.requested.api
 
   domain_name       = each.key
   validation_method = "DNS"
@@ -62,7 +61,7 @@ resource "aws_acm_certificate" "api" {
 }
 
 resource "aws_acm_certificate" "site" {
-  for_each = local.site_certificates
+  for_each = local.requested.site
   provider = aws.us_east_1
 
   domain_name       = each.key
@@ -73,7 +72,7 @@ resource "aws_acm_certificate" "site" {
 
 # Waits until AWS has seen the record. A certificate that is not validated within 72 hours has to be requested again.
 resource "aws_acm_certificate_validation" "api" {
-  for_each = toset([for use, domain in local.usable : domain.name if use == "api" && domain.certificate_arn == null])
+  for_each = setintersection(local.requested.api, values(local.usable)[*].name)
 
   certificate_arn         = aws_acm_certificate.api[each.key].arn
   validation_record_fqdns = values(aws_route53_record.validation)[*].fqdn
@@ -82,7 +81,7 @@ resource "aws_acm_certificate_validation" "api" {
 }
 
 resource "aws_acm_certificate_validation" "site" {
-  for_each = toset([for use, domain in local.usable : domain.name if use == "site" && domain.certificate_arn == null])
+  for_each = setintersection(local.requested.site, values(local.usable)[*].name)
   provider = aws.us_east_1
 
   certificate_arn         = aws_acm_certificate.site[each.key].arn
@@ -99,7 +98,7 @@ data "aws_route53_zone" "this" {
 }
 
 resource "aws_route53_record" "validation" {
-  for_each = local.settings.hosted_zone == null ? [] : setunion(local.api_certificates, local.site_certificates)
+  for_each = local.settings.hosted_zone == null ? [] : setunion(values(local.requested)...)
 
   zone_id         = one(values(data.aws_route53_zone.this)[*].zone_id)
   name            = local.validation_records[each.key].name
@@ -140,9 +139,9 @@ resource "aws_apigatewayv2_domain_name" "this" {
 }
 
 resource "aws_apigatewayv2_api_mapping" "this" {
-  for_each = toset([for use, domain in local.usable : domain.name if use == "api"])
+  for_each = aws_apigatewayv2_domain_name.this
 
   api_id      = aws_apigatewayv2_api.this.id
-  domain_name = aws_apigatewayv2_domain_name.this[each.key].id
+  domain_name = each.value.id
   stage       = aws_apigatewayv2_stage.this.id
 }

@@ -14,6 +14,7 @@ locals {
 
   # src/limits.ts has the same for what the functions read (MAXIMA).
   maxima = {
+    log_retention_days             = 3653
     pitr_days                      = 35
     retention_days                 = 36500
     inquiries_per_hour             = 1000

@@ -104,7 +104,7 @@ const mayDeploy = (stage: Stage, request: Request) =>
 
 const arn = (service: string, resource: string) => `arn:aws:${service}:r:1:${resource}`;
 const table = (stage: Stage) => arn('dynamodb', `table/inquiries-${stage}`);
-const role = 'arn:aws:iam::1:role/inquiries-develop-function';
+const role = (stage: Stage) => `arn:aws:iam::1:role/inquiries-${stage}-function`;
 const pool = arn('cognito-idp', 'userpool/u');
 const tags = (stage: Stage, kind = 'Resource'): Context => ({
   [`aws:${kind}Tag/service`]: 'inquiries',
@@ -114,23 +114,65 @@ const bounded = (stage: Stage): Context => ({
   'iam:PermissionsBoundary': `arn:aws:iam::1:policy/terraform-bootstrap/inquiries-${stage}-boundary-r`,
 });
 /** `SERVICE:A B` → SERVICE:A, SERVICE:B, each with the rest of the request. */
-function toRequests(actions: string, resource = '*', context: Context = {}): Request[] {
-  const [service = '', names = ''] = actions.split(':');
-  return names.split(' ').map((name): Request => [`${service}:${name}`, resource, context]);
-}
+const toRequests = (rows: readonly Request[]) =>
+  rows.flatMap(([actions, ...rest]) => {
+    const [service, names = ''] = actions.split(':');
+    return names.split(' ').map((name): Request => [`${service}:${name}`, ...rest]);
+  });
+/** What a deployment of a stage asks for, by the kinds of its resources. */
+const needed = (stage: Stage) =>
+  toRequests([
+    ['s3:ListBucket ListTagsForResource PutObject', `arn:aws:s3:::inquiries-${stage}-site-1`],
+    [
+      's3:GetObject PutObject',
+      `arn:aws:s3:::state-bucket/env:/${stage}/inquiries/terraform.tfstate`,
+    ],
+    [
+      'dynamodb:CreateTable DescribeTimeToLive TagResource UpdateTimeToLive UpdateTable',
+      table(stage),
+    ],
+    ['iam:CreateRole PutRolePolicy', role(stage), bounded(stage)],
+    ['iam:UpdateAssumeRolePolicy ListAttachedRolePolicies GetRole', role(stage)],
+    ['iam:PassRole', role(stage), { 'iam:PassedToService': 'lambda.amazonaws.com' }],
+    ['lambda:UpdateFunctionCode InvokeFunction', arn('lambda', `function:inquiries-${stage}`)],
+    [
+      'logs:PutRetentionPolicy PutMetricFilter ListTagsForResource',
+      arn('logs', `log-group:/aws/lambda/inquiries-${stage}`),
+    ],
+    ['events:PutRule DescribeRule', arn('events', `rule/inquiries-${stage}-mailer-digests`)],
+    ['cloudwatch:PutMetricAlarm', arn('cloudwatch', `alarm:inquiries-${stage}-function-errors`)],
+    ['cloudwatch:GetDashboard PutDashboard', `arn:aws:cloudwatch::1:dashboard/inquiries-${stage}`],
+    ['sns:Subscribe GetTopicAttributes', arn('sns', `inquiries-${stage}-alarms`)],
+    ['sqs:CreateQueue GetQueueAttributes', arn('sqs', `inquiries-${stage}-failed`)],
+    ['ses:CreateConfigurationSet', arn('ses', `configuration-set/inquiries-${stage}`)],
+    [
+      'cognito-idp:CreateUserPoolClient SetUserPoolMfaConfig AdminCreateUser AdminInitiateAuth AdminRespondToAuthChallenge',
+      pool,
+      tags(stage),
+    ],
+    ['cloudfront:CreateInvalidation UpdateDistribution', '*', tags(stage)],
+    ['acm:DeleteCertificate', '*', tags(stage)],
+    ['route53:UpdateHealthCheck', `arn:aws:route53:::healthcheck/of-${stage}`],
+    [
+      'lambda:CreateEventSourceMapping',
+      '*',
+      { 'lambda:FunctionArn': arn('lambda', `function:inquiries-${stage}-mailer:live`) },
+    ],
+    ['lambda:TagResource', arn('lambda', 'event-source-mapping:e'), tags(stage, 'Request')],
+    ['apigateway:GET PATCH', `arn:aws:apigateway:r::/apis/api-of-${stage}/routes/a`],
+  ]);
+const isRead = ([action]: Request) => /:(Describe|Get|GET|List|Test)/.test(action);
 
 describe.skipIf(reason !== undefined)('the policies (skipped without terraform)', () => {
-  it.each(STAGES)('of %s reach what has its name, id or tags, and little else', (stage) => {
-    const named = ['read', 'deploy', 'boundary'].flatMap(
-      (kind) => policies[`${stage}-${kind}`]?.Statement ?? [],
-    );
-    for (const other of STAGES) {
-      expect(JSON.stringify(named).includes(`-${other}`)).toBe(other === stage);
-    }
-    const loose = named.filter(({ Effect, Resource, Condition = {} }) => {
-      const names = JSON.stringify(Condition).includes(stage) ? [] : [Resource].flat();
-      return Effect === 'Allow' && !names.every((name) => name.includes(stage));
-    });
+  it.each(STAGES)('of %s reach nothing of another stage, and little without its name', (stage) => {
+    const others = STAGES.filter((other) => other !== stage).flatMap(needed);
+    expect(others.filter((request) => mayDeploy(stage, request))).toEqual([]);
+    const loose = ['read', 'deploy', 'boundary']
+      .flatMap((kind) => policies[`${stage}-${kind}`]?.Statement ?? [])
+      .filter(({ Effect, Resource, Condition = {} }) => {
+        const names = JSON.stringify(Condition).includes(stage) ? [] : [Resource].flat();
+        return Effect === 'Allow' && !names.every((name) => name.includes(stage));
+      });
     // docs/roles.md says what follows from each. The gateway's is the creation of APIs.
     expect(new Set(loose.map(({ Sid }) => Sid))).toEqual(
       new Set(
@@ -141,108 +183,64 @@ describe.skipIf(reason !== undefined)('the policies (skipped without terraform)'
     );
   });
 
-  it('let a deployment do what it needs', () => {
-    const needed = [
-      ...toRequests(
-        's3:ListBucket ListTagsForResource GetObject PutObject',
-        'arn:aws:s3:::inquiries-develop-site-1',
-      ),
-      ...toRequests(
-        'dynamodb:CreateTable DescribeTimeToLive TagResource UpdateTimeToLive UpdateTable',
-        table('develop'),
-      ),
-      ...toRequests('iam:CreateRole PutRolePolicy', role, bounded('develop')),
-      ...toRequests('iam:UpdateAssumeRolePolicy ListAttachedRolePolicies GetRole', role),
-      ...toRequests('iam:PassRole', role, { 'iam:PassedToService': 'lambda.amazonaws.com' }),
-      ...toRequests(
-        'logs:PutRetentionPolicy PutMetricFilter ListTagsForResource',
-        arn('logs', 'log-group:/aws/lambda/inquiries-develop'),
-      ),
-      ...toRequests('logs:TestMetricFilter UpdateLogDelivery PutResourcePolicy DescribeLogGroups'),
-      ...toRequests('sns:Subscribe GetTopicAttributes', arn('sns', 'inquiries-develop-alarms')),
-      ...toRequests('sqs:CreateQueue GetQueueAttributes', arn('sqs', 'inquiries-develop-failed')),
-      ...toRequests(
-        'cognito-idp:CreateUserPoolClient SetUserPoolMfaConfig AdminCreateUser AdminInitiateAuth AdminRespondToAuthChallenge',
-        pool,
-        tags('develop'),
-      ),
-      ...toRequests('cloudfront:CreateInvalidation', '*', tags('develop')),
-      ...toRequests('route53:UpdateHealthCheck', 'arn:aws:route53:::healthcheck/of-develop'),
-      ...toRequests('lambda:CreateEventSourceMapping', '*', {
-        'lambda:FunctionArn': arn('lambda', 'function:inquiries-develop-mailer:live'),
-      }),
-      ...toRequests(
-        'lambda:TagResource',
-        arn('lambda', 'event-source-mapping:e'),
-        tags('develop', 'Request'),
-      ),
-      ...toRequests('apigateway:PATCH', 'arn:aws:apigateway:r::/apis/api-of-develop/routes/a'),
-    ];
-    expect(needed.filter((request) => !mayDeploy('develop', request))).toEqual([]);
-    const isRead = ([action]: Request) => /:(Describe|Get|List)/.test(action);
-    expect(needed.filter(isRead).filter((request) => !mayPlan('develop', request))).toEqual([]);
-    const changes = needed.filter(
-      (request) => !isRead(request) && request[0] !== 'logs:TestMetricFilter',
+  it('let a deployment do what it needs, and a plan read it', () => {
+    const requests = needed('develop').concat(
+      toRequests([['logs:TestMetricFilter UpdateLogDelivery PutResourcePolicy DescribeLogGroups']]),
     );
-    expect(changes.filter((request) => mayPlan('develop', request))).toEqual([]);
+    expect(requests.filter((request) => !mayDeploy('develop', request))).toEqual([]);
+    expect(requests.filter((request) => mayPlan('develop', request))).toEqual(
+      requests.filter(isRead),
+    );
   });
 
   it('let no role tag or make what is allowed by its tags or id, touch data, or free another', () => {
     const asked = tags('develop', 'Request');
-    const requests = [
-      ...toRequests('acm:AddTagsToCertificate RequestCertificate', '*', asked),
-      ...toRequests('cloudfront:TagResource', 'arn:aws:cloudfront::1:distribution/E', asked),
-      ...toRequests('cognito-idp:TagResource', pool, asked),
-      ...toRequests('ses:TagResource', arn('ses', 'identity/example.com'), asked),
-      ...toRequests('route53:ChangeTagsForResource', 'arn:aws:route53:::hostedzone/Z1', asked),
-      ...toRequests(
-        'route53:ChangeTagsForResource',
-        'arn:aws:route53:::healthcheck/of-release',
-        asked,
-      ),
-      ...toRequests(
-        'sns:SetSubscriptionAttributes Unsubscribe',
-        arn('sns', 'inquiries-release-alarms:1b2c'),
-      ),
-      ...toRequests(
+    const refused = toRequests([
+      ['acm:AddTagsToCertificate RequestCertificate', '*', asked],
+      ['cloudfront:TagResource', 'arn:aws:cloudfront::1:distribution/E', asked],
+      ['cognito-idp:TagResource', pool, asked],
+      ['ses:TagResource', arn('ses', 'identity/example.com'), asked],
+      ['route53:ChangeTagsForResource', 'arn:aws:route53:::hostedzone/Z1', asked],
+      ['route53:ChangeTagsForResource', 'arn:aws:route53:::healthcheck/of-release', asked],
+      ['sns:SetSubscriptionAttributes Unsubscribe', arn('sns', 'inquiries-release-alarms:1b2c')],
+      [
         's3:DeleteObject DeleteObjectVersion',
         'arn:aws:s3:::state-bucket/env:/develop/inquiries/terraform.tfstate',
-      ),
-      ...toRequests('cognito-idp:AdminSetUserPassword AdminDeleteUser', pool, tags('develop')),
-      ...toRequests('iam:AttachRolePolicy DeleteRolePermissionsBoundary', role),
-      ...toRequests('iam:CreateRole PutRolePolicy', role),
-      ...toRequests('iam:CreateRole PutRolePolicy', role, bounded('release')),
-      ...toRequests(
+      ],
+      ['cognito-idp:AdminSetUserPassword AdminDeleteUser', pool, tags('develop')],
+      [
+        'iam:AttachRolePolicy DeleteRolePermissionsBoundary CreateRole PutRolePolicy',
+        role('develop'),
+      ],
+      ['iam:CreateRole PutRolePolicy', role('develop'), bounded('release')],
+      [
         'iam:CreateRole PutRolePolicy',
         'arn:aws:iam::1:role/terraform-bootstrap/inquiries-develop-deploy-r',
         bounded('develop'),
-      ),
-      ...toRequests('iam:CreateUser AddClientIDToOpenIDConnectProvider'),
-      ...['sts:AssumeRole', 'kms:Decrypt', 'ec2:RunInstances'].flatMap((one) => toRequests(one)),
-    ];
-    expect(requests.filter((request) => mayDeploy('develop', request))).toEqual([]);
-    expect(requests.filter((request) => canBeGiven('develop', request))).toEqual([]);
+      ],
+      ['iam:CreateUser AddClientIDToOpenIDConnectProvider'],
+      ['sts:AssumeRole'],
+      ['kms:Decrypt'],
+      ['ec2:RunInstances'],
+    ]);
     // A function's role may be given these.
-    const data = [
-      ...toRequests(
-        'dynamodb:GetItem Query Scan PutItem DeleteItem ExportTableToPointInTime',
-        table('develop'),
-      ),
-      ...toRequests('logs:GetLogEvents', arn('logs', 'log-group:/aws/lambda/inquiries-develop:*')),
-      ...toRequests('sqs:ReceiveMessage PurgeQueue', arn('sqs', 'inquiries-develop-failed')),
-      ...toRequests('ses:SendEmail', arn('ses', 'identity/i'), tags('develop')),
-    ];
-    expect(data.filter((request) => mayDeploy('develop', request))).toEqual([]);
-    expect(data.filter((request) => !canBeGiven('develop', request))).toEqual([]);
+    const data = toRequests([
+      ['dynamodb:GetItem Query Scan PutItem DeleteItem ExportTableToPointInTime', table('develop')],
+      ['logs:GetLogEvents', arn('logs', 'log-group:/aws/lambda/inquiries-develop:*')],
+      ['sqs:ReceiveMessage PurgeQueue', arn('sqs', 'inquiries-develop-failed')],
+      ['ses:SendEmail', arn('ses', 'identity/i'), tags('develop')],
+    ]);
+    const all = [...refused, ...data];
+    expect(all.filter((request) => mayDeploy('develop', request))).toEqual([]);
+    expect(all.filter((request) => canBeGiven('develop', request))).toEqual(data);
   });
 
   it.each(['main', 'release'] as const)('let no role of %s end the protection of data', (stage) => {
-    const requests = [
-      ...toRequests('dynamodb:DeleteTable UpdateTable UpdateTimeToLive', table(stage)),
-      ...toRequests('dynamodb:UpdateContinuousBackups', table(stage)),
-      ...toRequests('dynamodb:DeleteBackup', `${table(stage)}/backup/1`),
-      ...toRequests('cognito-idp:DeleteUserPool', pool, tags(stage)),
-    ];
+    const requests = toRequests([
+      ['dynamodb:DeleteTable UpdateTable UpdateTimeToLive UpdateContinuousBackups', table(stage)],
+      ['dynamodb:DeleteBackup', `${table(stage)}/backup/1`],
+      ['cognito-idp:DeleteUserPool', pool, tags(stage)],
+    ]);
     expect(requests.filter((request) => mayDeploy(stage, request))).toEqual([]);
     expect(requests.filter((request) => canBeGiven(stage, request))).toEqual([]);
   });
@@ -292,24 +290,35 @@ describe.skipIf(reason !== undefined)('the policies (skipped without terraform)'
   it('trust the environments of the one repository, by complete subjects, with ids when they are known', async () => {
     const ids = { owner_id: '1', repository_id: '23' };
     const withIds = await render({ github: { ...github, ...ids } });
-    const only = (...subjects: string[]) => [
-      {
-        StringEquals: {
-          'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
-          'token.actions.githubusercontent.com:sub': subjects,
-        },
-      },
-    ];
-    const conditions = (trusts: Policies, name: string) =>
-      trusts[name]?.Statement.map(({ Condition }) => Condition);
-    for (const stage of STAGES) {
-      const subject = `repo:octo/inquiries:environment:${stage}`;
-      expect(conditions(trust, `${stage}-deploy`)).toEqual(only(subject));
-      expect(conditions(trust, `${stage}-plan`)).toEqual(only(`${subject}-plan`));
-      expect(conditions(withIds.trust, `${stage}-deploy`)).toEqual(
-        only(subject, `repo:octo@1/inquiries@23:environment:${stage}`),
+    const subjects = (trusts: Policies) =>
+      Object.fromEntries(
+        Object.entries(trusts).map(([name, { Statement }]) => [
+          name,
+          Statement.map(({ Condition }) => Condition),
+        ]),
       );
-    }
+    /** With what the subjects of each role's environment begin. */
+    const only = (...repositories: string[]) =>
+      Object.fromEntries(
+        STAGES.flatMap((stage) => [
+          [`${stage}-deploy`, stage],
+          [`${stage}-plan`, `${stage}-plan`],
+        ]).map(([name, environment]) => [
+          name,
+          [
+            {
+              StringEquals: {
+                'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
+                'token.actions.githubusercontent.com:sub': repositories.map(
+                  (repository) => `repo:${repository}:environment:${environment}`,
+                ),
+              },
+            },
+          ],
+        ]),
+      );
+    expect(subjects(trust)).toEqual(only('octo/inquiries'));
+    expect(subjects(withIds.trust)).toEqual(only('octo/inquiries', 'octo@1/inquiries@23'));
   });
 
   it('fit into the limits of IAM with the longest names', async () => {

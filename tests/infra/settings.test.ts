@@ -22,6 +22,7 @@ const most = {
   retention_days: MAXIMA.RETENTION_DAYS,
   inquiries_per_hour: MAXIMA.INQUIRIES_PER_HOUR,
   pitr_days: 35,
+  log_retention_days: 3_653,
 };
 const mostMail = {
   mails_per_hour: MAXIMA.MAILS_PER_HOUR,

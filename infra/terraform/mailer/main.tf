@@ -23,18 +23,7 @@ variable "stage" {
 
 variable "settings" {
   description = "The stage's setting `inbox`."
-  type = object({
-    to                     = string
-    from                   = string
-    identity               = optional(string)
-    mails_per_hour         = number
-    total_mails_per_hour   = number
-    answer_within          = optional(number)
-    language               = string
-    time_zone              = string
-    acknowledge            = bool
-    parallelization_factor = number
-  })
+  type        = any
 }
 
 variable "company" {
@@ -44,7 +33,7 @@ variable "company" {
 
 variable "table" {
   description = "With the stream that is read."
-  type        = object({ name = string, arn = string, stream_arn = string })
+  type        = any
 }
 
 variable "package_file" {
@@ -59,13 +48,7 @@ variable "live_versions" {
 
 variable "shared" {
   description = "What all functions have in common."
-  type = object({
-    runtime              = string
-    assume_role_policy   = string
-    permissions_boundary = string
-    log_retention_days   = number
-    tracing              = bool
-  })
+  type        = any
 }
 
 locals {

@@ -12,7 +12,7 @@ variables {
   package_file  = "stages.tf"
   live_versions = { inquiries = null, replies = "7" }
   settings = {
-    to       = "team@example.org", from = "main@mail.example.com", mails_per_hour = 25, total_mails_per_hour = 100, answer_within = 3
+    to       = "team@example.org", from = "main@mail.example.com", identity = null, mails_per_hour = 25, total_mails_per_hour = 100, answer_within = 3
     language = "de", time_zone = "UTC", acknowledge = true, parallelization_factor = 4
   }
   shared = {
