@@ -38,10 +38,10 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
 
     await browser.keepSession(context, here.stack, browser.anyone());
     await page.reload();
-    await text(strings.form.subject).waitFor();
+    await text(strings.form.fields.subject).waitFor();
     const body = 'شكرا. Danke! ありがとう。 <b>'.repeat(30);
-    await text(strings.form.subject).fill(strings.form.title);
-    await text(strings.form.message).fill(body);
+    await text(strings.form.fields.subject).fill(strings.form.title);
+    await text(strings.form.fields.body).fill(body);
 
     await context.setOffline(true);
     await button(strings.form.send).click();
@@ -69,7 +69,7 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
     await browser.configure(page, { ...BRANDING, languages: ['en', 'de', 'fr'] });
     await browser.keepSession(context, here.stack, browser.anyone());
     await page.goto(here.formUrl);
-    await page.getByRole('textbox', { name: de.strings.form.subject }).fill('Grüße');
+    await page.getByRole('textbox', { name: de.strings.form.fields.subject }).fill('Grüße');
     const menu = page.getByRole('combobox', { name: de.strings.page.language });
     expect(await menu.getByRole('option').allTextContents()).toEqual([
       'English',
@@ -78,7 +78,7 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
     ]);
     await menu.focus();
     await page.keyboard.press('ArrowDown');
-    const subject = page.getByRole('textbox', { name: fr.strings.form.subject });
+    const subject = page.getByRole('textbox', { name: fr.strings.form.fields.subject });
     await subject.waitFor();
     expect(await subject.inputValue()).toBe('Grüße');
     expect(await page.locator(':focus').getAttribute('aria-label')).toBe(fr.strings.page.language);

@@ -16,7 +16,9 @@ const TRANSLATIONS = FORM.filter(([language]) => language !== 'en');
 const IN_WORDS: ReadonlySet<string> = new Set(['zero', 'one', 'two']);
 
 /** Texts that are the same in English. */
-const SAME_AS_ENGLISH: Record<string, readonly string[]> = { fr: ['page.menu', 'form.message'] };
+const SAME_AS_ENGLISH: Record<string, readonly string[]> = {
+  fr: ['page.menu', 'form.fields.body'],
+};
 
 /** What the typography of a language excludes, besides straight quotes. */
 const EXCLUDED: Record<string, RegExp> = {

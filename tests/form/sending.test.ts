@@ -80,7 +80,7 @@ describe('drafts', () => {
     ['', undefined],
     ['no JSON', undefined],
     ['null', undefined],
-    ['{"subject":1,"body":"","key":"k"}', undefined],
+    ['{"subject":1,"body":"b","key":"k"}', { ...DRAFT, subject: '' }],
     ['{"subject":"x","body":""}', undefined],
     ['{"subject":"a","body":"b","key":"k","pending":{"at":1}}', DRAFT],
     ['{"subject":"a","body":"b","key":"k","pending":1}', { ...DRAFT, pending: 1 }],
@@ -126,7 +126,13 @@ const attempt = async (answers: (Inquiry | Failure)[], isRetry = false) => {
     if (answer === undefined) throw new Error('no more answers');
     return answer;
   };
-  const result = await send(create, DRAFT, isRetry, async (seconds) => void waits.push(seconds));
+  const result = await send(
+    create,
+    { subject: 'a', body: 'b' },
+    'k',
+    isRetry,
+    async (seconds) => void waits.push(seconds),
+  );
   return { result, requests, waits };
 };
 

@@ -21,7 +21,7 @@ describe('the size of an inquiry', () => {
     ['🎂', '🎂', 8],
     ['\ud800', '', 3],
   ])('counts %j and %j as %i bytes of UTF-8', (subject, body, bytes) => {
-    expect(measure(subject, body)).toMatchObject({ bytes });
+    expect(measure({ subject, body })).toMatchObject({ bytes });
   });
 
   it.each([
@@ -31,7 +31,7 @@ describe('the size of an inquiry', () => {
     [ITEM_LIMIT + 1, 'over', 'Too long by 1 byte. Please shorten your message.'],
     [ITEM_LIMIT + 2048, 'over', 'Too long by 2 kB. Please shorten your message.'],
   ])('of %i bytes is %s, and shown from four fifths of the limit on: %j', (bytes, level, text) => {
-    const measured = measure('', 'x'.repeat(bytes));
+    const measured = measure({ subject: '', body: 'x'.repeat(bytes) });
     expect([measured.level, messages.describeSize(EN, measured)]).toEqual([level, text]);
   });
 

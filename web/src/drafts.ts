@@ -1,10 +1,7 @@
 /** Stores the text on every input event until the inquiry is sent. docs/adr/0051 */
-import type { CreateInquiryRequest } from '../../src/contract.ts';
+import { hasText, isSame, mapFields, type Texts } from './fields.ts';
 import { isText, parseJson, toRecord } from './narrow.ts';
 import { attempt } from './storage.ts';
-
-/** What an inquiry is made of; a field that is not filled in is empty. */
-export type Texts = Readonly<Required<CreateInquiryRequest>>;
 
 export interface Draft extends Texts {
   /** Names the draft to the service, which stores one inquiry for it. Tabs with the same draft have the same key. */
@@ -13,7 +10,7 @@ export interface Draft extends Texts {
    * Set when sending starts, removed when its outcome is certain or the text is edited: milliseconds since the epoch of
    * the first attempt. 'signed-out': nothing was sent, because the session had ended.
    */
-  readonly pending?: number | 'signed-out';
+  readonly pending?: number | 'signed-out' | undefined;
 }
 
 /** The part of the Web Storage API that is used. */
@@ -58,7 +55,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
     load: (): Draft | undefined => read(memory) ?? read(own) ?? read(shared),
     /** Whether the draft was stored; browsers may forbid storage or run out of quota. */
     save(draft: Draft): boolean {
-      if (draft.subject === '' && draft.body === '' && draft.pending === undefined) {
+      if (!hasText(draft) && draft.pending === undefined) {
         this.clear();
         return true;
       }
@@ -73,7 +70,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       const theirs = read(shared);
       memory.removeItem(key);
       attempt(() => own.removeItem(key));
-      if (mine === undefined || (theirs?.subject === mine.subject && theirs.body === mine.body)) {
+      if (mine === undefined || (theirs !== undefined && isSame(mine, theirs))) {
         attempt(() => shared.removeItem(key));
       }
     },
@@ -108,15 +105,12 @@ function readItem(store: DraftStore, key: string): string | null {
   }
 }
 
-function parseDraft(text: string | null): (Draft & { readonly deletion?: string }) | undefined {
-  const { subject, body, key, pending, deletion } = toRecord(parseJson(text));
-  if (!isText(subject) || !isText(body) || !isText(key)) return undefined;
+function parseDraft(text: string | null): (Draft & { readonly deletion: unknown }) | undefined {
+  const stored = toRecord(parseJson(text));
+  const { key, pending, deletion } = stored;
+  if (!isText(key)) return undefined;
+  // A draft of an older version of the page lacks the newer fields.
+  const texts = mapFields((name) => (isText(stored[name]) ? stored[name] : ''));
   const isPending = typeof pending === 'number' || pending === 'signed-out';
-  return {
-    subject,
-    body,
-    key,
-    ...(isPending && { pending }),
-    ...(isText(deletion) && { deletion }),
-  };
+  return { ...texts, key, pending: isPending ? pending : undefined, deletion };
 }

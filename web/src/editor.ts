@@ -1,11 +1,10 @@
 /** The fields of an inquiry, and what is said about its size. */
 import { inLanguage } from '../../src/languages.ts';
-import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/mailbox.ts';
 import { div, h } from '../ui/dom.ts';
 import { directionOf } from '../ui/format.ts';
 import { isolate } from './bidi.ts';
-import type { Texts } from './drafts.ts';
+import { CONTROLS, fieldNames, mapFields, type Texts } from './fields.ts';
 import { describeSize } from './messages.ts';
 import { measure } from './size.ts';
 import { topicMenu } from './topics.ts';
@@ -18,78 +17,69 @@ export function createEditor(
   onTooLarge: () => void,
 ) {
   const { form: strings } = locale.strings;
-  /** Whether it was to be sent without any text. */
-  let isMissing = false;
-  let level = measure('', '').level;
+  const state = { isMissing: false, isOver: false };
 
-  const subject = h('input', { id: 'subject', type: 'text', autocomplete: 'off' });
-  const body = h('textarea', {
-    id: 'body',
-    rows: '8',
-    'aria-describedby': 'size',
-    'aria-keyshortcuts': 'Control+Enter Meta+Enter',
-  });
-  const meter = h('span', { class: 'meter', 'aria-hidden': 'true' });
+  const inputs = mapFields((name) =>
+    h(name === 'body' ? 'textarea' : 'input', { id: name, ...CONTROLS[name] }),
+  );
+  const { subject, body } = inputs;
+  const read = (): Texts => mapFields((name) => inputs[name].value);
   const size = h('p', { class: 'size', id: 'size', role: 'status' });
   const topics = topicMenu(branding.topics, locale, subject);
+  const hasMail = toMailbox(user.email) !== undefined;
+  const noMail = locale.join(strings.noMail(isolate(user.email)), strings.reachable);
+  const fields = fieldNames.map((name) =>
+    div('field', h('label', { for: name }, strings.fields[name]), inputs[name]),
+  );
   const element = h(
     'div',
     {},
     h('h1', { id: 'form-title' }, strings.title),
     h('p', { class: 'lead' }, inLanguage(branding.introduction ?? strings.lead, locale.language)),
-    toMailbox(user.email) === undefined
-      ? div(
-          'notice',
-          h('p', {}, locale.join(strings.noMail(isolate(user.email)), strings.reachable)),
-        )
-      : undefined,
+    hasMail ? undefined : div('notice', h('p', {}, noMail)),
     topics?.element,
-    div('field', h('label', { for: 'subject' }, strings.subject), subject),
-    div('field', h('label', { for: 'body' }, strings.message), body, meter, size),
+    ...fields,
   );
+  body.after(size);
 
   /** Shows topic, size and direction of the texts. */
   const update = (): void => {
     // dir=auto would make each keystroke in a text of 400 KB take a second.
-    for (const field of [subject, body]) field.dir = directionOf(field.value);
-    const measured = measure(subject.value, body.value);
-    const wasOver = level === 'over';
-    level = measured.level;
-    meter.style.setProperty('--share', String(Math.min(1, measured.bytes / ITEM_LIMIT)));
-    element.dataset['level'] = level;
-    const text = isMissing ? strings.empty : describeSize(locale, measured);
+    for (const input of Object.values(inputs)) input.dir = directionOf(input.value);
+    const measured = measure(read());
+    const wasOver = state.isOver;
+    state.isOver = measured.level === 'over';
+    const text = state.isMissing ? strings.empty : describeSize(locale, measured);
     if (size.textContent !== text) size.textContent = text;
-    body.ariaInvalid = level === 'over' || isMissing ? 'true' : null;
+    body.ariaInvalid = state.isOver || state.isMissing ? 'true' : null;
     topics?.update();
-    if (level !== 'over' || wasOver) return;
+    if (!state.isOver || wasOver) return;
     onTooLarge();
     // It is below a text that may fill the window.
     size.scrollIntoView({ block: 'nearest' });
   };
 
   const write = (next: Texts): void => {
-    subject.value = next.subject;
-    body.value = next.body;
+    for (const name of fieldNames) inputs[name].value = next[name];
     update();
   };
 
   element.addEventListener('input', () => {
-    isMissing = false;
+    state.isMissing = false;
     update();
   });
   write(texts);
 
   return {
     element,
-    read: (): Texts => ({ subject: subject.value, body: body.value }),
+    read,
     write,
-    hasText: (): boolean => subject.value !== '' || body.value !== '',
     /** Whether the texts can be sent. A topic is not a message. Says why not. */
     validate(isRefused: boolean): boolean {
       const hasSubject = topics === undefined ? subject.value.trim() !== '' : !topics.isAlone();
-      isMissing = !hasSubject && body.value.trim() === '';
-      if (!isMissing && !isRefused && measure(subject.value, body.value).level !== 'over') {
-        return true;
+      state.isMissing = !hasSubject && body.value.trim() === '';
+      if (!state.isMissing && !isRefused && !state.isOver) {
+        return Object.values(inputs).every((input) => input.reportValidity());
       }
       body.focus();
       size.scrollIntoView({ block: 'nearest' });
@@ -99,8 +89,7 @@ export function createEditor(
       return false;
     },
     lock(isLocked: boolean): void {
-      subject.readOnly = isLocked;
-      body.readOnly = isLocked;
+      for (const input of Object.values(inputs)) input.readOnly = isLocked;
     },
     focusFirst: () => subject.focus(),
     focusMessage: () => body.focus(),

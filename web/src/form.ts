@@ -2,11 +2,12 @@
 import { isFailure, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ask, button, div, h, notice, setBusy } from '../ui/dom.ts';
-import type { Draft, Drafts } from './drafts.ts';
+import type { Drafts } from './drafts.ts';
 import { createEditor } from './editor.ts';
+import { EMPTY, hasText, isSame } from './fields.ts';
 import { describeOldAttempt, describeSendFailure } from './messages.ts';
-import { send } from './outbox.ts';
 import { sentPanel } from './sent.ts';
+import { createSubmission } from './submission.ts';
 import type { ViewParts } from './view-parts.ts';
 
 interface FormParts extends Omit<ViewParts, 'onSent'> {
@@ -21,46 +22,38 @@ interface FormParts extends Omit<ViewParts, 'onSent'> {
 
 /** Milliseconds until the form says that sending takes longer than usual. */
 const SLOW_AFTER = 6_000;
-/** Milliseconds after which a key is not sent again: the service knows it for 24 hours. */
-const KEY_LIFETIME = 23 * 3_600_000;
 
 export function createForm(parts: FormParts) {
-  const { api, drafts, refreshList, locale, signal } = parts;
+  const { api, refreshList, locale, signal } = parts;
   const { form: strings, ask: questions, sent, session, failures } = locale.strings;
-  const kept = drafts.load();
-  let key = kept?.key ?? crypto.randomUUID();
-  let pending = kept?.pending;
-  let isSending = false;
-  let needsSignIn = false;
-  let isKept = true;
-  /** When the limit ends at which the service has refused the draft, in milliseconds since the epoch. */
-  let waitsUntil = 0;
-  /** Whether the text must be edited before it can be sent: the service has called it too large. */
-  let mustEdit = false;
-  /** The failure that is shown. */
-  let shown: Failure | undefined;
+  const submission = createSubmission(
+    parts.drafts,
+    async (request, key) => api.create(request, key, locale.language),
+    () => navigator.onLine,
+  );
+  const state = {
+    isSending: false,
+    isKept: true,
+    /** When the limit ends at which the service has refused the draft, in milliseconds since the epoch. */
+    waitsUntil: 0,
+  };
+  /** Why the last attempt has failed. */
+  let failure: Failure | undefined;
   /** What replaces the fields after sending. */
   let panel: HTMLElement | undefined;
-  /** How often the browser came online. */
-  let reconnections = 0;
 
   const keptNote = h('p', { class: 'kept' });
   const status = h('div', { class: 'live', role: 'status' });
   const alert = h('div', { class: 'live', role: 'alert' });
   const submit = h('button', { class: 'primary', type: 'submit' }, strings.send);
-  const offlineHint = notice('plain', {
-    title: failures.offline,
-    text: strings.offline,
-  });
-  const editor = createEditor(parts, kept ?? { subject: '', body: '' }, () => {
+  const offlineHint = notice('plain', { title: failures.offline, text: strings.offline });
+  const editor = createEditor(parts, submission.texts, () => {
     // The size says the same.
-    if (shown?.kind === 'too-large') show(status);
+    if (failure?.kind === 'too-large') show(status);
   });
-  const { hasText } = editor;
   const actions = div('actions', submit, keptNote);
   const attributes = { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true };
-  const progress = h('div', { class: 'progress', 'aria-hidden': 'true' });
-  const form = h('form', attributes, progress, editor.element, alert, status, actions);
+  const form = h('form', attributes, editor.element, alert, status, actions);
   const backButton = button(strings.backToForm, { class: 'primary back', hidden: true }, () => {
     writeAnother();
     form.scrollIntoView();
@@ -70,29 +63,23 @@ export function createForm(parts: FormParts) {
     backButton.hidden = entries.at(-1)?.isIntersecting ?? true;
   }).observe(form);
 
-  const read = (): Draft => ({
-    ...editor.read(),
-    key,
-    ...(pending !== undefined && { pending }),
-  });
-
+  const isWritten = (): boolean => hasText(editor.read());
   /** Whether there is text that no storage takes. */
-  const wouldLose = (): boolean => !isKept && hasText();
+  const wouldLose = (): boolean => !state.isKept && isWritten();
 
   const keep = (): void => {
-    form.classList.toggle('blank', !hasText());
-    // Text that is typed into an empty form is a new draft.
-    if (!hasText() && pending === undefined) key = crypto.randomUUID();
-    isKept = drafts.save(read());
-    keptNote.textContent = !isKept ? strings.notKept : hasText() ? strings.kept : '';
+    state.isKept = submission.keep(editor.read());
+    form.classList.toggle('blank', !isWritten());
+    keptNote.textContent = !state.isKept ? strings.notKept : isWritten() ? strings.kept : '';
   };
 
   const show = (region: HTMLElement, ...content: Node[]): void => {
     alert.replaceChildren();
     status.replaceChildren();
     region.replaceChildren(...content);
-    shown = undefined;
   };
+  const say = (text: string): void => show(status, h('p', { class: 'sr' }, text));
+  const explain = (failed: Failure) => describeSendFailure(locale, failed, Date.now());
 
   const showPanel = (next?: HTMLElement): void => {
     panel?.remove();
@@ -100,22 +87,6 @@ export function createForm(parts: FormParts) {
     editor.element.hidden = next !== undefined;
     actions.hidden = next !== undefined;
     if (next !== undefined) editor.element.after(next);
-  };
-
-  /** Says that the browser is offline, or, after a failure for that reason, that it is online again. */
-  const showConnection = (): void => {
-    if (isSending || panel !== undefined) return;
-    if (!navigator.onLine) {
-      if (!alert.hasChildNodes()) show(status, offlineHint);
-    } else if (shown?.kind === 'offline') {
-      const [label, text] = shown.mayBeDone
-        ? [strings.tryAgain, describeSendFailure(locale, shown, Date.now()).text]
-        : [strings.send, strings.ready.text];
-      submit.textContent = label;
-      show(status, notice('plain', { title: strings.connected, text }));
-    } else {
-      offlineHint.remove();
-    }
   };
 
   const writeAnother = (): void => {
@@ -126,33 +97,45 @@ export function createForm(parts: FormParts) {
     showConnection();
   };
 
-  const setSending = (sending: boolean): void => {
-    isSending = sending;
-    form.classList.toggle('sending', sending);
-    setBusy(submit, sending);
-    editor.lock(sending);
+  /** Says that the browser is offline, or, after a failure for that reason, that it is online again. */
+  const showConnection = (): void => {
+    if (state.isSending || panel !== undefined) return;
+    if (!navigator.onLine) {
+      if (!alert.hasChildNodes()) show(status, offlineHint);
+      return;
+    }
+    offlineHint.remove();
+    if (failure?.kind !== 'offline') return;
+    const text = failure.mayBeDone ? explain(failure).text : strings.ready.text;
+    submit.textContent = failure.mayBeDone ? strings.tryAgain : strings.send;
+    failure = undefined;
+    show(status, notice('plain', { title: strings.connected, text }));
+  };
+
+  const setSending = (isSending: boolean): void => {
+    state.isSending = isSending;
+    setBusy(submit, isSending);
+    editor.lock(isSending);
   };
 
   const empty = (): void => {
-    pending = undefined;
-    editor.write({ subject: '', body: '' });
+    submission.edit();
+    editor.write(EMPTY);
     keep();
   };
 
   const finish = (inquiry: Inquiry): void => {
-    const sentKey = key;
+    const key = submission.key();
     empty();
-    parts.onSent(inquiry, sentKey);
+    parts.onSent(inquiry, key);
     const { activeElement } = document;
     const isElsewhere =
       activeElement !== null && activeElement !== document.body && !form.matches(':focus-within');
-    const { element, title } = sentPanel(inquiry, parts, writeAnother, (text) =>
-      show(status, h('p', { class: 'sr' }, text)),
-    );
+    const { element, title } = sentPanel(inquiry, parts, writeAnother, say);
     show(status);
     showPanel(element);
     // Focusing the title announces it. A user who has moved on to something else keeps the focus.
-    if (isElsewhere) return show(status, h('p', { class: 'sr' }, title.textContent));
+    if (isElsewhere) return say(sent.title);
     title.focus({ preventScroll: true });
     element.scrollIntoView({ block: 'nearest' });
     // Where the window is too low for the whole panel.
@@ -160,106 +143,79 @@ export function createForm(parts: FormParts) {
   };
 
   /** Lets the button work again after some seconds, and says so. */
-  const waitFor = (seconds: number): void => {
-    const failure = shown;
-    waitsUntil = Date.now() + seconds * 1_000;
+  const waitFor = (seconds: number, limit: Failure): void => {
+    state.waitsUntil = Date.now() + seconds * 1_000;
     setBusy(submit, true);
     setTimeout(() => {
-      setBusy(submit, isSending);
-      if (shown === failure) show(status, notice('plain', strings.ready));
+      setBusy(submit, state.isSending);
+      if (failure === limit) show(status, notice('plain', strings.ready));
     }, seconds * 1_000);
   };
 
-  const fail = (failure: Failure): void => {
-    needsSignIn = failure.kind === 'signed-out';
-    mustEdit = failure.kind === 'too-large';
-    submit.textContent = needsSignIn
-      ? session.signInAgain
-      : mustEdit
-        ? strings.send
-        : strings.tryAgain;
-    if (!failure.mayBeDone) pending = needsSignIn ? 'signed-out' : undefined;
-    keep();
-    show(alert, notice('bad', describeSendFailure(locale, failure, Date.now())));
-    shown = failure;
-    if (failure.kind === 'limit') waitFor(failure.retryAfter ?? 0);
-    parts.onFailed?.(failure);
+  const fail = (failed: Failure): void => {
+    failure = failed;
+    const { kind, retryAfter = 0 } = failed;
+    if (kind === 'signed-out') submit.textContent = session.signInAgain;
+    else if (kind !== 'too-large') submit.textContent = strings.tryAgain;
+    show(alert, notice('bad', explain(failed)));
+    if (kind === 'limit') waitFor(retryAfter, failed);
+    parts.onFailed?.(failed);
     // The message may have moved the button out of view.
     submit.scrollIntoView({ block: 'nearest' });
+    // The connection may be back already.
+    showConnection();
   };
 
   /** The key names another version of the draft, which was sent before the last edit or from another tab. */
-  const askAboutVersions = async (failure: Failure): Promise<void> => {
-    pending = undefined;
-    keep();
+  const askAboutVersions = async (failed: Failure): Promise<void> => {
     show(status);
     refreshList();
-    const answer = await ask(form, describeSendFailure(locale, failure, Date.now()), [
+    const answer = await ask(form, explain(failed), [
       ['send', questions.sendVersion],
       ['edit', questions.goOnEditing],
     ]);
     if (answer !== 'send') return editor.focusMessage();
-    key = crypto.randomUUID();
+    submission.renew();
     await transmit();
   };
 
-  /** Sends the draft, or repeats an attempt whose outcome is unknown. */
   const transmit = async (): Promise<void> => {
-    const isRetry = typeof pending === 'number';
-    if (typeof pending === 'number' && Date.now() - pending > KEY_LIFETIME) {
-      const message = describeOldAttempt(locale, pending);
-      pending = undefined;
-      key = crypto.randomUUID();
+    failure = undefined;
+    submit.textContent = strings.send;
+    const triedAt = submission.expiredAttempt();
+    if (triedAt !== undefined) {
+      submission.renew();
       keep();
-      submit.textContent = strings.send;
-      show(status, notice('plain', message));
-      refreshList();
-      return;
+      show(status, notice('plain', describeOldAttempt(locale, triedAt)));
+      return refreshList();
     }
-    if (!navigator.onLine) return fail({ kind: 'offline', mayBeDone: isRetry });
-    if (!isRetry) pending = Date.now();
-    const before = reconnections;
-    keep();
     setSending(true);
     submit.textContent = strings.sending;
-    show(status, h('p', { class: 'sr' }, strings.sendingNow));
+    say(strings.sending);
     const slow = setTimeout(
       () => show(status, h('p', { class: 'note' }, strings.slow)),
       SLOW_AFTER,
     );
-    const result = await send(
-      async (request, own) => api.create(request, own, locale.language),
-      read(),
-      isRetry,
-    );
+    const result = await submission.send(editor.read());
     clearTimeout(slow);
     setSending(false);
     submit.textContent = strings.send;
-    if (!isFailure(result)) {
-      finish(result);
-    } else if (result.kind === 'reused') {
-      await askAboutVersions(result);
-    }
-    // navigator.onLine may be wrong for some seconds while the connection comes back.
-    else if (result.kind === 'offline' && reconnections > before) {
-      fail({ ...result, kind: 'unreachable' });
-    } else {
-      fail(result);
-    }
+    if (!isFailure(result)) finish(result);
+    else if (result.kind === 'reused') await askAboutVersions(result);
+    else fail(result);
   };
 
   const submitForm = async (): Promise<void> => {
-    if (isSending || panel !== undefined || Date.now() < waitsUntil) return;
-    if (needsSignIn) {
+    if (state.isSending || panel !== undefined || Date.now() < state.waitsUntil) return;
+    if (failure?.kind === 'signed-out') {
       setSending(true);
       await parts
         .signIn()
-        .catch(() => fail({ kind: 'unreachable', mayBeDone: typeof pending === 'number' }))
+        .catch(() => fail({ kind: 'unreachable', mayBeDone: submission.isUnsure() }))
         .finally(() => setSending(false));
       return;
     }
-    if (!editor.validate(mustEdit)) return;
-    await transmit();
+    if (editor.validate(failure?.kind === 'too-large')) await transmit();
   };
 
   form.addEventListener('submit', (event) => {
@@ -267,9 +223,9 @@ export function createForm(parts: FormParts) {
     void submitForm();
   });
   form.addEventListener('input', () => {
-    // An edited text is a new attempt.
-    pending = undefined;
-    mustEdit = false;
+    submission.edit();
+    // A shorter text may be taken.
+    if (failure?.kind === 'too-large') failure = undefined;
     // Only the status is cleared; an error stays until the next attempt.
     if (!offlineHint.isConnected) status.replaceChildren();
     keep();
@@ -282,11 +238,7 @@ export function createForm(parts: FormParts) {
   const warnOfLoss = (event: Event): void => {
     if (wouldLose()) event.preventDefault();
   };
-  const countReconnection = (): void => {
-    reconnections++;
-  };
   addEventListener('beforeunload', warnOfLoss, { signal });
-  addEventListener('online', countReconnection, { signal });
   for (const change of ['online', 'offline']) addEventListener(change, showConnection, { signal });
   keep();
   showConnection();
@@ -295,23 +247,21 @@ export function createForm(parts: FormParts) {
     element: form,
     /** Leads back to the form; visible while the form is out of view. For the end of a box that holds the form. */
     backButton,
-    hasText,
+    hasText: isWritten,
     wouldLose,
     empty,
     /** Empties the form when another tab has sent the draft that is in it. */
-    sentElsewhere(inquiry: Inquiry, sentKey: string): void {
+    sentElsewhere(inquiry: Inquiry, key: string): void {
       // An attempt of this tab ends by itself, with the same inquiry.
-      if (isSending || key !== sentKey) return;
-      const { subject, body } = editor.read();
-      if (subject !== inquiry.subject || body !== inquiry.body) return;
+      if (state.isSending || submission.key() !== key || !isSame(editor.read(), inquiry)) return;
       empty();
-      submit.textContent = needsSignIn ? session.signInAgain : strings.send;
+      if (failure?.kind !== 'signed-out') submit.textContent = strings.send;
       show(status, notice('plain', sent.elsewhere));
     },
     /** Finishes sending after a reload or sign-in during sending. */
     async resume(): Promise<void> {
-      if (typeof pending === 'number') return transmit();
-      if (pending === undefined) return;
+      if (submission.isUnsure()) return transmit();
+      if (!submission.isReady()) return;
       show(status, notice('plain', strings.ready));
       submit.focus();
     },

@@ -4,6 +4,7 @@ import { toReference } from '../../src/limits.ts';
 import { copyButton } from '../ui/copy.ts';
 import { button, div, h } from '../ui/dom.ts';
 import { beginningOf } from '../ui/format.ts';
+import { fieldNames, textsOf } from './fields.ts';
 import type { Locale } from './locale.ts';
 import type { Hit } from './search.ts';
 
@@ -29,10 +30,8 @@ const SEEN = 100;
 const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
 if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
-export function createItem(
-  { id, subject, body, created_at }: Inquiry,
-  { locale, linkTo, say }: ItemParts,
-) {
+export function createItem(inquiry: Inquiry, { locale, linkTo, say }: ItemParts) {
+  const { id, subject, body, created_at } = inquiry;
   const { list: strings, sent } = locale.strings;
   const time = locale.formatTime(created_at);
   const title = h(
@@ -66,12 +65,16 @@ export function createItem(
   const fillFoot = (): void => {
     const copy = (label: string, content: string) =>
       copyButton(label, content, small, strings, say);
-    const texts = [subject, body].filter((part) => part !== '').join('\n\n');
+    // The title and the text have the other two.
+    const further = fieldNames
+      .filter((name) => name !== 'subject' && name !== 'body' && inquiry[name])
+      .map((name) => `${locale.strings.form.fields[name]}: ${inquiry[name]}`);
     foot.append(
+      ...further.map((line) => h('p', { class: 'text', dir: 'auto' }, line)),
       h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, toReference(id))),
       div(
         'copy',
-        copy(strings.copyText, texts),
+        copy(strings.copyText, textsOf(inquiry).join('\n\n')),
         ...(linkTo === undefined ? [] : [copy(strings.copyLink, linkTo(id))]),
       ),
     );

@@ -3,7 +3,6 @@
  */
 import { isFailure, type Api, type Failure } from './api.ts';
 import type { CreateInquiryRequest, Inquiry } from '../../src/contract.ts';
-import type { Draft } from './drafts.ts';
 
 /** How often a draft is sent again while another request with its key is being processed. */
 const CONFLICTS = 5;
@@ -25,7 +24,8 @@ const sleep = async (seconds: number) =>
  */
 export async function send(
   create: (request: CreateInquiryRequest, key: string) => ReturnType<Api['create']>,
-  { key, pending: _pending, ...texts }: Draft,
+  texts: CreateInquiryRequest,
+  key: string,
   isRetry: boolean,
   wait: (seconds: number) => Promise<unknown> = sleep,
 ): Promise<Inquiry | Failure> {

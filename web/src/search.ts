@@ -1,13 +1,14 @@
 /** Search over the inquiries, and the days that they are grouped by. */
 import type { Inquiry } from '../../src/contract.ts';
 import { fold, foldWithPlaces, isFound, parseQuery } from '../../src/search-text.ts';
+import { textsOf } from './fields.ts';
 import type { Locale } from './locale.ts';
 
 /** The texts of an inquiry as they are compared; made once. */
 const foldedTexts = new WeakMap<Inquiry, string>();
 
 function foldedTextOf(inquiry: Inquiry): string {
-  const text = foldedTexts.get(inquiry) ?? fold(`${inquiry.subject}\n${inquiry.body}`);
+  const text = foldedTexts.get(inquiry) ?? fold(textsOf(inquiry).join('\n'));
   foldedTexts.set(inquiry, text);
   return text;
 }

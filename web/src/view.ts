@@ -1,6 +1,7 @@
 /** The form and the list of one user. The page and the custom element show it. */
 import { ask, h } from '../ui/dom.ts';
 import { createDrafts } from './drafts.ts';
+import { EMPTY, hasText as isWritten } from './fields.ts';
 import { createForm } from './form.ts';
 import { createList } from './list.ts';
 import type { Locale } from './locale.ts';
@@ -78,8 +79,8 @@ export function createView(parts: ViewParts) {
 /** Whether a message, which may come from another version of the page, is one. */
 function isSentMessage(data: unknown): data is SentMessage {
   const { inquiry, key } = toRecord(data);
-  const { id, cognito_sub, email, subject, body, created_at } = toRecord(inquiry);
-  return [key, id, cognito_sub, email, subject, body, created_at].every(isText);
+  const { id, subject, body, created_at } = toRecord(inquiry);
+  return [key, id, subject, body, created_at].every(isText);
 }
 
 /** Asks at sign-out what becomes of text that is not sent; 'delete': in all tabs. */
@@ -99,8 +100,7 @@ export async function askToLeave(
 
 /** Whether there is such text in this tab, in another one, or in what a closed one has stored. */
 async function isTextAnywhere({ hasText, drafts, tabs }: View): Promise<boolean> {
-  const { subject = '', body = '' } = drafts.load() ?? {};
-  if (hasText() || subject + body !== '') return true;
+  if (hasText() || isWritten(drafts.load() ?? EMPTY)) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   tabs.addEventListener('message', ({ data }) => data === TEXT_ANSWER && resolve(true));
   tabs.postMessage(TEXT_QUESTION);

@@ -44,8 +44,7 @@ export const strings: Strings = {
     title: 'Wie können wir Ihnen helfen?',
     lead: 'Schreiben Sie uns, worum es geht.',
     topics: 'Themen',
-    subject: 'Betreff (optional)',
-    message: 'Nachricht',
+    fields: { subject: 'Betreff (optional)', body: 'Nachricht' },
     empty: 'Bitte schreiben Sie eine Nachricht.',
     noMail: (email) => `An ${email} können wir keine E-Mails senden.`,
     reachable:
@@ -55,7 +54,6 @@ export const strings: Strings = {
     tryAgain: 'Erneut versuchen',
     kept: 'Entwurf in diesem Browser gespeichert.',
     notKept: 'Dieser Browser kann keine Entwürfe speichern. Lassen Sie diese Seite geöffnet.',
-    sendingNow: 'Ihre Anfrage wird gesendet.',
     slow: 'Das dauert länger als üblich. Bitte lassen Sie diese Seite geöffnet.',
     ready: {
       title: 'Bereit zum Senden',

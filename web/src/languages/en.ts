@@ -45,8 +45,7 @@ export const strings = {
     /** Default of the introduction. */
     lead: 'Tell us what it’s about.',
     topics: 'Topics',
-    subject: 'Subject (optional)',
-    message: 'Message',
+    fields: { subject: 'Subject (optional)', body: 'Message' },
     /** Subject and message are empty. */
     empty: 'Please write a message.',
     /** The address of the account is one to which no mail can go. */
@@ -59,8 +58,6 @@ export const strings = {
     tryAgain: 'Try again',
     kept: 'Draft saved in this browser.',
     notKept: 'This browser can’t save drafts. Keep this page open.',
-    /** For screen readers, when sending begins. */
-    sendingNow: 'Sending your inquiry.',
     slow: 'This is taking longer than usual. Please keep this page open.',
     ready: {
       title: 'Ready to send',

@@ -47,8 +47,7 @@ export const strings: Strings = {
     title: '¿En qué podemos ayudarle?',
     lead: 'Cuéntenos de qué se trata.',
     topics: 'Temas',
-    subject: 'Asunto (opcional)',
-    message: 'Mensaje',
+    fields: { subject: 'Asunto (opcional)', body: 'Mensaje' },
     empty: 'Escriba un mensaje.',
     noMail: (email) => `No podemos enviar correos electrónicos a ${email}.`,
     reachable:
@@ -58,7 +57,6 @@ export const strings: Strings = {
     tryAgain: 'Intentar de nuevo',
     kept: 'Borrador guardado en este navegador.',
     notKept: 'Este navegador no puede guardar borradores. Mantenga abierta esta página.',
-    sendingNow: 'Su consulta se está enviando.',
     slow: 'Está tardando más de lo habitual. Mantenga abierta esta página.',
     ready: {
       title: 'Lista para enviar',

@@ -45,8 +45,7 @@ export const strings: Strings = {
     title: 'Comment pouvons-nous vous aider\u202f?',
     lead: 'Dites-nous de quoi il s’agit.',
     topics: 'Sujets',
-    subject: 'Objet (facultatif)',
-    message: 'Message',
+    fields: { subject: 'Objet (facultatif)', body: 'Message' },
     empty: 'Veuillez écrire un message.',
     noMail: (email) => `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}.`,
     reachable:
@@ -56,7 +55,6 @@ export const strings: Strings = {
     tryAgain: 'Réessayer',
     kept: 'Brouillon enregistré dans ce navigateur.',
     notKept: 'Ce navigateur ne peut pas enregistrer de brouillons. Laissez cette page ouverte.',
-    sendingNow: 'Votre demande est en cours d’envoi.',
     slow: 'L’envoi prend plus de temps que d’habitude. Veuillez laisser cette page ouverte.',
     ready: {
       title: 'Votre demande est prête',

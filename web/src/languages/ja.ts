@@ -44,8 +44,7 @@ export const strings: Strings = {
     title: 'どのようなご用件でしょうか？',
     lead: '内容をお聞かせください。',
     topics: 'お問い合わせの種類',
-    subject: '件名（任意）',
-    message: 'メッセージ',
+    fields: { subject: '件名（任意）', body: 'メッセージ' },
     empty: 'メッセージを入力してください。',
     noMail: (email) => `${email}にはメールをお送りできません。`,
     reachable: '別のメールアドレスや電話番号など、ほかの連絡方法をメッセージにお書きください。',
@@ -54,7 +53,6 @@ export const strings: Strings = {
     tryAgain: 'もう一度試す',
     kept: '下書きをこのブラウザに保存しました。',
     notKept: 'このブラウザには下書きを保存できません。このページを開いたままにしてください。',
-    sendingNow: 'お問い合わせを送信しています。',
     slow: '通常より時間がかかっています。このページを開いたままお待ちください。',
     ready: {
       title: '送信できます',

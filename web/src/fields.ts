@@ -1,0 +1,43 @@
+/** The fields of an inquiry as the form has them. A further one is a line here and a label in each language. */
+import type { CreateInquiryRequest } from '../../src/contract.ts';
+
+export type FieldName = keyof CreateInquiryRequest;
+
+/** What an inquiry is made of; a field that is not filled in is empty. */
+export type Texts = Readonly<Record<FieldName, string>>;
+
+/** The attributes of each field's control, such as `maxlength`, in the order of the form. */
+export const CONTROLS: Readonly<Record<FieldName, Readonly<Record<string, string>>>> = {
+  subject: { type: 'text', autocomplete: 'off' },
+  body: {
+    rows: '8',
+    'aria-describedby': 'size',
+    'aria-keyshortcuts': 'Control+Enter Meta+Enter',
+  },
+};
+
+/** Creates a value for each field. */
+export const mapFields = <Value>(create: (name: FieldName) => Value): Record<FieldName, Value> =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- CONTROLS has all names
+  Object.fromEntries(fieldNames.map((name) => [name, create(name)])) as Record<FieldName, Value>;
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
+export const fieldNames = Object.keys(CONTROLS) as readonly FieldName[];
+
+export const EMPTY: Texts = mapFields(() => '');
+
+export const hasText = (texts: Texts): boolean => fieldNames.some((name) => texts[name] !== '');
+
+/** The texts that are not empty, in the order of the form. */
+export const textsOf = (inquiry: CreateInquiryRequest): readonly string[] =>
+  fieldNames.flatMap((name) => inquiry[name] || []);
+
+export const isSame = (one: CreateInquiryRequest, other: CreateInquiryRequest): boolean =>
+  fieldNames.every((name) => (one[name] ?? '') === (other[name] ?? ''));
+
+/** What is sent: subject and body, and of the optional fields those with text. */
+export const toRequest = (texts: Texts): CreateInquiryRequest => {
+  const { subject, body } = texts;
+  const filled = fieldNames.filter((name) => texts[name] !== '');
+  return { ...Object.fromEntries(filled.map((name) => [name, texts[name]])), subject, body };
+};
