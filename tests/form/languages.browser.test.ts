@@ -45,7 +45,7 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
 
     await context.setOffline(true);
     await button(strings.form.send).click();
-    await page.getByText(strings.failures.sendOnline).waitFor();
+    await page.getByText(strings.form.offline).waitFor();
     await check();
     await context.setOffline(false);
 

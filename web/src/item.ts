@@ -46,10 +46,6 @@ export function createItem(inquiry: Inquiry, { locale, linkTo, say }: ItemParts)
   );
   title.classList.toggle('absent', subject.trim() === '');
   text.classList.toggle('absent', body.trim() === '');
-  const showAll =
-    subject.length + body.length > 10_000
-      ? strings.showAllOf(locale.formatBytes(new Blob([subject, body]).size))
-      : strings.showAll;
   const small = { class: 'small', 'aria-describedby': title.id };
   const toggle = button('', { ...small, hidden: true }, () => {
     const isOpen = toggle.ariaExpanded === 'true';
@@ -99,7 +95,7 @@ export function createItem(inquiry: Inquiry, { locale, linkTo, say }: ItemParts)
     }
     element.classList.toggle('folded', folded);
     for (const control of [opener, toggle]) control.ariaExpanded = String(!folded);
-    toggle.textContent = folded ? showAll : strings.showLess;
+    toggle.textContent = folded ? strings.showAll : strings.showLess;
     wasOpened = false;
     if (!folded && foot.childElementCount === 0) fillFoot();
   };

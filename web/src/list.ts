@@ -228,11 +228,10 @@ export function createList({
       place.replaceChildren(skeleton());
       say(strings.loading);
     }
-    const before = page?.inquiries[0]?.id;
     const result = await reload();
     say('');
     if (isFailure(result)) return fail(alert, result, async () => refresh(true));
-    if (isAsked) say(result.inquiries[0]?.id === before ? strings.upToDate : strings.updated);
+    if (isAsked) say(strings.updated);
     if (toView === undefined) return;
     const id = toView;
     toView = undefined;

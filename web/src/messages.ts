@@ -19,7 +19,7 @@ export function describeSendFailure(locale: Locale, failure: Failure, now: numbe
 }
 
 function explain(
-  { strings: { failures }, count, formatBytes, formatClock, join }: Locale,
+  { strings: { form, failures }, count, formatBytes, formatClock, join }: Locale,
   { kind, mayBeDone, message = '', retryAfter = 0 }: Failure,
   now: number,
 ): string {
@@ -36,9 +36,8 @@ function explain(
       minutes < 60 ? count(failures.minutes, minutes) : '',
       formatClock(now + retryAfter * 1_000),
     ),
-    busy: failures.tryInAMinute,
     refused: isolate(message),
-    offline: failures.sendOnline,
+    offline: form.offline,
   };
   return join(failures.nothingSent, failures.textKept, next[kind] ?? failures.again);
 }
@@ -69,7 +68,7 @@ export function describeListFailure(
   };
   return {
     title: failures[kind],
-    text: join(failures.list, then[kind] ?? failures.listTryAgain),
+    text: join(failures.list, then[kind] ?? failures.again),
   };
 }
 

@@ -108,9 +108,7 @@ export const strings: Strings = {
       many: 'بعد {n} دقيقة',
       other: 'بعد {n} دقيقة',
     },
-    tryInAMinute: 'يُرجى المحاولة مرة أخرى بعد دقيقة.',
-    sendOnline: 'يمكنك إرساله عند عودة الاتصال.',
-    again: 'يُرجى المحاولة مرة أخرى.',
+    again: 'يُرجى المحاولة مرة أخرى بعد دقيقة.',
     otherVersion: 'وصلت النسخة السابقة. هل نرسل هذه النسخة أيضًا؟',
     oldAttempt: 'ربما وصلت محاولة سابقة',
     oldAttemptText: (time) =>
@@ -118,13 +116,11 @@ export const strings: Strings = {
     list: 'تعذر تحميل استفساراتك.',
     listSignedOut: 'تظهر بعد تسجيل الدخول مجددًا.',
     listOffline: 'سيتم تحميلها عند عودة الاتصال.',
-    listTryAgain: 'يُرجى المحاولة مرة أخرى بعد قليل.',
   },
   list: {
     title: 'استفساراتك',
     refresh: 'تحديث',
     loading: 'جارٍ تحميل استفساراتك.',
-    upToDate: 'القائمة محدّثة.',
     updated: 'تم تحديث القائمة.',
     count: {
       zero: 'لا توجد استفسارات',
@@ -138,7 +134,6 @@ export const strings: Strings = {
     noSubject: 'بلا موضوع',
     noMessage: 'بلا رسالة',
     showAll: 'عرض الكل',
-    showAllOf: (size) => `عرض الكل (${size})`,
     showLess: 'عرض أقل',
     answers: 'لا تظهر الردود هنا.',
     search: 'البحث في استفساراتك',

@@ -120,9 +120,7 @@ export const strings = {
     wait: (wait: string, time: string) =>
       `You’ve sent as many inquiries as we accept in an hour. You can send it ${wait === '' ? '' : `${wait}, `}at ${time}.`,
     minutes: { one: 'in {n} minute', other: 'in {n} minutes' } as Plural,
-    tryInAMinute: 'Please try again in a minute.',
-    sendOnline: 'Send it when you’re connected again.',
-    again: 'Please try again.',
+    again: 'Please try again in a minute.',
     otherVersion: 'The earlier version has arrived. Do you want to send this version too?',
     oldAttempt: 'An earlier attempt may have arrived',
     oldAttemptText: (time: string) =>
@@ -130,20 +128,17 @@ export const strings = {
     list: 'We couldn’t load your inquiries.',
     listSignedOut: 'Sign in again to see them.',
     listOffline: 'They load when you’re connected again.',
-    listTryAgain: 'Please try again in a moment.',
   },
   list: {
     title: 'Your inquiries',
     refresh: 'Refresh',
     loading: 'Loading your inquiries.',
-    upToDate: 'The list is up to date.',
     updated: 'The list has been updated.',
     count: { one: '{n} inquiry', other: '{n} inquiries' } as Plural,
     more: 'Show more',
     noSubject: 'No subject',
     noMessage: 'No message',
     showAll: 'Show all',
-    showAllOf: (size: string) => `Show all (${size})`,
     showLess: 'Show less',
     /** Comes before where they do, of `sent`. */
     answers: 'Answers don’t appear here.',
