@@ -25,7 +25,7 @@ function setUp(overrides: Partial<InquiryStore> = {}) {
 const get = makeEvent({});
 const ask = (queryStringParameters: unknown) => ({ ...get, queryStringParameters });
 it.each<[number, unknown[]]>([
-  [405, [null, {}, makeEvent({ method: '__proto__' }), makeEvent({ method: ['GET'] })]],
+  [405, [null, {}, makeEvent({ method: '__proto__' })]],
   [
     401,
     [makeEvent({ claims: null }), { requestContext: { ...get.requestContext, authorizer: {} } }],
@@ -33,8 +33,8 @@ it.each<[number, unknown[]]>([
   [400, [null, CONTENT].map((body) => makeEvent({ method: 'POST', body }))],
   [500, [makeEvent({ method: 'POST', body: '', isBase64Encoded: true })]],
   [400, [{ ...makePost(CONTENT), headers: { 'idempotency-key': null } }]],
-  [400, [ask({ limit: 7 }), ask({ before: 7 })]],
-  [200, [ask(null), ask('limit=1')]],
+  [400, [ask({ limit: 7 })]],
+  [200, [ask(null)]],
 ])('answers %i to what no gateway sends, and stores nothing: %j', async (status, events) => {
   const { send, store } = setUp();
   for (const event of events) expect(await send(event)).toMatchObject({ statusCode: status });

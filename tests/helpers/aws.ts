@@ -56,8 +56,7 @@ const initially = () => ({
   changes: [] as string[],
   /** Other answers, by `METHOD PATH`, `X-Amz-Target` or the query API's action; undefined: the usual one. */
   answers: {} as Record<string, ((request: AwsRequest) => Answer | undefined) | undefined>,
-  /** The versions of the function, and its alias. */
-  versions: ['1', '2', '3', '9', '10'],
+  /** The alias of the function. */
   live: { FunctionVersion: '10', RevisionId: '1' } as Live | undefined,
   /** The result of an invocation of a name, which is that of the service; a rejection is an error of the function. */
   invoke: async (_name: string, event: string): Promise<string> =>
@@ -86,7 +85,7 @@ export async function startAws() {
     if (what === 'invocations') return invoke(name, body);
     if (name !== FUNCTION) return undefined;
     if (what === 'versions') {
-      const Versions = ['$LATEST', ...state.versions].map((Version) => ({
+      const Versions = ['$LATEST', '1', '2', '3', '9', '10'].map((Version) => ({
         Version,
         LastModified: `2026-11-${Version.padStart(2, '0')}T10:20:30.000+0000`,
         CodeSha256: `sha-${Version}`,

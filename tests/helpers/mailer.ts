@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { text as read } from 'node:stream/consumers';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { SendEmailCommandInput } from '@aws-sdk/client-sesv2';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBBatchResponse } from 'aws-lambda';
@@ -37,23 +38,11 @@ export const INBOX = { INBOX_TO: MAIL_SETTINGS.inboxTo, INBOX_FROM: MAIL_SETTING
 
 const MAILER = new URL('../../dist/mailer.mjs', import.meta.url).href;
 
+type Whole<Part> = Part extends object
+  ? { readonly [Name in keyof Part]-?: Whole<NonNullable<Part[Name]>> }
+  : Part;
 /** The body of a SendEmail request. */
-export interface SentMail {
-  readonly FromEmailAddress: string;
-  readonly Destination: { readonly ToAddresses: readonly string[] };
-  readonly ReplyToAddresses?: readonly string[];
-  readonly EmailTags: readonly { readonly Name: string; readonly Value: string }[];
-  readonly Content: {
-    readonly Simple: {
-      readonly Subject: { readonly Data: string };
-      readonly Body: {
-        readonly Text: { readonly Data: string };
-        readonly Html: { readonly Data: string };
-      };
-      readonly Headers: readonly { readonly Name: string; readonly Value: string }[];
-    };
-  };
-}
+export type SentMail = Whole<SendEmailCommandInput>;
 
 /** Imitates SES v2; `mails` are the requests that it has accepted, as they came. */
 async function startSes() {

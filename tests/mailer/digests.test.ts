@@ -41,7 +41,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   /** References of the newest ones, newest first. */
   const refer = (ids: string[]) => ids.toSorted().slice(-10).toReversed().map(toReference);
 
-  it('sends 10 mails side by side and never more, those of one inquiry in order', async () => {
+  it('sends 10 mails at once and no more, those of one inquiry in order', async () => {
     const mailer = await start();
     const records = await write(40);
     let [sending, most] = [0, 0];
@@ -64,7 +64,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.mails).toHaveLength(41);
   });
 
-  it('beyond the mails of an hour mails a digest with the count and the newest ten, one however many invocations begin, and later one with what came since', async () => {
+  it('beyond the mails of an hour sends one digest, and later one of what came since', async () => {
     const mailer = await start({ totalMailsPerHour: 5 });
     const records = await write(30);
     expect(await mailer.handle(records)).toEqual([]);
@@ -82,7 +82,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.digests().slice(1)).toEqual([{ count: 1, since: '06:03', references }]);
   });
 
-  it('does so when one person has used up theirs, with any emails; others’ inquiries and those of the next hour are mailed', async () => {
+  it('does so for one person with any emails, not for others, until the next hour', async () => {
     const mailer = await start();
     const eve = (n: number) => ({ cognito_sub: SUB, email: `eve${n}@example.com` });
     const records = await all.write(
@@ -104,7 +104,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.mailed('inquiry')).toHaveLength(14);
   });
 
-  it('has in the next digest what the one before has not brought to the team', async () => {
+  it('has in the next digest what the one before has not sent', async () => {
     const mailer = await start({ totalMailsPerHour: 1 });
     await mailer.handle(await write(3));
     all.failing = { digest: new Error('no') };
@@ -115,7 +115,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.digests()).toMatchObject([{ count: 4, since: '06:00' }]);
   });
 
-  it('has in a digest what was given up, when it is certain that no mail comes, and nothing else', async () => {
+  it('has in a digest what was given up, and nothing else', async () => {
     const mailer = await start();
     const smoke = await write(1, START, { email: SMOKE_TEST });
     const records = await write(5);
@@ -138,7 +138,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.digests()).toEqual([{ count: 3, since: '06:00', references }]);
   });
 
-  it('mails once a day what has waited for more than answer_within days, the oldest 50, oldest first', async () => {
+  it('mails the oldest 50 of those unanswered for answer_within days, once a day', async () => {
     await start({ answerWithin: 3 });
     const [answered = '', ...old] = (await write(60, START - 4 * DAY)).map(idOf);
     await write(5, START - 2 * DAY);

@@ -55,27 +55,24 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   it('asks SES for the mail', async () => {
     const inquiry = await mailer.create(undefined, { subject: 'Lamp', body: 'It is broken.' });
     expect(await mailer.handle([await insert(inquiry)])).toEqual([]);
-    const toContent = (Data: unknown) => ({ Charset: 'UTF-8', Data });
-    expect(mailer.mails).toEqual([
+    const named = (Name: string, Value: string) => ({ Name, Value });
+    expect(mailer.mails).toMatchObject([
       {
         FromEmailAddress: INBOX.INBOX_FROM,
         Destination: { ToAddresses: [INBOX.INBOX_TO] },
         ReplyToAddresses: ['ana@example.com'],
         ConfigurationSetName: 'inquiries-develop',
-        EmailTags: [
-          { Name: 'inquiry', Value: inquiry.id },
-          { Name: 'mail', Value: 'inquiry' },
-        ],
+        EmailTags: [named('inquiry', inquiry.id), named('mail', 'inquiry')],
         Content: {
           Simple: {
-            Subject: toContent('[inquiries develop] Lamp'),
+            Subject: { Charset: 'UTF-8', Data: '[inquiries develop] Lamp' },
             Body: {
-              Text: toContent(expect.stringMatching(/^\| It is broken\.\n/)),
-              Html: toContent(expect.stringContaining('>It is broken.<')),
+              Text: { Charset: 'UTF-8', Data: expect.stringMatching(/^\| It is broken\.\n/) },
+              Html: { Charset: 'UTF-8', Data: expect.stringContaining('>It is broken.<') },
             },
             Headers: [
-              { Name: 'References', Value: `<${inquiry.id}@mail.example.com>` },
-              { Name: 'Auto-Submitted', Value: 'auto-generated' },
+              named('References', `<${inquiry.id}@mail.example.com>`),
+              named('Auto-Submitted', 'auto-generated'),
             ],
           },
         },
@@ -93,7 +90,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(mailer.mails).toHaveLength(10);
   });
 
-  it('mails nothing for other records, of smoke tests, and of what has expired or was erased in the meantime', async () => {
+  it('mails nothing of other records, smoke tests and what has expired or was erased', async () => {
     const inquiry = await mailer.create();
     const before = await mailer.readRow(inquiry);
     await mailer.inbox.answer(inquiry.id, { respondent: 'bea' });
@@ -127,7 +124,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(text).toContain('"errorName":"AccessDeniedException"');
   });
 
-  it('has records and logs without personal data; the records expire, and the operators’ index does not have them', async () => {
+  it('has records that expire and are in no index, and logs, without personal data', async () => {
     const canary = 'canary7b1';
     const owner = makeOwner(`${canary}@example.com`);
     const inquiry = await mailer.create(owner, { subject: canary, body: canary });
@@ -224,7 +221,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(mailer.mails).toHaveLength(1);
     });
 
-    it('throttles until the end, the mails wait, and are reported as deferred, not as failures', async () => {
+    it('throttles until the end, the mails are deferred and no failures', async () => {
       mailer.mailFaults.plan = always(tooFast);
       expect(await mailer.handle(await createRecords(12), 7_000)).toHaveLength(12);
       const { outcomes, text } = await mailer.takeLog(12);
@@ -232,7 +229,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(text).not.toContain('"MailFailures":1');
     });
 
-    it('rejects one mail, it is logged as an error and not tried again; the others are sent', async () => {
+    it('rejects one mail, it is logged and not tried again; the others are sent', async () => {
       const records = await createRecords(3);
       mailer.mailFaults.plan = first(1, refuseMail(400, 'MessageRejected'));
       expect(await mailer.handle(records)).toEqual([]);
@@ -262,7 +259,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const absent = { ...INQUIRY, cognito_sub: sub, email, __edb_e__: 'inquiry' };
     const toTrial = (record: StreamRecord) => ({ trial: true, Records: [record] });
 
-    it('does everything of a mail but send it, again and again, also of an inquiry of a user', async () => {
+    it('does everything of a mail but send it, again and again', async () => {
       const rows = [marshall(absent), await mailer.readRow(await mailer.create())];
       for (const row of rows) {
         for (const record of [toRecord(row), toReply(row), toReply(row)]) {

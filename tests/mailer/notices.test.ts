@@ -45,7 +45,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     ).data;
   const outcomes = () => all.log.map(({ outcome }) => outcome);
 
-  it('tells the team, once, of a reply that could not be sent for an hour, and tries on', async () => {
+  it('tells the team once of a reply that is an hour late', async () => {
     const mailer = await start();
     const { record, id } = await writeReply();
     all.failing = { reply: NO };
@@ -60,7 +60,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await readReply(id)).not.toHaveProperty('undelivered');
   });
 
-  it('tries to tell the team of a reply that is refused until it can, then not again, also when SES cannot be reached in between', async () => {
+  it('tells the team of a refused reply once, as soon as it can', async () => {
     const mailer = await start();
     const { record, id } = await writeReply();
     all.failing = { reply: REJECTED, notice: NO };
@@ -127,7 +127,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await readReply(id)).toMatchObject({ undelivered: 'bounce' });
   });
 
-  it('says nothing of an erased inquiry, of an automatic reply to an acknowledgement, of a mail to the team, of SES’s test and of what is malformed', async () => {
+  it('sends no notice that is useless or might bounce', async () => {
     const mailer = await start();
     const [inquiry = ''] = (await write(1)).map(idOf);
     const erased = '01a1f794-6f77-70a2-a975-366ad3f1860a';
@@ -144,7 +144,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.mails).toEqual([]);
   });
 
-  it('tells the team of as many bounces in an hour as of new inquiries, also of mails of the user pool', async () => {
+  it('tells the team of as many bounces in an hour as of new inquiries', async () => {
     const mailer = await start({ totalMailsPerHour: 2 });
     for (const outcome of ['sent', 'sent', 'withheld']) {
       expect(await mailer.invoke(toEvent(SES_EXAMPLES.bounce))).toEqual({ outcomes: [outcome] });
@@ -164,7 +164,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(all.ofKind('acknowledgement')).toMatchObject([mail, mail]);
     });
 
-    it('nothing to an address that its issuer has not verified, and three in an hour to one address, whoever writes', async () => {
+    it('no unverified address, and one address three times an hour', async () => {
       const mailer = await start({ acknowledge: true });
       const others = await write(5, { ...VERIFIED, email: 'Ana@example.com' });
       const records = [...(await write(5, VERIFIED)), ...others];

