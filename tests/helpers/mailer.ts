@@ -42,7 +42,8 @@ type Whole<Part> = Part extends object
   ? { readonly [Name in keyof Part]-?: Whole<NonNullable<Part[Name]>> }
   : Part;
 /** The body of a SendEmail request. */
-export type SentMail = Whole<SendEmailCommandInput>;
+export type SentMail = Omit<Whole<SendEmailCommandInput>, 'ReplyToAddresses'> &
+  Pick<SendEmailCommandInput, 'ReplyToAddresses'>;
 
 /** Imitates SES v2; `mails` are the requests that it has accepted, as they came. */
 async function startSes() {
