@@ -1,5 +1,5 @@
 /** The benchmark's report. */
-import { cpus, release } from 'node:os';
+import { cpus } from 'node:os';
 import type { Cost } from '../local/lambda/sandbox.ts';
 import { BARE, OURS } from './contenders.ts';
 import { middleCost, type Bench, type Entrant } from './measure.ts';
@@ -38,7 +38,7 @@ export function formatResults(
   rounds: number,
 ): string {
   const [processor] = cpus();
-  const machine = `${process.platform} ${release()} ${process.arch}, ${cpus().length} × ${processor?.model.trim()}`;
+  const machine = `${process.platform}, ${cpus().length} × ${processor?.model.trim()}`;
   const limits = limited
     ? '128 MB of memory; a whole core during initialisation, then 7.2 % of one in periods of 20 ms'
     : 'none; only CPU times are meaningful';

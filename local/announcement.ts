@@ -74,7 +74,9 @@ function listDatabase(
     if (name === engine.name || !existsSync(join(folder, name))) continue;
     rows.push(['', `${name} has data of its own`, `(shown by --engine ${name})`]);
   }
-  if (seeded === 0) rows.push(['Seed', 'none', '(the table has inquiries; --reset deletes them)']);
-  else if (seeded !== undefined) rows.push(['Seed', `${seeded} inquiries`, '(without mails)']);
+  if (seeded !== undefined) {
+    const note = seeded > 0 ? '(without mails)' : '(there are others; --reset deletes them)';
+    rows.push(['Seed', `${seeded} inquiries`, note]);
+  }
   return rows;
 }

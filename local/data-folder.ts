@@ -21,7 +21,7 @@ export async function refuseFolderInUse(folder: string): Promise<void> {
   }
   // An engine ends a moment after its stack, unless it hangs.
   for (let waits = 0; await listens(enginePid, engine); waits++) {
-    if (waits === 50) {
+    if (waits === 30) {
       throw new UsageError(
         `${inUse} DynamoDB Local, whose stack has ended; end it with kill -9 ${enginePid}.`,
       );

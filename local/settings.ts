@@ -14,8 +14,8 @@ Usage: npm start -- [options]
   --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if there is a JDK 17 or newer)
   --data FOLDER      where inquiries and the issuer's key are kept (default: .data)
   --reset            delete the inquiries kept so far
-  --seed N           fill a table without inquiries with N, up to 5,000, of the last six weeks in six languages:
-                     waiting, answered and dismissed ones; no mails are sent about them
+  --seed N           fill a table without inquiries with N, up to 5,000, of the last six weeks in six languages;
+                     no mails are sent about them
   --inspect[=PORT]   debug the function: Node's inspector on 127.0.0.1 (default: 9229), one sandbox, no timeout
   --cors-origin URL  the origin of a page of yours, such as http://localhost:5173, that may sign in and call the
                      API from a browser, as the contact form may; repeatable

@@ -1,8 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import {
   startFunction,
@@ -11,29 +8,24 @@ import {
 } from '../../local/lambda/function.ts';
 
 const lines: string[] = [];
-const running: LocalFunction[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((each) => each.close()));
-  lines.length = 0;
-});
+afterEach(() => void lines.splice(0));
 
 const start = async (module: string, options: Partial<FunctionOptions> = {}) => {
   const log = (line: string): void => void lines.push(line);
   const started = await startFunction({ module, environment: {}, timeout: 5_000, log, ...options });
-  running.push(started);
+  onTestFinished(() => started.close());
   return started;
 };
 const code = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
 /** Counts its invocations, tells processes apart, and does what the event says. */
 const OBEDIENT = code(`
   let count = 0;
-  export const handler = async ({ wait = 0, exit, hang, loop, thrown, later }) => {
+  export const handler = async ({ wait = 0, exit, hang, loop, thrown }) => {
     count++;
-    if (exit) process.exit(3);
+    if (exit) setTimeout(() => process.exit(3), exit);
     if (loop) for (;;);
     if (hang) await new Promise(() => {});
     if (thrown) throw thrown === 'string' ? 'secret' : new TypeError('secret');
-    if (later) setTimeout(() => process.exit(4), 100);
     await new Promise((resolve) => setTimeout(resolve, wait));
     return { count, pid: process.pid };
   };`);
@@ -44,19 +36,12 @@ const exists = (pid: number): boolean =>
   /^[^Z\s]/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout);
 
 it('fails an invocation whose initialisation fails, says where, and tries again for the next', async () => {
-  const mark = join(mkdtempSync(join(tmpdir(), 'inquiries-function-')), 'mark');
-  const started = await start(
-    code(`
-      import { existsSync, writeFileSync, rmSync } from 'node:fs';
-      const mark = ${JSON.stringify(mark)};
-      if (existsSync(mark)) { rmSync(mark); throw new Error('not this time'); }
-      writeFileSync(mark, '');
-      export const handler = async () => process.pid;`),
-  );
-  started.reload();
-  await expect(started.invoke('{}', 'r')).rejects.toThrow('not this time');
-  await expect.poll(() => lines.join('\n')).toContain('Error: not this time');
-  expect(Number(await started.invoke('{}', 'r'))).toBeGreaterThan(0);
+  const started = await start(code(`throw new Error('not this time')`), { lazy: true });
+  for (const count of [1, 2]) {
+    await expect(started.invoke('{}', 'r')).rejects.toThrow('not this time');
+    const isReport = (line: string) => line.startsWith('Error: not this time');
+    await expect.poll(() => lines.filter(isReport).length).toBe(count);
+  }
 });
 
 it('passes the event, a context and the given environment, and nothing of the parent’s', async () => {
@@ -92,8 +77,10 @@ it('ends a handler that hangs, even in an endless loop, and runs the next one in
 
 it('runs in a new process when the one before has ended, during an invocation or after it', async () => {
   const started = await start(OBEDIENT);
-  await expect(invoke(started, { exit: true })).rejects.toThrow('Runtime exited with code 3');
-  const { pid, count } = await invoke(started, { later: true });
+  await expect(invoke(started, { exit: 1, hang: true })).rejects.toThrow(
+    'Runtime exited with code 3',
+  );
+  const { pid, count } = await invoke(started, { exit: 100 });
   expect(count).toBe(1);
   // Signals reach a process until Node has noticed its end.
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);

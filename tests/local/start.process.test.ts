@@ -168,7 +168,7 @@ describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
 
   it('keeps inquiries over a restart, mails them once and silently, and closes everything on Ctrl-C', async () => {
     stack = await start(data, ['--port', '0', '--seed', '9']);
-    expect(stack.said()).toContain('Seed       none');
+    expect(stack.said()).toContain('Seed       0 inquiries');
     expect((await stack.subjects()).slice(0, 2)).toEqual(['Hello', 'First']);
     await stack.send('POST', 'Second');
     // In order: what the stream holds of the first inquiries was read before.
