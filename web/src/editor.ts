@@ -60,7 +60,7 @@ export function createEditor(
   };
 
   const write = (next: Texts): void => {
-    for (const name of fieldNames) inputs[name].value = next[name];
+    for (const name of fieldNames) inputs[name].value = next[name] ?? '';
     update();
   };
 

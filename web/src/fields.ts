@@ -3,8 +3,8 @@ import type { CreateInquiryRequest } from '../../src/contract.ts';
 
 export type FieldName = keyof CreateInquiryRequest;
 
-/** What an inquiry is made of; a field that is not filled in is empty. */
-export type Texts = Readonly<Record<FieldName, string>>;
+/** What an inquiry is made of; a field that is not filled in is empty or absent. */
+export type Texts = Readonly<CreateInquiryRequest>;
 
 /** The attributes of each field's control, such as `maxlength`, in the order of the form. */
 export const CONTROLS: Readonly<Record<FieldName, Readonly<Record<string, string>>>> = {
@@ -26,18 +26,18 @@ export const fieldNames = Object.keys(CONTROLS) as readonly FieldName[];
 
 export const EMPTY: Texts = mapFields(() => '');
 
-export const hasText = (texts: Texts): boolean => fieldNames.some((name) => texts[name] !== '');
-
 /** The texts that are not empty, in the order of the form. */
-export const textsOf = (inquiry: CreateInquiryRequest): readonly string[] =>
-  fieldNames.flatMap((name) => inquiry[name] || []);
+export const textsOf = (texts: Texts): readonly string[] =>
+  fieldNames.flatMap((name) => texts[name] || []);
 
-export const isSame = (one: CreateInquiryRequest, other: CreateInquiryRequest): boolean =>
+export const hasText = (texts: Texts): boolean => textsOf(texts).length > 0;
+
+export const isSame = (one: Texts, other: Texts): boolean =>
   fieldNames.every((name) => (one[name] ?? '') === (other[name] ?? ''));
 
 /** What is sent: subject and body, and of the optional fields those with text. */
 export const toRequest = (texts: Texts): CreateInquiryRequest => {
   const { subject, body } = texts;
-  const filled = fieldNames.filter((name) => texts[name] !== '');
+  const filled = fieldNames.filter((name) => texts[name]);
   return { ...Object.fromEntries(filled.map((name) => [name, texts[name]])), subject, body };
 };
