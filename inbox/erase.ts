@@ -297,16 +297,11 @@ function describeAccount(
   stage: string,
 ): string {
   const place = stage === 'local' ? 'The local stack' : `The stage ${stage}`;
-  switch (account.status) {
-    case 'kept':
-      return 'The account of the user is kept.';
-    case 'none':
-      return `${place} has no account of ${sub} in its user pool.`;
-    case 'found':
-      return `${place} has an account of ${sub} in its user pool ${account.pool}.`;
-    case 'elsewhere':
-      return `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
-  }
+  if (account.status === 'kept') return 'The account of the user is kept.';
+  if (account.status === 'none') return `${place} has no account of ${sub} in its user pool.`;
+  return account.status === 'found'
+    ? `${place} has an account of ${sub} in its user pool ${account.pool}.`
+    : `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
 }
 
 function printOwners(owners: readonly Owner[], task: Task): void {

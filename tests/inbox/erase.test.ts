@@ -213,7 +213,6 @@ describe('with faults', () => {
   it.each([
     ['recorded it, before it deleted anything', 0, 93, 63],
     ['deleted the idempotency keys', 2, 68, 63],
-    ['deleted the records of mails', 4, 63, 63],
     ['deleted the inquiries', 14, 38, 38],
   ])(
     'is finished by running it again after it ended while it %s',
@@ -304,19 +303,16 @@ describe('after a restore', () => {
     expect((await erase('--replay --yes')).json).toMatchObject([{ erasures: 1, deleted: 1 }]);
   });
 
-  it('--replay replays what it can and fails when the key was lost or replaced, and names a damaged one', async () => {
+  it('--replay replays what it can and fails when the key was replaced, and names a damaged one', async () => {
     const [first, second] = [await makeUser(), await makeUser()];
     const restored = await restore();
     await eraseUser(first.sub);
     const key = readFileSync(keyFile);
     rmSync(keyFile);
+    await eraseUser(second.sub);
     const line =
       '1 erasure cannot be replayed, because the key of the record was lost or replaced;';
-    const failure = { code: 1, stderr: containing(`\n${line}`) };
-    expect(await replay(restored)).toMatchObject(failure);
-    await eraseUser(second.sub);
-    expect(readFileSync(keyFile)).not.toEqual(key);
-    expect(await replay(restored)).toMatchObject(failure);
+    expect(await replay(restored)).toMatchObject({ code: 1, stderr: containing(`\n${line}`) });
     expect(await rowsOf(first.sub, restored)).toHaveLength(3);
     expect(await rowsOf(second.sub, restored)).toEqual([]);
 
@@ -336,8 +332,7 @@ describe('after a restore', () => {
 it('on a terminal deletes only when the name of the stage is typed', async () => {
   const { sub, email } = await makeUser();
   const question = 'Type local to delete the inquiries from the table ';
-  const time = String.raw`2[-\d]+ [:\d]+ \S+\n`;
-  const found = `${email}\n  sub     ${sub}\n  has     2 inquiries, 1 unanswered\n`;
+  const found = `${email}\n  sub     ${sub}\n  has     2 inquiries, 1 unanswered\n  oldest  2`;
   for (const [typed, code, left, outcome] of [
     ['yes', 1, 3, 'Nothing was deleted.'],
     ['\u0003', 1, 3, 'Nothing was deleted.'],
@@ -347,7 +342,7 @@ it('on a terminal deletes only when the name of the stage is typed', async () =>
     const { stdout, stderr, ...result } = await erase(`--sub ${sub}`, options);
     expect(stderr).toContain(`${question}${own.name}:`);
     expect(stderr).toContain('The local stack has no user pool of its\nown: the account of');
-    expect(stdout).toMatch(new RegExp(`^${found}  oldest  ${time}  newest  ${time}`));
+    expect(stdout).toContain(found);
     expect(stdout + stderr).toContain(`\n${outcome}\n`);
     expect([result.code, (await rowsOf(sub)).length]).toEqual([code, left]);
   }
@@ -405,14 +400,14 @@ describe('on a stage', () => {
     const faults = { ListTagsOfResource: answer(200, body), BatchWriteItem: write };
     own.meet((_, operation) => faults[operation as keyof typeof faults]);
   };
-  /** A parameter store with one parameter, and a pool without users; `rival` is created by someone else just before ours. */
-  const startStores = async (rival?: string) => {
+  /** A parameter store with one parameter, and a pool with these users; `rival` is created by someone else just before ours. */
+  const startStores = async ({ rival, subs = [] }: { rival?: string; subs?: string[] } = {}) => {
     const { answers } = await startStage(own.url);
     const stores = {
       answers,
       key: undefined as string | undefined,
       puts: [] as Row[],
-      users: [] as { Username: string; sub: string }[],
+      subs,
       requests: [] as unknown[],
     };
     answers['PutParameter'] = ({ body }) => {
@@ -430,16 +425,14 @@ describe('on a stage', () => {
     answers['ListUsers'] = ({ body }) => {
       const { Filter, ...input } = JSON.parse(body) as { Filter: string };
       stores.requests.push(input);
-      const Users = stores.users.filter((each) => Filter === `sub = "${each.sub}"`);
-      return { status: 200, body: { Users } };
+      const found = stores.subs.filter((sub) => Filter === `sub = "${sub}"`);
+      return { status: 200, body: { Users: found.map((sub) => ({ Username: `name-${sub}` })) } };
     };
     answers['AdminDeleteUser'] = ({ body }) => {
       const { Username } = JSON.parse(body) as { Username: string };
-      const left = stores.users.filter((each) => each.Username !== Username);
-      if (left.length === stores.users.length) {
-        return refusal(400, 'UserNotFoundException', 'User does not exist.');
-      }
-      stores.users = left;
+      const left = stores.subs.filter((sub) => Username !== `name-${sub}`);
+      if (left.length === stores.subs.length) return refusal(400, 'UserNotFoundException', '');
+      stores.subs = left;
       return { status: 200, body: {} };
     };
     return stores;
@@ -472,8 +465,9 @@ describe('on a stage', () => {
     expect(stores.puts).toEqual([{ Name, Type: 'SecureString', Value: stores.key }]);
   });
 
-  it('takes both tables and the key from the name of the service', async () => {
-    const stores = await startStores();
+  it('takes the tables and the key from the name of the service, and the key that someone else has just created', async () => {
+    const rival = Buffer.alloc(32, 7).toString('base64');
+    const stores = await startStores({ rival });
     await createTable(own.engine, 'shop-develop');
     await createErasuresTable(own.client, 'shop-develop-erasures');
     const sub = randomUUID();
@@ -481,16 +475,7 @@ describe('on a stage', () => {
     const { code, stderr } = await runInbox(args);
     expect([code, stderr]).toEqual([0, containing('--stage develop --service shop --table')]);
     expect(stores.puts).toMatchObject([{ Name: '/shop-develop/erasure-key' }]);
-    expect(await scan('shop-develop-erasures')).toEqual([recordOf(stores.key, sub)]);
-    expect(await scan(ERASURES)).not.toContainEqual(recordOf(stores.key, sub));
-  });
-
-  it('uses the key that someone else has created at the same time', async () => {
-    const rival = Buffer.alloc(32, 7).toString('base64');
-    await startStores(rival);
-    const { sub } = await makeUser();
-    expect(await eraseOnStage(sub)).toMatchObject({ code: 0 });
-    expect(await scan(ERASURES)).toContainEqual(recordOf(rival, sub));
+    expect(await scan('shop-develop-erasures')).toEqual([recordOf(rival, sub)]);
   });
 
   describe('with a user pool', () => {
@@ -499,8 +484,7 @@ describe('on a stage', () => {
     /** A user with inquiries and an account. */
     const startUser = async () => {
       const made = await makeUser();
-      const stores = await startStores();
-      stores.users = [{ Username: 'olga', sub: made.sub }];
+      const stores = await startStores({ subs: [made.sub] });
       setPool(POOL);
       return { ...made, stores };
     };
@@ -522,12 +506,19 @@ describe('on a stage', () => {
       const { sub, former, stores } = await startUser();
       setPool(POOL, DENIED);
       expect(await runOnStage(`--email ${former} --yes`)).toMatchObject({ code: 1 });
-      expect([stores.users, (await rowsOf(sub)).length]).toEqual([[], 3]);
+      expect([stores.subs, (await rowsOf(sub)).length]).toEqual([[], 3]);
       setPool(POOL);
-      stores.users = [{ Username: 'olga', sub }];
+      stores.subs = [sub];
+      // Its user deletes it at the same moment.
+      const { ListUsers: list } = stores.answers;
+      stores.answers['ListUsers'] = (request) => {
+        const found = list?.(request);
+        stores.subs = [];
+        return found;
+      };
       const { json } = await runOnStage(`--email ${former} --yes`);
       expect(json.at(-1)).toMatchObject({ deleted: 3, account: 'deleted' });
-      expect([stores.users, await rowsOf(sub)]).toEqual([[], []]);
+      expect(await rowsOf(sub)).toEqual([]);
       const again = await eraseOnStage(sub);
       expect(again).toMatchObject({ code: 0, json: [{ deleted: 0, account: 'none' }] });
       const none = `The stage develop has no account of ${sub} in its user pool.\n`;
@@ -548,7 +539,7 @@ describe('on a stage', () => {
         const dialogue = [[DELETE, first] as const, ...(isEmpty ? [] : [[STAGE, second] as const])];
         const result = await runOnStage(`--sub ${sub} --json`, { isTTY: true, dialogue });
         expect([result.code, result.json.at(-1)?.['account']]).toEqual([code, account]);
-        expect(stores.users).toHaveLength(account === 'deleted' ? 0 : 1);
+        expect(stores.subs).toHaveLength(account === 'deleted' ? 0 : 1);
         expect(await rowsOf(sub)).toHaveLength(code === 1 && !isEmpty ? 3 : 0);
         const outcome = code === 0 ? `The account is ${account}.` : 'Nothing was deleted.';
         expect(result.stderr).toContain(`${outcome}\n`);
@@ -574,17 +565,6 @@ describe('on a stage', () => {
         expect(await eraseOnStage(sub)).toMatchObject({ code: 1, stderr: containing(text) });
       }
       expect(await rowsOf(sub)).toHaveLength(3);
-    });
-
-    it('takes an account that its user deletes at the same moment for deleted', async () => {
-      const { sub, stores } = await startUser();
-      const { ListUsers: list } = stores.answers;
-      stores.answers['ListUsers'] = (request) => {
-        const found = list?.(request);
-        stores.users = [];
-        return found;
-      };
-      expect((await eraseOnStage(sub)).json.at(-1)).toMatchObject({ account: 'deleted' });
     });
   });
 });

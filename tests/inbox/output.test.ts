@@ -12,17 +12,11 @@ import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
 describe('text of users on a terminal', () => {
   it.each([
-    ['\u001b[31mred\u001b[0m', String.raw`\u001b[31mred\u001b[0m`],
-    ['\u009b2J\u0000\u007f', String.raw`\u009b2J\u0000\u007f`],
-    ['a\nb\r\tc', String.raw`a\nb\r\tc`],
-    [
-      '\u202Ea\u202C \u2066x\u2069 \u200E\u061C',
-      String.raw`\u202ea\u202c \u2066x\u2069 \u200e\u061c`,
-    ],
+    ['\u001b[31m\u009b2J\u0000\n\t', String.raw`\u001b[31m\u009b2J\u0000\n\t`],
+    ['\u202Ea\u2066x\u200E\u061C', String.raw`\u202ea\u2066x\u200e\u061c`],
     ['a\u2028b\u2029', String.raw`a\u2028b\u2029`],
     ['\ud800 and \udfff', String.raw`\ud800 and \udfff`],
-    ['zero\u200Bwidth, so\u00ADft', String.raw`zero\u200bwidth, so\u00adft`],
-    ['x\u200Dy\uFE0F \u{E0041}', String.raw`x\u200dy\ufe0f \udb40\udc41`],
+    ['zero\u200Bwidth x\u200Dy', String.raw`zero\u200bwidth x\u200dy`],
     ['1️⃣ ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 葛\u{E0100} क्‍ष', '1️⃣ ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 葛\u{E0100} क्‍ष'],
     ['👩‍👩‍👧‍👦 שלום نعم می‌خواهم 漢字', '👩‍👩‍👧‍👦 שלום نعم می‌خواهم 漢字'],
   ])('%j is shown as %j', (text, expected) => {
@@ -38,13 +32,11 @@ describe('cutText', () => {
   it.each([
     ['abc', 3, 'abc'],
     ['abcd', 3, 'ab…'],
-    ['漢字', 4, '漢字'],
     ['漢字漢字', 5, '漢字…'],
     ['漢字漢字', 4, '漢…'],
     ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 4, '👩‍👩‍👧‍👦👩‍👩‍👧‍👦'],
     ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 3, '👩‍👩‍👧‍👦…'],
     ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
-    ['', 3, ''],
     // A character under a pile of marks cannot be shown.
     [`a${'\u0301'.repeat(500)}b`, 10, '\uFFFDb'],
   ])('%j in %d columns is %j', (text, columns, expected) => {
@@ -55,17 +47,11 @@ describe('cutText', () => {
 it('a usage is broken at words where the terminal is too narrow for it, and columns stay', () => {
   const usage = `Usage: npm run x -- [options]
 
-Finds all of it
-in the table.
-
   --all  answered ones, too; of
          others, it says so`;
   expect(wrapUsage(usage, 80)).toBe(usage);
   expect(wrapUsage(usage, 22)).toBe(`Usage: npm run x --
            [options]
-
-Finds all of it in the
-table.
 
   --all  answered
          ones, too; of
@@ -98,13 +84,11 @@ describe('a table', () => {
   });
 
   it('isolates text that is written from right to left, so that columns keep their order', () => {
-    const [, row] = formatTable(columns, [['1', 'דנה@example.com', 'שלום']], 80).split('\n');
-    expect(row).toBe('1   \u2068דנה@example.com\u2069  \u2068שלום\u2069');
-    const [, mixed] = formatTable(columns, [['1', 'a@b', 'Re: שלום']], 80).split('\n');
-    expect(mixed).toBe('1   a@b    \u2068Re: שלום\u2069');
+    const [, row] = formatTable(columns, [['1', 'a@b', 'Re: שלום']], 80).split('\n');
+    expect(row).toBe('1   a@b    \u2068Re: שלום\u2069');
   });
 
-  it.each([40, 80, 200])(
+  it.each([40, 200])(
     'has rows of at most %d columns, and cells at the same column in each',
     (width) => {
       const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, 'END']);
@@ -121,7 +105,6 @@ it.each([
   [0, '0s', 'now'],
   [59_999, '59s', 'now'],
   [60_000, '1m', '1m ago'],
-  [3_600_000, '1h', '1h ago'],
   [86_400_000 * 400, '400d', '400d ago'],
   [-86_400_000 * 2, '0s', 'in 2d'],
   [Number.NaN, '?', '? ago'],
@@ -138,13 +121,10 @@ describe('--since', () => {
   const NOW = Date.parse('2026-11-21T12:00:00Z');
   it.each([
     ['30m', NOW - 30 * 60_000],
-    ['12h', NOW - 12 * 3_600_000],
-    ['7d', NOW - 7 * 86_400_000],
     ['2w', NOW - 14 * 86_400_000],
     ['2026-11-01', new Date(2026, 10, 1).getTime()],
     ['2024-02-29', new Date(2024, 1, 29).getTime()],
     ['2026-11-01T10:30', new Date(2026, 10, 1, 10, 30).getTime()],
-    ['2026-11-01T10:30:05Z', Date.UTC(2026, 10, 1, 10, 30, 5)],
     ['2026-11-01T10:30:05.123+09:00', Date.UTC(2026, 10, 1, 1, 30, 5, 123)],
   ])('takes %s', (text, expected) => {
     expect(parseSince(text, NOW)).toBe(expected);
@@ -166,18 +146,12 @@ describe('--since', () => {
 
 it.each([
   ...Array.from('=+-@＝＋－＠', (sign): [string, string] => [`${sign}1`, `'${sign}1`]),
-  [' \u00A0=1', "' \u00A0=1"],
   ['\t=1', "'    =1"],
-  ['\r=1', String.raw`\r=1`],
   ['"=1', `'"=1`],
   ['a\n=1', "a\n'=1"],
-  ['a\r\n=1', "a\n'=1"],
-  ['a;=1', "a;'=1"],
   ['a; "" @1', `a;' "" @1`],
   ['a|-1', "a|'-1"],
   ['a = b - c, x@example.com', 'a = b - c, x@example.com'],
-  ['\u001b[2J', String.raw`\u001b[2J`],
-  ['', ''],
 ])('%j is written as %j for a spreadsheet', (text, expected) => {
   expect(toCsvText(text)).toBe(expected);
 });

@@ -78,9 +78,9 @@ it('records one answer, and says who gave it', async () => {
 it('searches in both orders, page after page', async () => {
   const { add, get } = await begin();
   const ids: string[] = [];
-  for (let n = 0; n < 230; n++) {
+  for (let n = 0; n < 120; n++) {
     const { id } = await add(1_000 - n, {
-      body: n % 2 === 0 ? 'Une Réservation' : 'x'.repeat(1_000),
+      body: n % 2 === 0 ? 'Une Réservation' : `une ${'x'.repeat(1_000)}`,
     });
     if (n % 2 === 0) ids.push(id);
   }
@@ -91,7 +91,7 @@ it('searches in both orders, page after page', async () => {
     const found: string[] = [];
     let from: string | undefined = '';
     while (from !== undefined) {
-      const path: string = `inquiries?show=all&order=${order}&text=reservation${from && `&from=${from}`}`;
+      const path: string = `inquiries?show=all&order=${order}&text=reservation+une${from && `&from=${from}`}`;
       const page = (await get(path)).json as InboxApi['/api/inquiries'];
       found.push(...page.inquiries.map(({ id }) => id));
       from = page.next;
@@ -100,9 +100,9 @@ it('searches in both orders, page after page', async () => {
   }
   const { inquiries } = (await get('inquiries?show=all&order=newest'))
     .json as InboxApi['/api/inquiries'];
-  expect([inquiries.length, inquiries[0]?.body]).toEqual([50, 'x'.repeat(160)]);
+  expect([inquiries.length, inquiries[0]?.body]).toEqual([50, `une ${'x'.repeat(156)}`]);
   const { json } = await get('unanswered');
-  expect(json).toMatchObject({ isAll: true, ids: { length: 230 } });
+  expect(json).toMatchObject({ isAll: true, ids: { length: 120 } });
 });
 
 it('lists the latest answers first, whenever their inquiries came, and the replies that came back', async () => {

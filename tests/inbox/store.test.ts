@@ -42,17 +42,13 @@ describe('list', () => {
     const cases: [string, InquiryFilter, number[]][] = [
       ['all of them, newest first', {}, [...rows.keys()]],
       ['what is unanswered', { isAnswered: false, since }, [1, 3]],
-      ['what is answered', { isAnswered: true }, [0, 2]],
       ['an email, byte for byte', { email: 'Ana@example.com' }, [2]],
       ['a sub under all its emails', { sub: SUB }, [0, 2, 3]],
-      ['an email and a sub', { email: EMAIL, sub: SUB }, [0, 3]],
       ['since a millisecond, inclusive', { since: NOW - 3_000 }, [0, 1, 2]],
       ['since the next millisecond', { since: NOW - 2_999 }, [0, 1]],
-      ['since before the epoch', { since: -1, sub: SUB }, [0, 2, 3]],
       ['before an id', { before: idAt(NOW - 2_500), since }, [2, 3]],
       ['an empty range', { before: idAt(NOW - 3_000), since: NOW }, []],
       ['the oldest after an id', { order: 'oldest', after: rows[3]?.id }, [2, 1, 0]],
-      ['between two ids', { after: idAt(NOW - 3_500), before: idAt(NOW - 1_500) }, [1, 2]],
       ['all at once', { since, before: idAt(NOW), isAnswered: false, email: 'b@example.com' }, [1]],
     ];
     for (const [name, filter, expected] of cases) {
@@ -91,30 +87,6 @@ it('an inquiry, its texts and all of the table are read as they are stored now',
   expect(await inbox.get(row.id)).toEqual(row);
   expect(await readAll()).toEqual([row]);
   expect((await Array.fromAsync(inbox.scan())).flat()).toEqual([row]);
-});
-
-it('an undelivered reply is found by its delivery record, that of another mail is not', async () => {
-  const { deliveries, inbox } = await open();
-  const undelivered_at = new Date(NOW).toISOString();
-  const bounce = { undelivered: 'bounce', undelivered_at } as const;
-  for (const [inquiry, mail, state] of [
-    ['sent', 'reply', { sent_at: undelivered_at }],
-    ['bounced', 'reply', bounce],
-    ['about', 'inquiry', bounce],
-    ['open', 'reply', bounce],
-  ] as const) {
-    await deliveries.put({ inquiry, mail, ...state, expires_at: NOW }).go();
-  }
-  const many = Array.from({ length: 150 }, (_, n) => String(n));
-  const rows = ['sent', ...many, 'about', 'bounced'].map((id) => ({
-    id,
-    reply_at: undelivered_at,
-  }));
-  const found = await inbox.addUndelivered([...rows, { id: 'open' }]);
-  expect(found.filter((row) => row.undelivered)).toEqual([
-    { id: 'bounced', reply_at: undelivered_at, ...bounce },
-  ]);
-  expect(found).toHaveLength(rows.length + 1);
 });
 
 describe('listInFull', () => {
@@ -211,27 +183,22 @@ describe('answer', () => {
 describe('a batch', () => {
   const toKeys = (pk: string) => ({ pk, sk: pk });
 
-  it('is sent again with what DynamoDB has not processed, and waits longer while it processes nothing', async () => {
+  it('is sent again with what is left, waits longer while nothing is processed, and is given up', async () => {
     const sent: string[][] = [];
     const waits: number[] = [];
-    const left = [['b', 'c'], ['b', 'c'], ['b', 'c'], ['c'], []];
-    await sendAll(
-      ['a', 'b', 'c'],
-      toKeys,
-      async (keys) => ({ unprocessed: left[sent.push(keys) - 1]?.map(toKeys) }),
-      async (milliseconds) => waits.push(milliseconds),
-    );
-    expect(sent).toEqual([['a', 'b', 'c'], ['b', 'c'], ['b', 'c'], ['b', 'c'], ['c']]);
-    expect(waits).toEqual([50, 100, 200, 50]);
-  });
-
-  it('is given up after seven waits in which DynamoDB processes nothing', async () => {
-    const waits: number[] = [];
-    const send = async (keys: string[]) => ({ unprocessed: keys.map(toKeys) });
+    const left = [['b', 'c'], ['b', 'c'], ['b', 'c'], ['c']];
+    const send = async (keys: string[]) => ({
+      unprocessed: (left[sent.push(keys) - 1] ?? keys).map(toKeys),
+    });
     const sleep = async (milliseconds: number) => waits.push(milliseconds);
     const name = 'ThrottlingException';
-    await expect(sendAll(['a'], toKeys, send, sleep)).rejects.toMatchObject({ name });
-    expect(waits).toEqual([100, 200, 400, 800, 1_600, 3_200, 6_400]);
+    await expect(sendAll(['a', 'b', 'c'], toKeys, send, sleep)).rejects.toMatchObject({ name });
+    const [first, second] = [
+      ['a', 'b', 'c'],
+      ['b', 'c'],
+    ];
+    expect(sent.slice(0, 5)).toEqual([first, second, second, second, ['c']]);
+    expect(waits).toEqual([50, 100, 200, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400]);
   });
 });
 

@@ -63,11 +63,9 @@ describe('with a table', () => {
       ['list --text GRÖẞE', 1],
       ['list --all --text ana', 0],
       ['export', 0, 1, 2],
-      ['export --email b@example.com', 1],
       [`export --sub ${SUB.toUpperCase()}`, 0, 2],
       [`export --sub ${SUB} --email ${EMAIL} --since 2h`],
       [`show ${rows[0]?.id.toUpperCase()}`, 0],
-      [`show ${rows[0]?.id.slice(0, 13)}`, 0],
       [`show ${rows[0]?.id.slice(0, 13).toUpperCase().replace('-', '')}`, 0],
     ] as [string, ...number[]][]) {
       const { code, stdout, stderr } = await run(line);
@@ -105,10 +103,16 @@ describe('with a table', () => {
 
   it('list and show say who answered, what could not be delivered, and that there are more', async () => {
     const reply_at = new Date(Date.now() - 2 * DAY).toISOString();
-    for (const age of [3, 2]) await add(age * HOUR, { ...ANSWER, reply_at });
+    await add(3 * HOUR, { ...ANSWER, reply_at });
+    const { id: sent } = await add(2 * HOUR, { ...ANSWER, reply_at });
     const { id } = await add(HOUR, { ...ANSWER, reply_at });
     const state = { undelivered: 'bounce', undelivered_at: ANSWER.reply_at } as const;
-    await table.deliveries.put({ inquiry: id, mail: 'reply', ...state, expires_at: 0 }).go();
+    for (const [inquiry, mail] of [
+      [id, 'reply'],
+      [sent, 'inquiry'],
+    ] as const) {
+      await table.deliveries.put({ inquiry, mail, ...state, expires_at: 0 }).go();
+    }
     const [, ...lines] = (await show('list --all --limit 2')).split('\n');
     expect(lines).toEqual([
       containing('  came back! Ben, 2d ago  ana@example.com  s'),
@@ -428,12 +432,9 @@ describe('the command line', () => {
     ['--bogus list', /^Unknown option '--bogus'/],
     ['list --stage', /^Option '--stage <value>' argument missing/],
     ['list --file x', /^--file is no option of list/],
-    ['--port 5 list', /^--port is no option of list/],
     ['list extra', /^list takes options only/],
-    ['--web list', /^--web takes options only/],
     ['list --stage prod', /^"prod" is not a stage; stages are develop, main, release\./],
     ['list --table x', /^--table and --erasures belong together/],
-    ['list --erasures x', /^--table and --erasures belong together/],
     ['list --service shop', /^--service is for a stage/],
     ['list --stage main --service shop-main', /^"shop-main" is not the name of a service/],
     ['list --stage main --as x', /^--as is for the local stack/],
@@ -446,14 +447,11 @@ describe('the command line', () => {
     ['export --sub \u001b[2J', /^--sub must be a UUID, not "\\u001b\[2J"/],
     ['show', /^show takes the id or reference of one inquiry/],
     ['show x', /^ID must be an id or a reference, not "x"/],
-    [`reply ${INQUIRY.id} ${INQUIRY.id}`, /^reply takes the id or reference of one inquiry/],
-    ['--web --port x', /^The port must be a number from 0 to 65535, not "x"\./],
     ['--web --port 65536', /^The port must be a number from 0 to 65535, not "65536"\./],
     ['--web --replies /nowhere', /^The saved replies in \/nowhere cannot be used: ENOENT\./],
     ['--web --replies LICENSE', /cannot be used: it is not JSON\./],
     ['--web --replies package.json', /cannot be used: it is not a list\./],
     [`erase --sub ${SUB} --email a@b`, /^erase takes one of --sub UUID, --email E and --replay/],
-    ['erase', /^erase takes one of --sub UUID, --email E and --replay \(see --help\)/],
   ])('%j is refused in one line with exit code 2', async (line, message) => {
     const args = line.split(' ').filter((word) => word !== '');
     const { code, stdout, stderr } = await runInbox(args, { stdin: 'x' });
