@@ -115,9 +115,9 @@ const bounded = (stage: Stage): Context => ({
 });
 /** `SERVICE:A B` → SERVICE:A, SERVICE:B, each with the rest of the request. */
 const toRequests = (rows: readonly Request[]) =>
-  rows.flatMap(([actions, ...rest]) => {
+  rows.flatMap(([actions, resource = '*', context = {}]) => {
     const [service, names = ''] = actions.split(':');
-    return names.split(' ').map((name): Request => [`${service}:${name}`, ...rest]);
+    return names.split(' ').map((name): Request => [`${service}:${name}`, resource, context]);
   });
 /** What a deployment of a stage asks for, by the kinds of its resources. */
 const needed = (stage: Stage) =>
