@@ -99,7 +99,11 @@ run "stage" {
     condition = (
       [aws_apigatewayv2_stage.this.default_route_settings[0].throttling_rate_limit, aws_apigatewayv2_stage.this.default_route_settings[0].throttling_burst_limit] == [100, 200]
       && aws_apigatewayv2_stage.this.access_log_settings[0].destination_arn == aws_cloudwatch_log_group.access.arn
-      && !can(regex("identity|claims|principal|context\\.path|domainName|[hH]eader|[qQ]uery", aws_apigatewayv2_stage.this.access_log_settings[0].format))
+      && join(" ", [for name, value in jsondecode(aws_apigatewayv2_stage.this.access_log_settings[0].format) : "${name}:${trimprefix(value, "$context.")}"]) == join(" ", [
+        "authorizerError:authorizer.error errorType:error.responseType functionRequestId:integration.requestId httpMethod:httpMethod integrationError:integration.error",
+        "integrationLatency:integration.latency integrationStatus:integration.status protocol:protocol requestId:requestId requestTime:requestTime",
+        "responseLatency:responseLatency responseLength:responseLength routeKey:routeKey status:status",
+      ])
       && one(values(aws_apigatewayv2_domain_name.this)).domain_name_configuration[0].security_policy == "TLS_1_2"
       && one(values(aws_apigatewayv2_api_mapping.this)).stage == aws_apigatewayv2_stage.this.id
     )
