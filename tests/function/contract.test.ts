@@ -250,22 +250,23 @@ describe.each([
   });
 });
 
-/** The gateway and the function; tests change these to make them fail. */
-const WORKING = {
-  claims: { sub: SUB, email: EMAIL } as Record<string, string> | undefined,
-  fault: undefined as Error | undefined,
-  refusal: undefined as Extract<PutResult, { refusal: string }>['refusal'] | undefined,
-  isThrottled: false,
-  isBroken: false,
-};
-let state = WORKING;
+/** What makes the gateway and the function fail. */
+interface Failing {
+  /** Null: the token is not valid. */
+  readonly claims?: Readonly<Record<string, string>> | null;
+  readonly fault?: Error;
+  readonly refusal?: Extract<PutResult, { refusal: string }>['refusal'];
+  readonly isThrottled?: boolean;
+  readonly isBroken?: boolean;
+}
+let failing: Failing = {};
 const store = createMemoryStore({
   async put({ id }) {
-    if (state.isBroken) throw new Error('down');
-    return state.refusal ? { refusal: state.refusal } : { id };
+    if (failing.isBroken) throw new Error('down');
+    return failing.refusal ? { refusal: failing.refusal } : { id };
   },
   async *list() {
-    if (state.isBroken) throw new Error('down');
+    if (failing.isBroken) throw new Error('down');
     yield [];
   },
 });
@@ -274,13 +275,16 @@ const app = createApp({
   corsOrigin: ORIGIN,
 });
 const server = createGateway({
-  authorize: async () => (state.claims ? { claims: state.claims } : { challenge: 'Bearer' }),
+  authorize: async () => {
+    const { claims = { sub: SUB, email: EMAIL } } = failing;
+    return claims ? { claims } : { challenge: 'Bearer' };
+  },
   invoke: async (event) => {
-    if (state.fault) throw state.fault;
+    if (failing.fault) throw failing.fault;
     return JSON.stringify(await app(JSON.parse(event) as GatewayEvent));
   },
   corsOrigins: [ORIGIN],
-  throttle: () => state.isThrottled,
+  throttle: () => failing.isThrottled ?? false,
   log: () => undefined,
 });
 let url = '';
@@ -289,59 +293,48 @@ beforeAll(async () => {
 });
 afterAll(() => close(server));
 
-/** @returns The status. */
-async function request(
-  method: string,
-  {
-    body = method === 'POST' ? JSON.stringify(HELLO) : undefined,
-    headers = [],
-    ...change
-  }: Partial<typeof WORKING> & { body?: string | undefined; headers?: string[] } = {},
-): Promise<number> {
-  state = { ...WORKING, ...change };
-  const { status, json } = await sendAndCheck(url, {
-    method,
-    headers: ['Content-Type', 'application/json', ...headers],
-    ...(body !== undefined && { body }),
-  });
-  seen.push({ method, status, json });
-  return status;
-}
 const PREFLIGHT = ['Origin', ORIGIN, 'Access-Control-Request-Method', 'POST'];
+type Cases = readonly [status: number, failing?: Failing, headers?: string[], body?: string][];
+const OF_POST: Cases = [
+  [409, { refusal: 'in use' }],
+  [429, { refusal: 'limit' }],
+  [429, { refusal: 'busy' }],
+  [413, { refusal: 'email' }],
+  [400, {}, ['Idempotency-Key', 'a', 'idempotency-KEY', 'a']],
+];
+const listCases = (method: string): Cases => [
+  [429, { isThrottled: true }],
+  // Two framings of one body: Node's parser rejects the request before any code of the gateway runs.
+  [400, {}, ['Transfer-Encoding', 'chunked', 'Content-Length', '1'], ''],
+  [413, {}, [], ' '.repeat(limits.lambdaPayload)],
+  [431, {}, ['X-Fill', 'x'.repeat(limits.headers)]],
+  [500, { fault: new Error('out of memory') }],
+  [503, { fault: new FunctionTimeout() }],
+  [operations.has(method) ? 500 : 405, { isBroken: true }],
+  [operations.has(method) ? 401 : 405, { claims: { sub: SUB } }],
+  [401, { claims: null }],
+];
 
 describe('everything in the document occurs', () => {
-  it('in refusals of the store, and when the key is sent twice', async () => {
-    expect(await request('POST', { refusal: 'in use' })).toBe(409);
-    expect(await request('POST', { refusal: 'limit' })).toBe(429);
-    expect(await request('POST', { refusal: 'busy' })).toBe(429);
-    expect(await request('POST', { refusal: 'email' })).toBe(413);
-    const headers = ['Idempotency-Key', 'a', 'idempotency-KEY', 'a'];
-    expect(await request('POST', { headers })).toBe(400);
-  });
-
-  it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])(
-    'in %s: refused, failed, late',
-    async (method) => {
-      expect(await request(method, { isThrottled: true })).toBe(429);
-      // Two framings of one body: Node's parser rejects the request before any code of the gateway runs.
-      const headers = ['Transfer-Encoding', 'chunked', 'Content-Length', '1'];
-      expect(await request(method, { body: undefined, headers })).toBe(400);
-      expect(await request(method, { body: ' '.repeat(limits.lambdaPayload) })).toBe(413);
-      const fill = ['X-Fill', 'x'.repeat(limits.headers)];
-      expect(await request(method, { headers: fill })).toBe(431);
-      expect(await request(method, { fault: new Error('out of memory') })).toBe(500);
-      expect(await request(method, { fault: new FunctionTimeout() })).toBe(503);
-      const isOperation = operations.has(method);
-      expect(await request(method, { isBroken: true })).toBe(isOperation ? 500 : 405);
-      expect(await request(method, { claims: { sub: SUB } })).toBe(isOperation ? 401 : 405);
-      expect(await request(method, { claims: undefined })).toBe(401);
-    },
-  );
-
-  it('in HEAD, a preflight and any other path', async () => {
-    expect(await request('HEAD')).toBe(405);
-    expect(await request('OPTIONS')).toBe(404);
-    expect(await request('OPTIONS', { headers: PREFLIGHT })).toBe(204);
+  it.each<[string, Cases]>([
+    ['POST', OF_POST],
+    ['GET', listCases('GET')],
+    ['POST', listCases('POST')],
+    ['PUT', listCases('PUT')],
+    ['HEAD', [[405]]],
+    ['OPTIONS', [[404], [204, {}, PREFLIGHT]]],
+  ])('in %s', async (method, cases) => {
+    for (const [status, fails = {}, headers = [], text] of cases) {
+      failing = fails;
+      const body = text ?? (method === 'POST' ? JSON.stringify(HELLO) : undefined);
+      const answer = await sendAndCheck(url, {
+        method,
+        headers: ['Content-Type', 'application/json', ...headers],
+        ...(body && { body }),
+      });
+      expect(answer.status).toBe(status);
+      seen.push({ method, status, json: answer.json });
+    }
     expect((await sendAndCheck(`${url}/1`)).status).toBe(replies.notFound.status);
   });
 

@@ -40,10 +40,11 @@ To take it off the list of unanswered ones, after an answer by mail or without o
 });
 
 it('the mail has no Reply-To when no mail can be sent to the owner, and says so; it names no local stage', () => {
-  const inquiry = { ...INQUIRY, email: 'ana@localhost' };
+  const inquiry = { ...INQUIRY, email: 'ana @localhost' };
   const mail = createInquiryMail(inquiry, { ...SETTINGS, stage: 'local' });
   expect(mail).not.toHaveProperty('replyTo');
   expect(mail.text).toContain('No mail can be sent to the address of the sender');
+  expect(mail.text).toContain(String.raw`From ana\u0020@localhost`);
   expect(mail.text).not.toContain('To answer, reply');
   expect(mail.text).toContain(`inbox -- dismiss ${id}`);
 });
