@@ -78,6 +78,7 @@ const limits = [
 ];
 it.each<[string, object[], string[]]>([
   ['ThrottlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
+  ['throttlingReasons', limits, ['IndexWriteKeyRangeThroughputExceeded']],
   ['CancellationReasons', [{ Code: 'ThrottlingError', Message: EMAIL }, {}], ['ThrottlingError']],
 ])('of %s only what has the form of a reason is logged', (name, reasons, throttlingReasons) => {
   log({ status: 500, error: Object.assign(new SecretError('secret'), { [name]: reasons }) });
