@@ -83,9 +83,12 @@ describe('npm run openapi:diff', () => {
     expect(code).toBe(exit);
   });
 
-  it('refuses what is no revision', async () =>
-    expect(await run(openapiDiff, '--base', 'nowhere', '--document', file)).toMatchObject({
-      code: 2,
-      stderr: 'nowhere is not a revision of this repository.\n',
-    }));
+  it.each([
+    ['', '--base is missing (see --help)\n'],
+    ['--base nowhere --document openapi.yaml', 'nowhere is not a revision of this repository.\n'],
+    ['--base HEAD --document none.yaml', 'There is no file none.yaml.\n'],
+  ])('refuses %j', async (args, stderr) => {
+    const outcome = await run(openapiDiff, ...args.split(' ').filter(Boolean));
+    expect(outcome).toEqual({ code: 2, stdout: '', stderr });
+  });
 });
