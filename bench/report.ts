@@ -57,7 +57,7 @@ ${formatRatios(entrants)}
 
 ## Cold start: time
 
-Initialisation: until the process asks for its first event. Keyed: with a new Idempotency-Key for each POST. With the limit: with INQUIRIES_PER_HOUR, too, which is not reached by the one owner. Memory: the peak in MB, without Node's own program, as counted against the limit.
+Initialisation ends when the process asks for its first event. Keyed: with a new Idempotency-Key for each POST. Memory: the peak in MB.
 
 ${table(entrants, [
   ['zip KB', ({ built }) => formatNumber(built.size / 1024, 0)],
@@ -67,7 +67,7 @@ ${table(entrants, [
 
 ## Warm requests: time / CPU
 
-A POST of 240 characters, GETs of 10 and ${database.owners.fullest.count.toLocaleString('en')} inquiries, the most that fit into one response; memory after the latter.
+A POST of 240 characters, GETs of 10 and of ${database.owners.fullest.count} inquiries, the most that fit into one response.
 
 ${table(entrants, [...warm.map((figure) => costRow(figure, ['wall', 'cpu'])), memoryRow(FULLEST_MEMORY)])}
 `;

@@ -9,16 +9,14 @@ import { engineNames } from './database/engines.ts';
 const USAGE = `
 Usage: npm start -- [options]
 
-  --port N           the gateway's port; issuer, docs, contact form, mailbox and demo take the next five; 0 =
-                     any free ports (default: PORT or 3000)
+  --port N           the gateway's port; the others take the next five; 0 = any free ports (default: PORT or 3000)
   --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if there is a JDK 17 or newer)
   --data FOLDER      where inquiries and the issuer's key are kept (default: .data)
   --reset            delete the inquiries kept so far
   --seed N           fill a table without inquiries with N, up to 5,000, of the last six weeks in six languages;
                      no mails are sent about them
-  --inspect[=PORT]   debug the function: Node's inspector on 127.0.0.1 (default: 9229), one sandbox, no timeout
-  --cors-origin URL  the origin of a page of yours, such as http://localhost:5173, that may sign in and call the
-                     API from a browser, as the contact form may; repeatable
+  --inspect[=PORT]   debug the function, without its timeout (default: 9229)
+  --cors-origin URL  the origin of a page of yours that may sign in and call the API, as the contact form may; repeatable
   --watch            reload function and mailer when src/ changes, and apply changes of web/ in the open form
                      (npm run dev)
 

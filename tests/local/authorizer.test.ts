@@ -44,7 +44,6 @@ const jwk = other.publicKey.export({ format: 'jwk' });
 
 it.each<[string, () => string]>([
   ['two tokens', () => `${makeToken()},${makeToken()}`],
-  ['no signature', () => makeToken().replace(/\.[^.]*$/, '')],
   ['alg none', () => makeToken({}, { alg: 'none' })],
   ['HS256 with the public key', () => makeToken({}, { alg: 'HS256' }, byHmac)],
   ['no kid', () => makeToken({}, { kid: undefined })],
