@@ -78,7 +78,8 @@ describe.skipIf(noJava !== undefined)('npm start -- --watch', () => {
       expect(loads).toBe(0);
 
       replace('web/src/main.ts', '', `document.documentElement.dataset['probe'] = '3';`);
-      await page.waitForFunction("document.documentElement.dataset.probe === '3'");
+      const probe = 'document.documentElement.dataset.probe';
+      await expect.poll(() => page.evaluate(probe), WAIT).toBe('3');
       await expect.poll(() => on(page).message.inputValue(), WAIT).toBe('written');
       expect(complaints).toEqual([]);
     },
