@@ -44,7 +44,6 @@ const optional = {
   log_retention_days: 365,
   alarm_email: 'oncall@example.com',
   reserved_concurrency: 10,
-  table_kms_key_arn: `arn:aws:kms:${region}:111122223333:key/00000000-0000-0000-0000-000000000000`,
   pitr_days: 30,
   retention_days: 365,
 };
@@ -297,10 +296,14 @@ describe.skipIf(endpoint === '')(
       expect(await tables()).not.toContain(`${name}-develop`);
     });
 
-    it('main, without any setting: takes every optional setting and gives it up in place, and is destroyed after its deletion protection is switched off (docs/runbook.md)', async ({
+    it('main, with a key of its own: takes every other optional setting and gives it up in place, and is destroyed after its deletion protection is switched off (docs/runbook.md)', async ({
       expect,
     }) => {
       const { apply, change, destroy, list, plan, planImports } = open('main');
+      // Only at first: moto changes no encryption of a table that exists.
+      change({
+        table_kms_key_arn: `arn:aws:kms:${region}:111122223333:key/00000000-0000-0000-0000-000000000000`,
+      });
       expect(await apply()).toBe('');
       expect(await plan()).toEqual([]);
       expect(await readSettings('main')).toMatchObject({ isProtected: true });
@@ -323,9 +326,7 @@ describe.skipIf(endpoint === '')(
       );
       expect(changes.filter((entry) => entry.startsWith('aws_dynamodb_table.'))).toEqual([
         'aws_dynamodb_table.erasures point_in_time_recovery',
-        'aws_dynamodb_table.erasures server_side_encryption',
         'aws_dynamodb_table.this point_in_time_recovery',
-        'aws_dynamodb_table.this server_side_encryption',
         'aws_dynamodb_table.this stream_enabled',
         'aws_dynamodb_table.this stream_view_type',
       ]);
