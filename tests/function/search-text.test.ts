@@ -36,7 +36,8 @@ it.each(['Die Größe, GROESSE', 'ﬁrst ẞ', 'İ😀ｶﾞ', 'أَحـمد'])(
 );
 
 it.each([
-  ['Reference 01a1415c-9c4c', ['01a1415c-9c4c']],
+  ['Reference 01a20ae8-9ebe', ['01a20ae8-9ebe']],
+  ['lamp 01a1415c', ['lamp', '01a1415c']],
   ['#01A1415C-9C4C', ['01a1415c-9c4c']],
   ['受付番号 01a1415c9c4c', ['01a1415c9c4c']],
   ['#01a1415c', ['01a1415c']],

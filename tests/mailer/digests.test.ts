@@ -141,9 +141,9 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   it('mails the oldest 50 of those unanswered for answer_within days, once a day', async () => {
     await start({ answerWithin: 3 });
     const [answered = '', ...old] = (await write(60, START - 4 * DAY)).map(idOf);
-    await write(5, START - 2 * DAY);
+    await write(5, START - DAY);
     await all.inbox.answer(answered, { respondent: 'bea' });
-    for (const time of [-2 * HOUR, 0, HOUR, DAY]) await tickAt(START + time);
+    for (const time of [DAY - 2 * HOUR, DAY, DAY + HOUR, 2 * DAY]) await tickAt(START + time);
     const references = old.slice(0, 50).map(toReference);
     const mail = { count: 59, references };
     expect(all.dailies()).toMatchObject([mail, mail]);
