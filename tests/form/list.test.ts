@@ -1,7 +1,7 @@
 /** Search, days and links of the list of the contact form, without a browser. */
 import { describe, expect, it } from 'vitest';
 import { parseListQuery, type Inquiry } from '../../src/contract.ts';
-import { toInclude } from '../../web/src/inquiries.ts';
+import { toInclude } from '../../web/src/pages.ts';
 import { strings } from '../../web/src/languages/en.ts';
 import { createLocale } from '../../web/src/locale.ts';
 import { createMatcher, dayOf, timeBefore, titleOf } from '../../web/src/search.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Failure, Page } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createDrafts, toStore, type DraftStore } from '../../web/src/drafts.ts';
-import { appendOlder, mergeNewest, addSent } from '../../web/src/inquiries.ts';
+import { appendOlder, mergeNewest, addSent } from '../../web/src/pages.ts';
 import { send } from '../../web/src/outbox.ts';
 
 const createStore = (): DraftStore & { size(): number } => {

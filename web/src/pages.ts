@@ -1,0 +1,103 @@
+/** The user's inquiries as far as they are loaded, newest first. */
+import type { Inquiry } from '../../src/contract.ts';
+import { isFailure, type Api, type Failure, type Page } from './api.ts';
+
+export function createPages(api: Pick<Api, 'list'>) {
+  const state: {
+    /** Undefined until the newest page was loaded. */
+    page: Page | undefined;
+    /** An inquiry that the address names, while it is older than the page. */
+    linked: Inquiry | undefined;
+  } = { page: undefined, linked: undefined };
+
+  const has = (id: string): boolean =>
+    state.page?.inquiries.some((inquiry) => inquiry.id === id) === true;
+
+  const replace = (page: Page): Page => {
+    state.page = page;
+    if (state.linked !== undefined && has(state.linked.id)) state.linked = undefined;
+    return page;
+  };
+
+  /** Loads the newest page. */
+  const reload = async (): Promise<Page | Failure> => {
+    const { page } = state;
+    const result = await api.list();
+    if (isFailure(result)) return result;
+    // The response may be older than an inquiry that was added in the meantime.
+    if (page !== state.page) return reload();
+    return replace(page === undefined ? result : mergeNewest(page, result));
+  };
+
+  return {
+    state,
+    reload,
+    /** Loads the next page; resolves to it, or to undefined when there is none or the list was replaced in the meantime. */
+    async loadOlder(): Promise<Page | Failure | undefined> {
+      const next = state.page?.next;
+      if (next === undefined) return undefined;
+      const result = await api.list(next);
+      if (isFailure(result)) return result;
+      if (state.page?.next !== next) return undefined;
+      replace(appendOlder(state.page, result));
+      return result;
+    },
+    /** Loads an inquiry that is not there yet. Resolves to whether the user has it. */
+    async include(id: string): Promise<boolean | Failure> {
+      if (has(id) || state.linked?.id === id) return true;
+      const found = await api.list(toInclude(id));
+      if (isFailure(found)) return found;
+      const [inquiry] = found.inquiries;
+      if (inquiry?.id !== id) return false;
+      state.linked = inquiry;
+      return true;
+    },
+    /** Adds an inquiry that has just been sent. */
+    add(inquiry: Inquiry): void {
+      replace(addSent(state.page ?? { inquiries: [], next: undefined }, inquiry));
+    },
+  };
+}
+
+/** Merges the newest page into the list. Older inquiries are kept unless there may be a gap between the two. */
+export function mergeNewest(shown: Page, newest: Page): Page {
+  const last = newest.inquiries.at(-1);
+  const overlaps = last !== undefined && shown.inquiries.some(({ id }) => id >= last.id);
+  if (newest.next === undefined || !overlaps || shown.inquiries.every(({ id }) => id >= last.id)) {
+    return newest;
+  }
+  return {
+    inquiries: [...newest.inquiries, ...shown.inquiries.filter(({ id }) => id < last.id)],
+    next: shown.next,
+  };
+}
+
+/** Appends the next page. */
+export function appendOlder(shown: Page, older: Page): Page {
+  const known = new Set(shown.inquiries.map(({ id }) => id));
+  return {
+    inquiries: [...shown.inquiries, ...older.inquiries.filter(({ id }) => !known.has(id))],
+    next: older.next,
+  };
+}
+
+/**
+ * Adds an inquiry that was sent, at its place: another tab may have sent it before newer ones. One that belongs to the
+ * pages that are not loaded yet is left to them.
+ */
+export function addSent(shown: Page, inquiry: Inquiry): Page {
+  const { inquiries, next } = shown;
+  if (inquiries.some(({ id }) => id === inquiry.id)) return shown;
+  const older = inquiries.findIndex(({ id }) => id < inquiry.id);
+  if (older < 0 && next !== undefined) return shown;
+  const at = older < 0 ? inquiries.length : older;
+  return { inquiries: [...inquiries.slice(0, at), inquiry, ...inquiries.slice(at)], next };
+}
+
+/**
+ * The query for one inquiry. `before` is a place in time, not an id that must exist: here, the one that follows the id.
+ */
+export function toInclude(id: string): string {
+  const next = (Number.parseInt(id.slice(-12), 16) + 1).toString(16).padStart(12, '0');
+  return `?limit=1&before=${id.slice(0, -12)}${next}`;
+}
