@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure, Page } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createDrafts, toStore, type DraftStore } from '../../web/src/drafts.ts';
+import { createDrafts, toStore, type Drafts, type DraftStore } from '../../web/src/drafts.ts';
 import { appendOlder, mergeNewest, addSent } from '../../web/src/pages.ts';
 import { send } from '../../web/src/outbox.ts';
+import { createSubmission } from '../../web/src/submission.ts';
 
 const createStore = (): DraftStore & { size(): number } => {
   const map = new Map<string, string>();
@@ -171,6 +172,50 @@ describe('sending', () => {
     ] as const) {
       expect((await attempt([...answers], isRetry)).result).toEqual({ kind, mayBeDone });
     }
+  });
+});
+
+describe('a submission', () => {
+  /** The form's draft in a new tab, after the service has given these answers. */
+  const reopen = async (drafts: Drafts, ...answers: (Inquiry | Failure)[]) => {
+    const create = async () => answers.shift() ?? LOST;
+    const begin = () => createSubmission(drafts, create, () => true);
+    const submission = begin();
+    submission.keep(DRAFT);
+    await submission.send(DRAFT);
+    return begin();
+  };
+
+  it('goes on after a reload where it was', async () => {
+    for (const [answer, isUnsure, isReady] of [
+      [LOST, true, false],
+      [NO_TOKEN, false, true],
+      [{ kind: 'limit', mayBeDone: false }, false, false],
+    ] as const) {
+      const drafts = createDrafts(createStore(), createStore(), 'ana');
+      const { texts, ...after } = await reopen(drafts, answer, answer);
+      expect(texts).toEqual({ subject: 'a', body: 'b' });
+      expect([after.isUnsure(), after.isReady()]).toEqual([isUnsure, isReady]);
+    }
+  });
+
+  it('has one key until it is emptied, and says when the service has forgotten that', async () => {
+    const drafts = createDrafts(createStore(), createStore(), 'ana');
+    const submission = await reopen(drafts);
+    const key = submission.key();
+    expect(submission.expiredAttempt()).toBeUndefined();
+    submission.keep({ ...DRAFT, body: 'c' });
+    expect(submission.key()).toBe(key);
+    drafts.save({ ...DRAFT, key, pending: 1 });
+    const old = createSubmission(
+      drafts,
+      async () => LOST,
+      () => true,
+    );
+    expect(old.expiredAttempt()).toBe(1);
+    old.edit();
+    old.keep({ subject: '', body: '' });
+    expect(old.key()).not.toBe(key);
   });
 });
 

@@ -43,7 +43,7 @@ export function createList({
   const say = (text: string): void => void (status.textContent = text);
   const count = h('p', { class: 'count' });
   const alert = h('div', { class: 'live', role: 'alert' });
-  const place = div('place', skeleton());
+  const place = div('place');
   const refreshButton = button(strings.refresh, { class: 'quiet' }, async () => refresh(true));
   const search = createSearchBar(locale, (isCleared) => {
     if (isCleared) say('');
@@ -161,7 +161,7 @@ export function createList({
   const refresh = async (isAsked = false): Promise<void> => {
     alert.replaceChildren();
     if (pages.state.page === undefined) {
-      place.replaceChildren(skeleton());
+      place.replaceChildren(h('p', { class: 'note' }, strings.loading));
       say(strings.loading);
     }
     const result = await pages.reload();
@@ -243,11 +243,4 @@ export function createList({
     },
     view,
   };
-}
-
-function skeleton(): HTMLElement {
-  const items = [1, 2, 3].map(() =>
-    div('item', ...[1, 2, 3].map(() => h('span', { class: 'bone' }))),
-  );
-  return h('div', { class: 'skeleton', 'aria-hidden': 'true' }, ...items);
 }
