@@ -178,7 +178,10 @@ describe('sending', () => {
 describe('a submission', () => {
   /** The form's draft in a new tab, after the service has given these answers. */
   const reopen = async (drafts: Drafts, ...answers: (Inquiry | Failure)[]) => {
-    const create = async () => answers.shift() ?? LOST;
+    const create = async (request: object) => {
+      expect(request).toEqual({ subject: 'a', body: 'b' });
+      return answers.shift() ?? LOST;
+    };
     const begin = () => createSubmission(drafts, create, () => true);
     const submission = begin();
     submission.keep(DRAFT);
