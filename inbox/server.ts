@@ -3,6 +3,7 @@
  * a secret of this run, which the page sends with each request. docs/adr/0082
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { ApiError, badRequest } from '../src/errors.ts';
@@ -72,11 +73,18 @@ export async function startInboxServer(
 ) {
   const secret = randomBytes(32).toString('base64url');
   const api = createApi(connection, savedReplies);
+  const folder = outputOf(PAGE);
   const server = await startPageServer<{ readonly origin: string }>({
     port,
-    folder: outputOf(PAGE),
+    folder,
     openerPolicy: 'same-origin',
-    find: () => undefined,
+    find: (path) =>
+      existsSync(join(folder, path))
+        ? undefined
+        : {
+            type: 'text/html; charset=utf-8',
+            data: readFileSync(join(folder, 'index.html'), 'utf8'),
+          },
     policy: () => [
       "script-src 'self'",
       "style-src 'self'",
@@ -171,12 +179,13 @@ function createApi(
     signal: AbortSignal,
   ): Promise<InboxApi['/api/inquiries']> {
     const { inquiries, ...rest } = await listing.list(parseListQuery(query), signal);
-    const cut = inquiries.map((row) => ({
-      ...row,
-      subject: beginningOf(row.subject, BEGINNING),
-      body: beginningOf(row.body, BEGINNING),
-    }));
-    return { inquiries: cut, ...rest };
+    for (const row of inquiries) {
+      Object.assign(row, {
+        subject: beginningOf(row.subject, BEGINNING),
+        body: beginningOf(row.body, BEGINNING),
+      });
+    }
+    return { inquiries, ...rest };
   }
 
   async function readOne(id: string): Promise<InboxApi['/api/inquiries/ID']> {

@@ -5,12 +5,14 @@ import { showInbox } from './inbox.ts';
 import { dropSecret, hasSecret, takeSecret } from './secret.ts';
 
 const WRONG_ADDRESS =
-  'The address of this page ends in a secret, which is new each time. Copy the whole address from the terminal in which npm run inbox -- --web runs, or start it again.';
+  'The address of this page ends in a secret, which is new each time. Open the whole address that npm run inbox -- --web prints in its terminal. If the inbox is open in another tab, this one can take it from there.';
+
+const FROM_TAB = 'Take it from the other tab';
 
 const NO_STORAGE = 'This browser does not let the page store data. Please allow it.';
 
-function showProblem(title: string, text: string): void {
-  document.querySelector('main')?.replaceChildren(problemPage({ title, text }));
+function showProblem(title: string, text: string, wayOn?: string): void {
+  document.querySelector('main')?.replaceChildren(problemPage({ title, text }, wayOn));
 }
 
 async function start(): Promise<void> {
@@ -20,14 +22,14 @@ async function start(): Promise<void> {
   });
   const secret = await takeSecret();
   if (secret === null) {
-    return showProblem('This address is not complete', WRONG_ADDRESS);
+    return showProblem('This address is not complete', WRONG_ADDRESS, FROM_TAB);
   }
   const api = createApi(secret);
   const session = await api.session();
   if (!isFailure(session)) return showInbox(api, session);
   if (session.failure === 'wrong-address') {
     dropSecret();
-    return showProblem('This address is not the right one', WRONG_ADDRESS);
+    return showProblem('This address is not the right one', WRONG_ADDRESS, FROM_TAB);
   }
   return showProblem('The inbox cannot be opened', session.message);
 }

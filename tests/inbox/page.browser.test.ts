@@ -453,8 +453,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const { create, server, page, requests, context } = await begin(PHONE);
     await create('s');
     const [origin = '', secret = ''] = server.url.split('#');
-    await page.goto(origin);
+    await page.goto(`${origin}other`);
     await page.getByText('This address is not complete').waitFor();
+    await page.getByRole('button', { name: 'Take it from the other tab' }).waitFor();
     await checkPage(page);
     await page.goto(`${origin}#${secret.slice(0, -1)}x`);
     await page.getByText('This address is not the right one').waitFor();
