@@ -48,7 +48,10 @@ export function parseBounce(message: unknown, team: string): Bounce | MalformedE
     if (!text.startsWith('{')) return undefined;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what differs is found malformed, or not read
     const { bounce, complaint, mail } = JSON.parse(text) as SesEvent;
-    if (bounce === undefined && complaint === undefined) return undefined;
+    const report = bounce ?? complaint;
+    if (report === undefined) return undefined;
+    // Events with the same id are one.
+    if (!report.feedbackId) return new MalformedEvent('An event of SES has no id.');
     const [address = ''] = mail.destination;
     const [[kind] = [], [inquiry] = []] = [mail.tags['mail'], mail.tags['inquiry']];
     const isToOwner = (kind === 'reply' || kind === 'acknowledgement') && isInquiryId(inquiry);
@@ -56,7 +59,7 @@ export function parseBounce(message: unknown, team: string): Bounce | MalformedE
       address.toLowerCase() === team.toLowerCase() || (kind !== undefined && !isToOwner);
     const isMaybe = bounce?.bounceType === 'Transient' && bounce.bounceSubType === 'General';
     return {
-      id: String((bounce ?? complaint)?.feedbackId),
+      id: String(report.feedbackId),
       inquiry: isToOwner ? inquiry : undefined,
       mail: isToOwner ? kind : undefined,
       address,

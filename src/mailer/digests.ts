@@ -21,8 +21,9 @@ interface DueMail {
 /** Milliseconds after the end of an hour when no mail of it is tried again: the event source mapping does for 6 hours. */
 const GIVEN_UP = 7 * HOUR;
 
-/** Inquiries at which one digest looks. After an outage, the next ones go on. */
+/** Inquiries and hours at which one digest looks. After an outage, the next ones go on. */
 const ENOUGH = 20_000;
+const MOST_HOURS = 48;
 
 /** Inquiries that a mail names. */
 const NEWEST = 10;
@@ -93,12 +94,14 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
       signal: AbortSignal,
     ): Promise<DueMail | undefined> {
       const current = Math.floor(time / HOUR);
-      let next = state.next_hour ?? current - 1;
+      const first = state.next_hour ?? current - 1;
+      const last = Math.min(current, first + MOST_HOURS);
+      let next = first;
       const digested: Record<string, number> = { ...state.digested };
       const newest: IndexedInquiry[] = [];
       let count = 0;
       let since = time;
-      for (let hour = next; hour <= current && count < ENOUGH; hour++) {
+      for (let hour = first; hour <= last && count < ENOUGH; hour++) {
         const end = (hour + 1) * HOUR;
         const isOver = time >= end + GIVEN_UP;
         const from = digested[hour] ?? end - HOUR;

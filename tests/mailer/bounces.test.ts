@@ -41,6 +41,11 @@ it.each(['Successfully validated SNS topic.', '{}', '{"eventType":"Delivery"}'])
   (message) => expect(parseBounce(message, TEAM)).toBeUndefined(),
 );
 
+it('finds an event without an id malformed', () =>
+  expect(parse({ ...toBounce('Permanent', 'General'), bounce: {} })).toBeInstanceOf(
+    MalformedEvent,
+  ));
+
 it('parses any text, or finds it malformed', () => {
   const values = anything({ withNullPrototype: false });
   const events = tuple(values, values, values).map(([destination, tags, bounce]) =>

@@ -138,6 +138,17 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.digests()).toEqual([{ count: 3, since: '06:00', references }]);
   });
 
+  it('looks at two days at most, and comes to the end of a long outage', async () => {
+    const mailer = await start({ totalMailsPerHour: 1 });
+    const end = START + 100 * HOUR;
+    await mailer.handle(await write(2));
+    await mailer.handle(await write(2, end));
+    await tickAt(end + 10 * MINUTE);
+    expect(all.digests()).toMatchObject([{ count: 1 }]);
+    for (const minutes of [15, 20]) await tickAt(end + minutes * MINUTE);
+    expect(all.digests()).toMatchObject([{ count: 1 }, { count: 1 }]);
+  });
+
   it('mails the oldest 50 of those unanswered for answer_within days, once a day', async () => {
     await start({ answerWithin: 3 });
     const [answered = '', ...old] = (await write(60, START - 4 * DAY)).map(idOf);
