@@ -13,16 +13,15 @@ const rung: unknown[] = [];
 beforeEach(() => {
   aws.reset();
   rung.length = 0;
-  const alarms = Object.entries({
-    Errors: 'AWS/Lambda',
-    Duration: 'AWS/Lambda',
-    Bounce: 'AWS/SES',
+  const MetricAlarms = ['Lambda Errors', 'Lambda Duration', 'SES Bounce'].map((each) => {
+    const [service, MetricName] = each.split(' ');
+    const Metric = { Namespace: `AWS/${service}`, MetricName };
+    return {
+      AlarmName: `inquiries-develop-${MetricName}`,
+      Metrics: [{ Id: 'metric', MetricStat: { Metric } }],
+      StateValue: 'OK',
+    };
   });
-  const MetricAlarms = alarms.map(([MetricName, Namespace]) => ({
-    AlarmName: `inquiries-develop-${MetricName}`,
-    Metrics: [{ Id: 'metric', MetricStat: { Metric: { Namespace, MetricName } } }],
-    StateValue: 'OK',
-  }));
   aws.state.answers['DescribeAlarms'] = () => ({ status: 200, body: { MetricAlarms } });
   // Errors have data.
   aws.state.answers['GetMetricData'] = ({ body }) => {
@@ -37,8 +36,7 @@ beforeEach(() => {
 
 async function check(ring?: string): Promise<string> {
   const { io, stdout } = createIo();
-  const checks = await createAlarmChecks(FORM_OUTPUTS, ring);
-  await runChecks(checks, io, new AbortController().signal);
+  await runChecks(await createAlarmChecks(FORM_OUTPUTS, ring), io, AbortSignal.any([]));
   return stdout().replaceAll(/ {2,}/g, '  ');
 }
 
