@@ -20,9 +20,9 @@ export interface Bounce {
 /** As far as it is read. */
 interface SesEvent {
   mail: { destination: string[]; tags: Partial<Record<string, string[]>> };
-  complaint?: { feedbackId: string };
+  complaint?: { feedbackId: unknown };
   bounce?: {
-    feedbackId: string;
+    feedbackId: unknown;
     bounceType: string;
     bounceSubType: string;
     bouncedRecipients: { diagnosticCode?: string }[];
@@ -51,7 +51,8 @@ export function parseBounce(message: unknown, team: string): Bounce | MalformedE
     const report = bounce ?? complaint;
     if (report === undefined) return undefined;
     // Events with the same id are one.
-    if (!report.feedbackId) return new MalformedEvent('An event of SES has no id.');
+    if (typeof report.feedbackId !== 'string')
+      return new MalformedEvent('An event of SES has no id.');
     const [address = ''] = mail.destination;
     const [[kind] = [], [inquiry] = []] = [mail.tags['mail'], mail.tags['inquiry']];
     const isToOwner = (kind === 'reply' || kind === 'acknowledgement') && isInquiryId(inquiry);
@@ -59,7 +60,7 @@ export function parseBounce(message: unknown, team: string): Bounce | MalformedE
       address.toLowerCase() === team.toLowerCase() || (kind !== undefined && !isToOwner);
     const isMaybe = bounce?.bounceType === 'Transient' && bounce.bounceSubType === 'General';
     return {
-      id: String(report.feedbackId),
+      id: report.feedbackId,
       inquiry: isToOwner ? inquiry : undefined,
       mail: isToOwner ? kind : undefined,
       address,

@@ -76,7 +76,7 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     return { ...visit, ...on(page), token, run };
   };
 
-  it('on the demo’s page, which shows its lines, signs in with the page’s own session, sends and lists', async () => {
+  it('on the demo’s page, signs in with the page’s own session, sends and lists', async () => {
     const { page, complaints } = await here.open({
       locale: 'en-GB',
       viewport: { width: 1200, height: 900 },
@@ -86,7 +86,6 @@ describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
     const signIn = page.locator('inquiry-form').getByRole('button', { name: 'Sign in' });
     await signIn.waitFor();
     await checkPage(page, 280);
-    expect(await page.locator('pre').textContent()).toContain('<inquiry-form');
     await signIn.click();
     await enterEmail(page, anyone());
     await button('Brewing').click();
