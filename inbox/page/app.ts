@@ -2,6 +2,7 @@
 import { problemPage } from '../../web/ui/dom.ts';
 import { createApi, isFailure } from './client.ts';
 import { showInbox } from './inbox.ts';
+import { FIRST_QUERY } from './list-state.ts';
 import { dropSecret, hasSecret, takeSecret } from './secret.ts';
 
 const WRONG_ADDRESS =
@@ -25,8 +26,9 @@ async function start(): Promise<void> {
     return showProblem('This address is not complete', WRONG_ADDRESS, FROM_TAB);
   }
   const api = createApi(secret);
+  const listing = api.list(FIRST_QUERY, new AbortController().signal);
   const session = await api.session();
-  if (!isFailure(session)) return showInbox(api, session);
+  if (!isFailure(session)) return showInbox(api, session, listing);
   if (session.failure === 'wrong-address') {
     dropSecret();
     return showProblem('This address is not the right one', WRONG_ADDRESS, FROM_TAB);

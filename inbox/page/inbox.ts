@@ -1,6 +1,6 @@
 /** Wires list, inquiry, outbox and keys, and opens what the address names. */
 import { button, div, h } from '../../web/ui/dom.ts';
-import { isFailure, type Api, type Session } from './client.ts';
+import { isFailure, type Api, type Failure, type Listing, type Session } from './client.ts';
 import { createDetail, type Detail } from './detail.ts';
 import { createDrafts } from './drafts.ts';
 import { markHits } from './hits.ts';
@@ -26,7 +26,12 @@ function close(): void {
 
 const isVisible = (): boolean => document.visibilityState === 'visible';
 
-export async function showInbox(api: Api, session: Session): Promise<void> {
+/** @param listing - What the list begins with. */
+export async function showInbox(
+  api: Api,
+  session: Session,
+  listing: Promise<Listing | Failure>,
+): Promise<void> {
   const drafts = createDrafts(sessionStorage);
   const toasts = createToasts(open);
   const outbox: Outbox = createOutbox({
@@ -103,17 +108,12 @@ export async function showInbox(api: Api, session: Session): Promise<void> {
   setInterval(poll, POLL_INTERVAL);
   setInterval(() => void (isVisible() && bounces.count()), BOUNCE_INTERVAL);
   document.addEventListener('visibilitychange', poll);
-  await Promise.all([
-    list.load(),
-    list.poll(),
-    bounces.count(),
-    route(),
-    ...drafts.ids().map(dropStored),
-  ]);
+  await Promise.all([list.load(listing), route(), ...drafts.ids().map(dropStored)]);
   const oldest = list.neighbour(undefined, 1);
   if (openedId() === undefined && oldest !== undefined && matchMedia(WIDE).matches) {
     location.replace(oldest.hash);
   }
+  await Promise.all([list.poll(), bounces.count()]);
 
   /** Deletes the draft of an answer that was sent while the page was left. */
   async function dropStored(id: string): Promise<void> {

@@ -32,11 +32,14 @@ export const ORDER_NAMES = {
   answered: 'Latest answer first',
 } as const satisfies Record<Query['order'], string>;
 
+/** What the page opens with. */
+export const FIRST_QUERY: Query = { show: 'unanswered', order: ORDERS.unanswered, text: '' };
+
 export type ListState = ReturnType<typeof createListState>;
 
 /** @param isGiven - Whether an answer to an inquiry is on its way. */
 export function createListState(isGiven: (id: string) => boolean) {
-  let query: Query = { show: 'unanswered', order: ORDERS.unanswered, text: '' };
+  let query = FIRST_QUERY;
   /** Undefined until the first response. */
   let loaded: readonly Inquiry[] | undefined;
   let next: string | undefined;
@@ -54,11 +57,10 @@ export function createListState(isGiven: (id: string) => boolean) {
   const otherOrder = (): Query['order'] =>
     query.order === 'newest' ? (query.show === 'answered' ? 'answered' : 'oldest') : 'newest';
 
-  /** How many are unanswered, such as `12` or `2,000+`; empty before the first look. */
+  /** How many are unanswered, such as `12` or `2000+`; empty before the first look. */
   function count(): string {
     if (unanswered === undefined) return '';
-    const open = [...unanswered].filter(isOpen).length;
-    return `${open.toLocaleString('en')}${isCounted ? '' : '+'}`;
+    return `${[...unanswered].filter(isOpen).length}${isCounted ? '' : '+'}`;
   }
 
   const shown = (): readonly Inquiry[] =>

@@ -1,7 +1,14 @@
 /** The list of inquiries: loads it, keeps it up to date, and draws it. */
 import { button, div, h, notice } from '../../web/ui/dom.ts';
 import { formatCount } from '../../web/ui/format.ts';
-import { isFailure, type Api, type Closed, type Failure, type Query } from './client.ts';
+import {
+  isFailure,
+  type Api,
+  type Closed,
+  type Failure,
+  type Listing,
+  type Query,
+} from './client.ts';
 import type { Drafts } from './drafts.ts';
 import { createListHead } from './list-head.ts';
 import { createListState } from './list-state.ts';
@@ -14,7 +21,7 @@ interface ListParts {
   readonly api: Api;
   readonly drafts: Drafts;
   readonly outbox: Outbox;
-  /** The list was drawn. @param count - How many are unanswered, such as `12` or `2,000+`. */
+  /** The list was drawn. @param count - How many are unanswered, such as `12` or `2000+`. */
   readonly onRender: (count: string) => void;
 }
 
@@ -60,23 +67,29 @@ export function createList({ api, drafts, outbox, onRender }: ListParts) {
     await load();
   }
 
-  /** Loads the first ones, or goes on from a place. An earlier request is aborted. */
-  async function load(from?: string): Promise<void> {
+  /**
+   * Loads the first ones, or goes on from a place. An earlier request is aborted.
+   *
+   * @param requested - The response, where the request was made before.
+   */
+  async function load(from?: string, requested?: Promise<Listing | Failure>): Promise<void> {
     loading?.abort();
     const { signal } = (loading = new AbortController());
     alert.replaceChildren();
     head.render();
     head.say(state.query().text === '' ? 'Loading…' : 'Searching all inquiries…');
     if (from === undefined) items.ariaBusy = 'true';
-    const result = await api.list({ ...state.query(), from }, signal);
+    const result = await (requested ?? api.list({ ...state.query(), from }, signal));
     if (signal.aborted) return;
     items.ariaBusy = null;
     if (isFailure(result)) return showFailure(result, from);
+    const hadRows = items.hasChildNodes();
     state.receive(result, from !== undefined);
     render();
-    if (from === undefined) scroller.scrollTop = 0;
     // The button may be gone, so the focus moves to the first of the others.
-    else (linkOf(result.inquiries[0]?.id) ?? (more.hidden ? head.heading : more)).focus();
+    if (from !== undefined) {
+      (linkOf(result.inquiries[0]?.id) ?? (more.hidden ? head.heading : more)).focus();
+    } else if (hadRows) scroller.scrollTop = 0;
   }
 
   function showFailure({ message }: Failure, from: string | undefined): void {
@@ -139,6 +152,8 @@ export function createList({ api, drafts, outbox, onRender }: ListParts) {
   /** Remembers what has the focus and what is seen. @returns Restores both after the rows were replaced. */
   function keepPlace(): () => void {
     const focused = links().find((link) => link === document.activeElement);
+    // The first paint waits for no layout.
+    if (!items.hasChildNodes()) return () => undefined;
     const isScroller = scroller.scrollHeight > scroller.clientHeight;
     const area = isScroller ? scroller : document.documentElement;
     const edge = Math.max(scroller.getBoundingClientRect().top, 0);
@@ -160,7 +175,7 @@ export function createList({ api, drafts, outbox, onRender }: ListParts) {
     search: head.search,
     /** What is searched for; empty without a search. */
     text: () => state.query().text,
-    load: async () => load(),
+    load: async (requested: Promise<Listing | Failure>) => load(undefined, requested),
     poll,
     show,
     find,

@@ -3,16 +3,20 @@ import { h } from '../../web/ui/dom.ts';
 import { createTimeFormat } from '../../web/ui/format.ts';
 import { formatAge } from '../words.ts';
 
-export const formatTime = createTimeFormat();
+let format: typeof formatTime | undefined;
+
+/** The browser's formats take long to create, and the first paint needs none. */
+export const formatTime: ReturnType<typeof createTimeFormat> = (timestamp) =>
+  (format ??= createTimeFormat())(timestamp);
 
 /** The age of a time, which stays right; the exact local time shows on hover. */
 export function age(timestamp: string): HTMLTimeElement {
-  const { exact } = formatTime(timestamp);
-  return h(
-    'time',
-    { class: 'age', datetime: timestamp, title: exact },
-    formatAge(Date.parse(timestamp)),
-  );
+  const text = formatAge(Date.parse(timestamp));
+  const element = h('time', { class: 'age', datetime: timestamp }, text);
+  element.addEventListener('pointerenter', () => {
+    element.title = formatTime(timestamp).exact;
+  });
+  return element;
 }
 
 /** The exact local time and the age. */
