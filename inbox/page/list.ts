@@ -89,7 +89,9 @@ export function createList({ api, drafts, outbox, onRender }: ListParts) {
     // The button may be gone, so the focus moves to the first of the others.
     if (from !== undefined) {
       (linkOf(result.inquiries[0]?.id) ?? (more.hidden ? head.heading : more)).focus();
-    } else if (hadRows) scroller.scrollTop = 0;
+    } else if (hadRows) {
+      scroller.scrollTop = 0;
+    }
   }
 
   function showFailure({ message }: Failure, from: string | undefined): void {
