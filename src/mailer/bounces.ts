@@ -51,8 +51,8 @@ export function parseBounce(message: unknown, team: string): Bounce | MalformedE
     const report = bounce ?? complaint;
     if (report === undefined) return undefined;
     // Events with the same id are one.
-    if (typeof report.feedbackId !== 'string')
-      return new MalformedEvent('An event of SES has no id.');
+    const { feedbackId: id } = report;
+    if (typeof id !== 'string') throw new TypeError('An event of SES has no id.');
     const [address = ''] = mail.destination;
     const [[kind] = [], [inquiry] = []] = [mail.tags['mail'], mail.tags['inquiry']];
     const isToOwner = (kind === 'reply' || kind === 'acknowledgement') && isInquiryId(inquiry);
@@ -60,7 +60,7 @@ export function parseBounce(message: unknown, team: string): Bounce | MalformedE
       address.toLowerCase() === team.toLowerCase() || (kind !== undefined && !isToOwner);
     const isMaybe = bounce?.bounceType === 'Transient' && bounce.bounceSubType === 'General';
     return {
-      id: report.feedbackId,
+      id,
       inquiry: isToOwner ? inquiry : undefined,
       mail: isToOwner ? kind : undefined,
       address,
