@@ -1,4 +1,5 @@
 /** The data folder of the local stack: who uses it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
 import { isAlive, readState } from '../lib/running-stack.ts';
@@ -12,11 +13,19 @@ export async function refuseFolderInUse(folder: string): Promise<void> {
   const state = readState(folder);
   if (state === undefined) return;
   const { pid, enginePid, gateway, engine, form } = state;
-  const isRunning = await listens(pid, gateway);
+  const inUse = `The data folder ${folder} is in use by`;
+  if (await listens(pid, gateway)) {
+    throw new UsageError(
+      `${inUse} a running stack (process ${pid}, API ${gateway}/inquiries, form ${form}).`,
+    );
+  }
   // An engine ends a moment after its stack, unless it hangs.
-  if (!isRunning && !(await listens(enginePid, engine))) return;
-  const user = isRunning
-    ? `a running stack (process ${pid}, API ${gateway}/inquiries, form ${form})`
-    : `DynamoDB Local, whose stack has ended; end it with kill -9 ${enginePid}`;
-  throw new UsageError(`The data folder ${folder} is in use by ${user}.`);
+  for (let waits = 0; await listens(enginePid, engine); waits++) {
+    if (waits === 50) {
+      throw new UsageError(
+        `${inUse} DynamoDB Local, whose stack has ended; end it with kill -9 ${enginePid}.`,
+      );
+    }
+    await sleep(100);
+  }
 }
