@@ -48,11 +48,16 @@ const MEANT = [
 /** Emoji that Unicode recommends come first: with their joiners and selectors. */
 const SEEN_OR_INVISIBLE = new RegExp(String.raw`\p{RGI_Emoji}|${MEANT}|(${INVISIBLE})`, 'gv');
 
+/** Most texts have none, and the table of emoji takes milliseconds to load. */
+const ANY_INVISIBLE = new RegExp(INVISIBLE, 'v');
+
 /** Replaces each invisible character by its escape, unless it belongs to what is seen. Its time grows with the length alone. */
 export const showInvisible = (text: string): string =>
-  text.replaceAll(SEEN_OR_INVISIBLE, (seen, invisible?: string) =>
-    invisible === undefined ? seen : toEscape(invisible),
-  );
+  ANY_INVISIBLE.test(text)
+    ? text.replaceAll(SEEN_OR_INVISIBLE, (seen, invisible?: string) =>
+        invisible === undefined ? seen : toEscape(invisible),
+      )
+    : text;
 
 /** Replaces everything in an email that shows nothing by its escape, spaces included. */
 export const showAddress = (email: string): string =>
