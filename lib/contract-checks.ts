@@ -82,10 +82,7 @@ export function createContractChecks(send: (request: ServiceRequest) => Promise<
       const response = await send(post);
       const again = assertCreated(response);
       isKnown = response.headers.get('Idempotency-Replayed') === 'true';
-      assert(
-        isKnown,
-        'the key is ignored, as with dynalite (see --no-key): there are two inquiries now',
-      );
+      assert(isKnown, 'the key is ignored, as with dynalite: there are two inquiries now');
       const [before, after] = [first, response].map(({ body }) => JSON.stringify(body));
       assert(after === before, 'the body is not the one of the first response');
       const { inquiries } = assertList(await send({ method: 'GET', query: 'limit=100' }));

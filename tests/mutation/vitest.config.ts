@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['tests/{function,mailer}/*.test.ts'],
     exclude: [
       'tests/**/*.process.test.ts',
-      'tests/function/{build,openapi,contract,idempotency,retention,capacity}.test.ts',
+      'tests/function/{build,openapi,contract,retention,capacity}.test.ts',
       'tests/mailer/mailer.test.ts',
     ],
     globalSetup: 'tests/helpers/engines-setup.ts',
