@@ -1,30 +1,51 @@
 import { isSettingOf, MAXIMA } from './limits.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Creates the readers of settings. They throw an Error naming the variable that is missing or malformed. */
+export function createReaders(env: Environment) {
+  /** @param parse - Throws, or returns undefined, when the text is malformed. */
+  function read<Value>(
+    name: string,
+    parse: (text: string) => Value | undefined,
+    byDefault = '',
+  ): Value {
+    try {
+      const value = parse(env[name] ?? byDefault);
+      if (value !== undefined) return value;
+    } catch {
+      // Said below.
+    }
+    throw new Error(`Missing or malformed environment variable: ${name}`);
+  }
+  return {
+    read,
+    readText: (name: string) => read(name, (text) => text || undefined),
+    /** @returns A whole number from 1 to its maximum (src/limits.ts); undefined when there is none. */
+    readNumber: (name: keyof typeof MAXIMA) =>
+      env[name]
+        ? read(name, (text) => (isSettingOf(name, text) ? Number(text) : undefined))
+        : undefined,
+  };
+}
 
 /**
  * Reads the function's settings from the environment, once, during initialisation. The SDK reads the other `AWS_*`
  * variables itself.
  *
- * @returns `corsOrigin`, the value of Access-Control-Allow-Origin; `region`, which Lambda sets; `retentionDays`, after
- * which a new inquiry expires, or undefined for never; `inquiriesPerHour`, the most that one owner may send, or undefined for any number.
- * @throws Error naming every required variable that is missing or empty, or the number that is not a whole one from 1
- * to its maximum (src/limits.ts).
+ * @throws Error naming the first variable that is missing or malformed.
  */
 export function parseConfig(env: Environment) {
-  const { TABLE_NAME: tableName, CORS_ORIGIN: corsOrigin, AWS_REGION: region } = env;
-  const retentionDays = readNumber(env, 'RETENTION_DAYS');
-  const inquiriesPerHour = readNumber(env, 'INQUIRIES_PER_HOUR');
-  if (tableName && corsOrigin) {
-    return { tableName, corsOrigin, region, retentionDays, inquiriesPerHour };
-  }
-  const missing = ['TABLE_NAME', 'CORS_ORIGIN'].filter((name) => !env[name]);
-  throw new Error(`Missing environment variables: ${missing.join(', ')}`);
-}
-
-function readNumber(env: Environment, name: keyof typeof MAXIMA): number | undefined {
-  const text = env[name];
-  if (!text) return undefined;
-  if (isSettingOf(name, text)) return Number(text);
-  throw new Error(`${name} is not a whole number from 1 to ${MAXIMA[name]}: ${text}`);
+  const { readNumber, readText } = createReaders(env);
+  return {
+    tableName: readText('TABLE_NAME'),
+    /** Value of Access-Control-Allow-Origin. */
+    corsOrigin: readText('CORS_ORIGIN'),
+    /** Lambda sets it. */
+    region: env['AWS_REGION'],
+    /** After which a new inquiry expires; undefined: never. */
+    retentionDays: readNumber('RETENTION_DAYS'),
+    /** The most that one person may send; undefined: any number. */
+    inquiriesPerHour: readNumber('INQUIRIES_PER_HOUR'),
+  };
 }

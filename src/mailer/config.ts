@@ -1,4 +1,4 @@
-import { isSettingOf, type MAXIMA } from '../limits.ts';
+import { createReaders, type Environment } from '../config.ts';
 import { isLanguage, type Text } from '../languages.ts';
 import { toMailbox } from '../mailbox.ts';
 
@@ -26,25 +26,10 @@ export type MailerConfig = ReturnType<typeof parseMailerConfig>;
  * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/languages.ts (default: en), `ACKNOWLEDGE` is `true`
  * or `false` (default), `COMPANY` is JSON (default: `{}`), `TIME_ZONE` is a name of the IANA database (default: UTC).
  */
-export function parseMailerConfig(env: Readonly<Record<string, string | undefined>>) {
-  /** @param parse - Throws, or returns undefined, when the text is malformed. */
-  function read<Value>(
-    name: string,
-    parse: (text: string) => Value | undefined,
-    byDefault = '',
-  ): Value {
-    try {
-      const value = parse(env[name] ?? byDefault);
-      if (value !== undefined) return value;
-    } catch {
-      // Said below.
-    }
-    throw new Error(`Missing or malformed environment variable: ${name}`);
-  }
-  const readNumber = (name: keyof typeof MAXIMA, byDefault?: string): number =>
-    read(name, (text) => (isSettingOf(name, text) ? Number(text) : undefined), byDefault);
+export function parseMailerConfig(env: Environment) {
+  const { read, readNumber, readText } = createReaders(env);
   return {
-    tableName: read('TABLE_NAME', (text) => text || undefined),
+    tableName: readText('TABLE_NAME'),
     region: env['AWS_REGION'],
     /** The stage's name, or `local`. */
     stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
@@ -53,11 +38,11 @@ export function parseMailerConfig(env: Readonly<Record<string, string | undefine
     /** The sender of every mail. */
     inboxFrom: read('INBOX_FROM', toMailbox),
     /** Mails about new inquiries of one owner. */
-    mailsPerHour: readNumber('MAILS_PER_HOUR', '10'),
+    mailsPerHour: readNumber('MAILS_PER_HOUR') ?? 10,
     /** Mails about new inquiries of all owners. */
-    totalMailsPerHour: readNumber('TOTAL_MAILS_PER_HOUR', '100'),
+    totalMailsPerHour: readNumber('TOTAL_MAILS_PER_HOUR') ?? 100,
     /** Days after which an unanswered inquiry is in the daily mail; undefined: no such mail. */
-    answerWithin: env['ANSWER_WITHIN'] ? readNumber('ANSWER_WITHIN') : undefined,
+    answerWithin: readNumber('ANSWER_WITHIN'),
     /** Language of mails to owners whose inquiries name none. Mails to the team are in English. */
     language: read('MAIL_LANGUAGE', (text) => (isLanguage(text) ? text : undefined), 'en'),
     /** Whether owners get a mail that their inquiry has arrived. */

@@ -26,15 +26,13 @@ describe.each([
   it.each([String(most + 1), '0', '01', '-1', '1.5', '0x10', '7\n', '٧'])(
     '%j is refused',
     (text) => {
-      const message = `${variable} is not a whole number from 1 to ${most}: ${text}`;
+      const message = `Missing or malformed environment variable: ${variable}`;
       expect(() => parseConfig({ ...REQUIRED, [variable]: text })).toThrow(new Error(message));
     },
   );
 });
 
-it.each([
-  [{ CORS_ORIGIN: 'o' }, 'TABLE_NAME'],
-  [{ TABLE_NAME: '', CORS_ORIGIN: '' }, 'TABLE_NAME, CORS_ORIGIN'],
-])('names what is missing in %j', (env, missing) => {
-  expect(() => parseConfig(env)).toThrow(new Error(`Missing environment variables: ${missing}`));
+it.each(['TABLE_NAME', 'CORS_ORIGIN'])('%s is required', (name) => {
+  const message = `Missing or malformed environment variable: ${name}`;
+  expect(() => parseConfig({ ...REQUIRED, [name]: '' })).toThrow(new Error(message));
 });

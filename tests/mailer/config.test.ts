@@ -30,7 +30,7 @@ it.each([
   ['INBOX_TO', 'Team <support@example.com>'],
   ['INBOX_FROM', undefined],
   ['MAILS_PER_HOUR', '1001'],
-  ['TOTAL_MAILS_PER_HOUR', ''],
+  ['TOTAL_MAILS_PER_HOUR', '1e2'],
   ['ANSWER_WITHIN', '0'],
   ['MAIL_LANGUAGE', 'constructor'],
   ['ACKNOWLEDGE', 'yes'],
