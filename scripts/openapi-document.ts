@@ -289,7 +289,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
               description:
                 '`TOO_MANY_REQUESTS`: you have sent as many inquiries within an hour as the stage allows, or too many at once. A request ' +
                 'whose key is known is still answered. From the gateway, without `Retry-After`: the stage is throttled.',
-              ...errorOrReply(replies.tooManyRequests, { limit: errors.tooManyRequests(60, 1) }),
+              ...errorOrReply(replies.tooManyRequests, { limit: errors.refusals.limit(60, 1) }),
               headers: {
                 ...cors,
                 ...retryAfter(

@@ -48,14 +48,6 @@ export const bodyTooLarge = (): ApiError =>
 const tooMany = (message: string, seconds: number): ApiError =>
   new ApiError(429, 'TOO_MANY_REQUESTS', message, { 'Retry-After': String(seconds) });
 
-/**
- * The owner has reached the limit of the stage. docs/adr/0091
- *
- * @param seconds - Until the owner may send the next inquiry.
- */
-export const tooManyRequests = (perHour: number, seconds: number): ApiError =>
-  tooMany(`The limit of inquiries per hour (${perHour}) is reached.`, seconds);
-
 /** Errors by why the store has refused an inquiry; nothing is stored. */
 export const refusals = {
   email: () =>
@@ -79,6 +71,9 @@ export const refusals = {
     ),
   /** Other requests of the owner are being counted. docs/adr/0091 */
   busy: () => tooMany('There are too many requests at once.', 1),
+  /** The owner has reached the limit of the stage, for so many seconds. docs/adr/0091 */
+  limit: (perHour = 0, seconds = 0) =>
+    tooMany(`The limit of inquiries per hour (${perHour}) is reached.`, seconds),
 };
 
 /** The spec's 500 for a body that is not JSON; the message tells the client what to correct. docs/contract.md */

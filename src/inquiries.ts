@@ -1,7 +1,7 @@
 import { V7Generator } from 'uuidv7';
 import { inquiryFields, parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
-import { refusals, tooManyRequests } from './errors.ts';
+import { refusals } from './errors.ts';
 import type { Identity } from './identity.ts';
 import type { Language } from './languages.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
@@ -18,8 +18,8 @@ export interface StoreCall {
 export type PutResult =
   /** It is stored, or was stored before with the same key: then this is the id of that inquiry. */
   | { readonly id: string }
-  /** Nothing was stored: the refusals of errors.ts, or the person has reached the limit. */
-  | { readonly refusal: keyof typeof refusals | 'limit' };
+  /** Nothing was stored. */
+  | { readonly refusal: keyof typeof refusals };
 
 /** What a request says besides the inquiry, and the limit. */
 export interface PutOptions {
@@ -146,8 +146,8 @@ export function createInquiries(
       const limit = inquiriesPerHour === undefined ? undefined : { most: inquiriesPerHour, time };
       const result = await store.put(inquiry, call, { ...options, limit });
       if ('refusal' in result) {
-        if (result.refusal !== 'limit') throw refusals[result.refusal]();
-        throw tooManyRequests(inquiriesPerHour ?? 0, Math.ceil((HOUR - (time % HOUR)) / 1_000));
+        const seconds = Math.ceil((HOUR - (time % HOUR)) / 1_000);
+        throw refusals[result.refusal](inquiriesPerHour, seconds);
       }
       // A replay is the first response again: its id has the time, and subject and body are the same.
       const isReplay = result.id !== inquiry.id;
