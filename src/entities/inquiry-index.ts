@@ -56,15 +56,7 @@ async function* readShard(
   { email, sub, first = toFirstId(0), last = LAST_ID, order = 'desc', abortSignal }: IndexQuery,
   limit = FIRST_LIMIT,
 ): AsyncGenerator<Page> {
-  const query = inquiries.query
-    .byState({ inbox })
-    .between({ id: first }, { id: last })
-    .where((row, { eq }) =>
-      [
-        ...(email === undefined ? [] : [eq(row.email, email)]),
-        ...(sub === undefined ? [] : [eq(row.cognito_sub, sub)]),
-      ].join(' AND '),
-    );
+  const query = inquiries.query.byState({ inbox }).between({ id: first }, { id: last });
   const options = { ...RAW, order, ...(abortSignal && { abortSignal }) };
   let cursor: string | null = null;
   do {
@@ -75,7 +67,9 @@ async function* readShard(
     });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of `data` does not know `raw`
     const { Items, LastEvaluatedKey } = page.data as RawPage;
-    const rows = Items.map(({ pk: _pk, sk: _sk, inbox: _inbox, ...row }) => row);
+    const rows = Items.map(({ pk: _pk, sk: _sk, inbox: _inbox, ...row }) => row).filter(
+      (row) => row.email === (email ?? row.email) && row.cognito_sub === (sub ?? row.cognito_sub),
+    );
     yield { rows, end: LastEvaluatedKey?.id };
     ({ cursor } = page);
     limit = Math.min(2 * limit, LAST_LIMIT);

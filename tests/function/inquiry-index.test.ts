@@ -40,7 +40,7 @@ it('an inquiry that is in both lists while it is answered is listed once, as ans
     };
   };
   const byState = ({ inbox }: { inbox: string }) => ({
-    between: () => ({ where: () => ({ go: go(inbox) }) }),
+    between: () => ({ go: go(inbox) }),
   });
   const entity = { query: { byState } } as unknown as Parameters<typeof readIndex>[0];
   expect((await Array.fromAsync(readIndex(entity))).flat()).toMatchObject([{ reply_at: 't' }]);
