@@ -17,7 +17,8 @@ export interface CompletedRequest {
 
 /** The form of names, codes and reasons of errors. Any other text could come from a request. */
 const NAME = /^[A-Za-z]\w{0,63}$/;
-const METHODS = new Set<unknown>(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** Of methods; too short for anything else. */
+const METHOD = /^[A-Z]{3,7}$/;
 
 /**
  * Logs one line about a request and its outcome, with no content of either. Of an error it logs the name alone: its message,
@@ -36,7 +37,7 @@ export function logRequest(request: CompletedRequest, writeMetrics: (line: strin
   const isInternal = isError && !(error instanceof ApiError);
   const entry = {
     requestId,
-    method: METHODS.has(method) ? method : 'OTHER',
+    method: METHOD.test(String(method)) ? method : 'OTHER',
     route: inquiriesPath,
     status,
     milliseconds,

@@ -214,18 +214,12 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
   call: StoreCall,
   request: Promise<Output>,
 ): Promise<Output> {
-  let metadata: Output['$metadata'] | undefined;
-  try {
-    const output = await request;
-    metadata = output.$metadata;
-    return output;
-  } catch (error) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK adds it to its errors
-    metadata = (error as Partial<Output>).$metadata;
-    throw error;
-  } finally {
-    call.attempts += metadata?.attempts ?? Number(call.signal.aborted);
-  }
+  const count = ({ $metadata }: Partial<Output>): void => {
+    call.attempts += $metadata?.attempts ?? Number(call.signal.aborted);
+  };
+  // The SDK adds it to its errors, too.
+  void request.then(count, count);
+  return request;
 }
 
 /** @throws MalformedRow when a row is not an inquiry of its owner: a list is complete or an error. */

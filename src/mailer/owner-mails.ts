@@ -24,9 +24,6 @@ import { formatTime, textsIn } from './texts.ts';
 const SUBJECT_LIMIT = 150;
 const QUOTE_LIMIT = 20_000;
 
-/** `Re:` of mail programs in the languages of the form. */
-const REPLY_PREFIXES = /^(?:(?:re|aw|rif|rv|رد)\s*[:：]\s*)+/i;
-
 /**
  * The answer to an inquiry, for its owner, in the language of the inquiry or of the stage. The reply is never cut: the
  * owner has no other way to read it. The original follows, quoted, and is cut when it is long.
@@ -36,7 +33,7 @@ const REPLY_PREFIXES = /^(?:(?:re|aw|rif|rv|رد)\s*[:：]\s*)+/i;
 export function createReplyMail(inquiry: MailedInquiry, settings: MailerConfig): Mail | undefined {
   const { body, created_at, reply = '', language = settings.language } = inquiry;
   const { youWrote } = textsIn(language);
-  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT).replace(REPLY_PREFIXES, '');
+  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT);
   const beginning = cut(body, QUOTE_LIMIT);
   const original = formatMessage(`${toVisible(beginning)}${beginning === body ? '' : '\n[…]'}`);
   return createOwnerMail(inquiry, settings, {

@@ -83,17 +83,17 @@ export const formatParagraph = (text: string): Part => ({
 const formatQuiet = (html: string): string =>
   `<p style="margin:16px 0 0;font-size:13px;line-height:1.5;${BREAK}">${html}</p>`;
 
-const toLines = (pairs: Pairs): string => pairs.map((pair) => pair.join(' ')).join('\n');
-
-/** Facts in one small line. No value's direction reaches what is beside it; Gmail and Outlook have no `<bdi>`. */
-export const formatFacts = (facts: Pairs): Part => ({
-  text: toLines(facts),
+/** Names and values in one small line. @param format - Makes HTML of both, escaped. */
+const formatPairs = (pairs: Pairs, format: (name: string, value: string) => string): Part => ({
+  text: pairs.map((pair) => pair.join(' ')).join('\n'),
   html: formatQuiet(
-    facts
-      .map(([name, value]) => `${name} <span dir="auto">${escapeHtml(value)}</span>`)
-      .join(' · '),
+    pairs.map(([name, value]) => format(escapeHtml(name), escapeHtml(value))).join(' · '),
   ),
 });
+
+/** Facts in one small line. No value's direction reaches what is beside it; Gmail and Outlook have no `<bdi>`. */
+export const formatFacts = (facts: Pairs): Part =>
+  formatPairs(facts, (name, value) => `${name} <span dir="auto">${value}</span>`);
 
 /** A sentence, and the command that it announces. */
 export const formatNote = (text: string, command: string): Part => ({
@@ -104,15 +104,9 @@ export const formatNote = (text: string, command: string): Part => ({
 /** Labels and addresses, of which some may be empty, in one small line; each has a direction of its own. */
 export function formatLinks(pages: Pairs): Part | undefined {
   const links = pages.filter(([, url]) => url !== '');
-  if (links.length === 0) return undefined;
-  return {
-    text: toLines(links),
-    html: formatQuiet(
-      links
-        .map(([label, url]) => `<a href="${escapeHtml(url)}" dir="auto">${escapeHtml(label)}</a>`)
-        .join(' · '),
-    ),
-  };
+  return links.length === 0
+    ? undefined
+    : formatPairs(links, (label, url) => `<a href="${url}" dir="auto">${label}</a>`);
 }
 
 /** A text of which every line has a mark, also those that a mail program would break: 72 characters, or one URL. */

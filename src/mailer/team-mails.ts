@@ -30,7 +30,6 @@ import { cut, toOneLine, toPlainLine, toVisible } from './text.ts';
 
 /** UTF-16 units. */
 const SUBJECT_LIMIT = 150;
-const HEADING_LIMIT = 1_000;
 const BODY_LIMIT = 100_000;
 const QUOTE_LIMIT = 20_000;
 const ADDRESS_LIMIT = 320;
@@ -76,15 +75,11 @@ export function createInquiryMail(
   withReplyTo = true,
 ): Mail {
   const { id, email, subject, body } = inquiry;
-  const isCut = body.length > BODY_LIMIT || subject.length > HEADING_LIMIT;
+  const isCut = body.length > BODY_LIMIT || subject.length > SUBJECT_LIMIT;
   const replyTo = withReplyTo ? toMailbox(email) : undefined;
   const parts = [
     formatQuote([
-      // The header has it; only what is cut there is said again.
-      subject.length > SUBJECT_LIMIT
-        ? formatHeading(formatSubject(subject, HEADING_LIMIT))
-        : undefined,
-      formatMessage(`${cutBody(body, BODY_LIMIT)}${isCut ? '\n…' : ''}`),
+      formatMessage(`${cutBody(body, BODY_LIMIT)}${body.length > BODY_LIMIT ? '\n…' : ''}`),
     ]),
     formatInquiryFacts(inquiry, settings),
     isCut

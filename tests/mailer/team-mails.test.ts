@@ -56,18 +56,17 @@ it('the mail says when subject and body are blank', () => {
 });
 
 it.each([
-  ['body', { body: `${'b'.repeat(99_999)}😀 and the end` }, 'b'.repeat(99_999)],
-  ['subject', { subject: 's'.repeat(400_000) }, 's'.repeat(999)],
-])('the mail cuts a long text and says how to read the rest: %s', (_, long, kept) => {
+  ['body', { body: `${'b'.repeat(99_999)}😀 and the end` }],
+  ['subject', { subject: 's'.repeat(400_000) }],
+])('the mail cuts a long text and says how to read the rest: %s', (field, long) => {
   const { text, html, subject } = createInquiryMail({ ...INQUIRY, ...long }, SETTINGS);
   expect(text).toContain(`The text above is cut. To read all of it, run:
   npm run inbox -- --stage develop show ${id}`);
+  expect(subject.length).toBeLessThanOrEqual(250);
   for (const part of [text.replaceAll('\n| ', ''), html]) {
-    expect(part).toContain(kept);
-    expect(part).not.toContain(`${kept}${kept[0]}`);
+    expect(/b{9,}/.exec(part)?.[0].length).toBe(field === 'body' ? 99_999 : undefined);
     expect(part.isWellFormed()).toBe(true);
   }
-  expect(subject.length).toBeLessThanOrEqual(250);
 });
 
 const ANSWERED = {
