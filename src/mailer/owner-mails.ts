@@ -17,7 +17,7 @@ import {
 } from './parts.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
-import { cut, toOneLine, toVisible } from './text.ts';
+import { cutLines, toOneLine, toVisible } from './text.ts';
 import { formatTime, textsIn } from './texts.ts';
 
 /** UTF-16 units. */
@@ -34,15 +34,13 @@ export function createReplyMail(inquiry: MailedInquiry, settings: MailerConfig):
   const { body, created_at, reply = '', language = settings.language } = inquiry;
   const { youWrote } = textsIn(language);
   const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT);
-  const beginning = cut(body, QUOTE_LIMIT);
-  const original = formatMessage(`${toVisible(beginning)}${beginning === body ? '' : '\n[…]'}`);
   return createOwnerMail(inquiry, settings, {
     kind: 'reply',
     subject: `Re: ${subject || NO_SUBJECT[language]}`,
     message: toVisible(reply),
     original: [
       formatParagraph(youWrote.replace('{time}', formatTime(created_at, language))),
-      formatQuote([original], '> ', directionOf(language)),
+      formatQuote([formatMessage(cutLines(body, QUOTE_LIMIT))], '> ', directionOf(language)),
     ],
   });
 }

@@ -26,7 +26,7 @@ import {
 } from './parts.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
-import { cut, toOneLine, toPlainLine, toVisible } from './text.ts';
+import { cutLines, toOneLine, toPlainLine } from './text.ts';
 
 /** UTF-16 units. */
 const SUBJECT_LIMIT = 150;
@@ -78,9 +78,7 @@ export function createInquiryMail(
   const isCut = body.length > BODY_LIMIT || subject.length > SUBJECT_LIMIT;
   const replyTo = withReplyTo ? toMailbox(email) : undefined;
   const parts = [
-    formatQuote([
-      formatMessage(`${cutBody(body, BODY_LIMIT)}${body.length > BODY_LIMIT ? '\n…' : ''}`),
-    ]),
+    formatQuote([formatMessage(cutBody(body, BODY_LIMIT))]),
     formatInquiryFacts(inquiry, settings),
     isCut
       ? formatCommand('The text above is cut. To read all of it, run:', `show ${id}`, settings)
@@ -96,13 +94,7 @@ export function createInquiryMail(
       settings,
     ),
   ];
-  const mail = createTeamMail(
-    'inquiry',
-    settings,
-    formatSubject(subject, SUBJECT_LIMIT),
-    parts,
-    id,
-  );
+  const mail = createTeamMail('inquiry', settings, formatSubject(subject), parts, id);
   return { ...mail, ...(replyTo !== undefined && { replyTo }) };
 }
 
@@ -160,7 +152,7 @@ export function createNoticeMail(
     inquiry &&
       formatTitled(
         'The inquiry:',
-        formatHeading(formatSubject(inquiry.subject, SUBJECT_LIMIT)),
+        formatHeading(formatSubject(inquiry.subject)),
         formatMessage(cutBody(inquiry.body, QUOTE_LIMIT)),
         formatInquiryFacts(inquiry, settings),
       ),
@@ -211,7 +203,7 @@ export function createDailyMail(
 const formatList = (named: ListedInquiry[], settings: MailerConfig): Part[] =>
   named.map((inquiry) =>
     formatQuote([
-      formatHeading(formatSubject(inquiry.subject, SUBJECT_LIMIT)),
+      formatHeading(formatSubject(inquiry.subject)),
       formatInquiryFacts(inquiry, settings),
     ]),
   );
@@ -219,15 +211,15 @@ const formatList = (named: ListedInquiry[], settings: MailerConfig): Part[] =>
 const countInquiries = (count: number): string =>
   count === 1 ? '1 inquiry' : `${count.toLocaleString('en')} inquiries`;
 
-const formatSubject = (subject: string, limit: number): string =>
-  toPlainLine(subject, limit) || NO_SUBJECT.en;
+const formatSubject = (subject: string): string =>
+  toPlainLine(subject, SUBJECT_LIMIT) || NO_SUBJECT.en;
 
 const formatSender = (email: string): string =>
   toOneLine(showAddress(email.slice(0, ADDRESS_LIMIT + 1)), ADDRESS_LIMIT);
 
 /** The beginning of a text of several lines, in which nothing is invisible. */
 const cutBody = (text: string, limit: number): string =>
-  text.trim() === '' ? NO_MESSAGE : toVisible(cut(text, limit));
+  text.trim() === '' ? NO_MESSAGE : cutLines(text, limit);
 
 /** A sentence that announces a command of the inbox. */
 const formatCommand = (text: string, verb: string, { stage }: MailerConfig): Part =>

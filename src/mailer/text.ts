@@ -3,8 +3,6 @@ import { showInvisible } from '../invisible.ts';
 
 /** How many times longer than what is shown the part of a text is that is looked at: spaces are merged. */
 const SPARE = 4;
-/** UTF-16 units beyond the limit that decide how what is before it is shown. */
-const AFTER = 100;
 
 /**
  * Makes a text safe to print: line breaks of all kinds become `\n`; other control characters become their symbols
@@ -35,11 +33,8 @@ export function toVisible(text: string): string {
 export function toOneLine(text: string, limit: number, show = (part: string) => part): string {
   const start = text.replace(/^[^\S\uFEFF]+/, '');
   const beginning = start.slice(0, SPARE * limit);
-  const merged = toVisible(beginning).replaceAll(/[^\S\uFEFF]+/g, ' ');
-  const part = merged.slice(0, limit + AFTER);
-  const line = show(part).replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
-  const isWhole =
-    beginning.length === start.length && part.length === merged.length && line.length <= limit;
+  const line = show(toVisible(beginning)).replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
+  const isWhole = beginning.length === start.length && line.length <= limit;
   return isWhole ? line : `${cut(line, limit - 1)}…`;
 }
 
@@ -50,6 +45,10 @@ export const toPlainLine = (text: string, limit: number): string =>
 /** The beginning of a text, at most `limit` UTF-16 units, that ends neither in a surrogate pair nor with a joiner. */
 export const cut = (text: string, limit: number): string =>
   text.length <= limit ? text : text.slice(0, limit).replace(/[\u200D\uD800-\uDBFF]$/, '');
+
+/** The visible beginning of a text of several lines, with `[…]` where it was cut. */
+export const cutLines = (text: string, limit: number): string =>
+  toVisible(cut(text, limit)) + (text.length > limit ? '\n[…]' : '');
 
 /** Escapes a text for HTML, also in quoted attributes. */
 export const escapeHtml = (text: string): string =>
