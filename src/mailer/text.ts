@@ -3,6 +3,8 @@ import { showInvisible } from '../invisible.ts';
 
 /** How many times longer than what is shown the part of a text is that is looked at: spaces are merged. */
 const SPARE = 4;
+/** UTF-16 units beyond the limit that decide how what is before it is shown. */
+const AFTER = 100;
 
 /**
  * Makes a text safe to print: line breaks of all kinds become `\n`; other control characters become their symbols
@@ -33,8 +35,11 @@ export function toVisible(text: string): string {
 export function toOneLine(text: string, limit: number, show = (part: string) => part): string {
   const start = text.replace(/^[^\S\uFEFF]+/, '');
   const beginning = start.slice(0, SPARE * limit);
-  const line = show(toVisible(beginning)).replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
-  const isWhole = beginning.length === start.length && line.length <= limit;
+  const merged = toVisible(beginning).replaceAll(/[^\S\uFEFF]+/g, ' ');
+  const part = merged.slice(0, limit + AFTER);
+  const line = show(part).replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
+  const isWhole =
+    beginning.length === start.length && part.length === merged.length && line.length <= limit;
   return isWhole ? line : `${cut(line, limit - 1)}…`;
 }
 

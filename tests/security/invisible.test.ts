@@ -22,11 +22,8 @@ const toEscapes = (text: string): string =>
     .join('');
 
 /** A mail says again what its subject cannot hold. */
-const withLongSubject = ({ email, subject }: { email: string; subject: string }) => ({
-  ...INQUIRY,
-  email,
-  subject: `${subject} ${'x'.repeat(150)}`,
-});
+const digest = (texts: { email: string; subject: string }) =>
+  createDigestMail({ count: 1, since: 0, named: [{ ...INQUIRY, ...texts }] }, SETTINGS);
 
 /** What an operator sees of an inquiry. */
 const SURFACES: Readonly<Record<string, (texts: { email: string; subject: string }) => string>> = {
@@ -35,13 +32,9 @@ const SURFACES: Readonly<Record<string, (texts: { email: string; subject: string
   'an inquiry on a terminal': (texts) => formatInquiry({ ...INQUIRY, ...texts }),
   'the draft of a reply': (texts) => toDraft({ ...INQUIRY, ...texts }),
   'the page': ({ email, subject }) => showAddress(email) + showInvisible(subject),
-  'subjects of mails': (texts) => {
-    const inquiry = { ...INQUIRY, ...texts };
-    const digest = createDigestMail({ count: 1, since: 0, named: [inquiry] }, SETTINGS);
-    return createInquiryMail(inquiry, SETTINGS).subject + digest.text;
-  },
-  'texts of mails': (texts) => createInquiryMail(withLongSubject(texts), SETTINGS).text,
-  'HTML of mails': (texts) => createInquiryMail(withLongSubject(texts), SETTINGS).html,
+  'subjects and texts of mails': (texts) =>
+    createInquiryMail({ ...INQUIRY, ...texts }, SETTINGS).subject + digest(texts).text,
+  'HTML of mails': (texts) => digest(texts).html,
 };
 
 const tally = createTally('7e invisible characters in emails and subjects: shown');
