@@ -24,10 +24,10 @@ const STORE_BUDGET = 9_500;
 const RESPONSE_RESERVE = 1_500;
 
 interface Request {
-  readonly inquiries: Inquiries;
-  readonly owner: Identity;
-  readonly event: GatewayEvent;
-  readonly call: StoreCall;
+  inquiries: Inquiries;
+  owner: Identity;
+  event: GatewayEvent;
+  call: StoreCall;
 }
 
 /** One method of the one path. */
@@ -75,11 +75,11 @@ export function createApp({
   corsOrigin,
   log,
 }: {
-  readonly inquiries: Inquiries;
+  inquiries: Inquiries;
   /** Value of Access-Control-Allow-Origin. */
-  readonly corsOrigin: string;
+  corsOrigin: string;
   /** Called once for each completed request. */
-  readonly log?: (request: CompletedRequest) => void;
+  log?: (request: CompletedRequest) => void;
 }) {
   return async (event: GatewayEvent, context?: InvocationContext): Promise<GatewayResponse> => {
     // Not performance.now(), for which Node loads a module in every cold start.

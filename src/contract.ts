@@ -105,8 +105,8 @@ export const errorResponseBodySchema = {
 
 /** Schemas whose fields are all strings. */
 interface TextSchema {
-  readonly required: readonly string[];
-  readonly properties: object;
+  required: readonly string[];
+  properties: object;
 }
 /** The type of such a schema. A field that is not `required` may be absent. */
 type Texts<Schema extends TextSchema> = Record<Schema['required'][number], string> &

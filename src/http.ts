@@ -7,24 +7,24 @@ import { parseLanguage, type Language } from './languages.ts';
  * anything. Source: spec, "Gateway event read by the function".
  */
 export interface GatewayEvent {
-  readonly requestContext?: {
-    readonly http?: { readonly method?: unknown };
-    readonly authorizer?: { readonly jwt?: { readonly claims?: unknown } };
+  requestContext?: {
+    http?: { method?: unknown };
+    authorizer?: { jwt?: { claims?: unknown } };
   };
   /** Names in lower case; the values of a repeated header are joined by commas. */
-  readonly headers?: unknown;
+  headers?: unknown;
   /** Decoded; the values of a repeated parameter are joined by commas. */
-  readonly queryStringParameters?: unknown;
-  readonly body?: unknown;
-  readonly isBase64Encoded?: unknown;
+  queryStringParameters?: unknown;
+  body?: unknown;
+  isBase64Encoded?: unknown;
 }
 
 /** The proxy response form. Source: spec, "Function response shape". */
 export interface GatewayResponse {
-  readonly statusCode: number;
-  readonly headers: Record<string, string>;
+  statusCode: number;
+  headers: Record<string, string>;
   /** Serialized JSON. */
-  readonly body: string;
+  body: string;
 }
 
 /** `ignoreBOM` keeps the byte order mark, so that JSON.parse rejects it, as in a body that is not base64. */

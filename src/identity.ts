@@ -4,9 +4,9 @@ import { unauthorized } from './errors.ts';
 /** Who calls: both claims together are the owner of an inquiry. */
 export interface Identity {
   /** The `sub` claim as a UUID in canonical lower case. */
-  readonly sub: string;
+  sub: string;
   /** The `email` claim, byte for byte. */
-  readonly email: string;
+  email: string;
 }
 
 /**

@@ -9,7 +9,7 @@ import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 /** The requests of one invocation to the store: what ends them, and how many there were. */
 export interface StoreCall {
   /** Ends requests, retries and pages of the invocation. */
-  readonly signal: AbortSignal;
+  signal: AbortSignal;
   /** Requests sent to the database, retries and pages included. The store adds to it. */
   attempts: number;
 }
@@ -17,20 +17,20 @@ export interface StoreCall {
 /** The result of storing an inquiry. */
 export type PutResult =
   /** It is stored, or was stored before with the same key: then this is the id of that inquiry. */
-  | { readonly id: string }
+  | { id: string }
   /** Nothing was stored. */
-  | { readonly refusal: keyof typeof refusals };
+  | { refusal: keyof typeof refusals };
 
 /** What a request says besides the inquiry, and the limit. */
 export interface PutOptions {
   /** The most inquiries that a person, whatever the email, may store in the hour of `time` in milliseconds. docs/adr/0091 */
-  readonly limit?: { readonly most: number; readonly time: number } | undefined;
+  limit?: { most: number; time: number } | undefined;
   /** The idempotency key: the first inquiry of the owner with it in 24 hours is stored. docs/adr/0090 */
-  readonly key?: string | undefined;
+  key?: string | undefined;
   /** Kept for the mails to the owner. docs/adr/0080 */
-  readonly language?: Language | undefined;
+  language?: Language | undefined;
   /** Whether the issuer has verified the email; default: no. Kept for the mails to the owner. docs/adr/0080 */
-  readonly isEmailVerified?: boolean | undefined;
+  isEmailVerified?: boolean | undefined;
 }
 
 /** The one port: where inquiries are kept. They are appended and read, never changed. docs/adr/0009 */
@@ -47,12 +47,12 @@ export interface InquiryStore {
 
 export interface InquiriesOptions {
   /** The most inquiries that one person (`sub`) may send in an hour of the clock. Default: any number. docs/adr/0091 */
-  readonly inquiriesPerHour?: number | undefined;
+  inquiriesPerHour?: number | undefined;
   /**
    * Milliseconds since the epoch. When it runs backwards, ids and `created_at` stay at the latest millisecond seen until
    * the clock has caught up.
    */
-  readonly now?: () => number;
+  now?: () => number;
 }
 
 /** The two use cases. */
@@ -131,7 +131,7 @@ export function createInquiries(
       json: unknown,
       call: StoreCall,
       options: PutOptions = {},
-    ): Promise<CreateInquiryResponse & { readonly isReplay: boolean }> {
+    ): Promise<CreateInquiryResponse & { isReplay: boolean }> {
       const request = parseCreateInquiryRequest(json);
       const toInquiry = (id: string): Inquiry => ({
         id,

@@ -3,16 +3,16 @@ import { ApiError } from './errors.ts';
 
 /** A request and its outcome. */
 export interface CompletedRequest {
-  readonly requestId: string | undefined;
+  requestId: string | undefined;
   /** Lambda's name of the function; it tells the metrics of one stage from those of another. */
-  readonly functionName: string | undefined;
-  readonly method: unknown;
-  readonly status: number;
-  readonly milliseconds: number;
+  functionName: string | undefined;
+  method: unknown;
+  status: number;
+  milliseconds: number;
   /** Requests sent to the database, retries and pages included. */
-  readonly attempts: number;
+  attempts: number;
   /** What was thrown, if anything. */
-  readonly error?: unknown;
+  error?: unknown;
 }
 
 /** The form of names, codes and reasons of errors. Any other text could come from a request. */
@@ -77,10 +77,10 @@ export function toMetricsLine(
 const findCause = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? error.cause : error;
 
-type Reasons = readonly { readonly reason?: string; readonly Code?: string }[];
+type Reasons = readonly { reason?: string; Code?: string }[];
 
 /** Which limits DynamoDB names: of a table or an index. Of a transaction it names no limits, but a code for each row. */
-function listThrottling(error: unknown): false | { readonly throttlingReasons: readonly string[] } {
+function listThrottling(error: unknown): false | { throttlingReasons: readonly string[] } {
   const {
     ThrottlingReasons,
     throttlingReasons,

@@ -16,16 +16,16 @@ export type IndexedInquiry = Readonly<
 
 export interface IndexQuery {
   /** False: unanswered ones only; true: those that were answered or dismissed; absent: all. */
-  readonly isAnswered?: boolean | undefined;
+  isAnswered?: boolean | undefined;
   /** Byte for byte. */
-  readonly email?: string | undefined;
-  readonly sub?: string | undefined;
+  email?: string | undefined;
+  sub?: string | undefined;
   /** Ids, inclusive. */
-  readonly first?: string | undefined;
-  readonly last?: string | undefined;
+  first?: string | undefined;
+  last?: string | undefined;
   /** `desc`, the default: newest first. */
-  readonly order?: 'asc' | 'desc';
-  readonly abortSignal?: AbortSignal | undefined;
+  order?: 'asc' | 'desc';
+  abortSignal?: AbortSignal | undefined;
 }
 
 /** Rows of the first page of a partition, twice as many of each next one, and of a page at most. */
@@ -39,14 +39,14 @@ const LAST_LIMIT = 1_024;
 const RAW = { data: 'raw', originalErr: true } as const;
 
 interface RawPage {
-  readonly Items: readonly (IndexedInquiry & Readonly<Record<'pk' | 'sk' | 'inbox', string>>)[];
-  readonly LastEvaluatedKey?: { readonly id: string };
+  Items: readonly (IndexedInquiry & Readonly<Record<'pk' | 'sk' | 'inbox', string>>)[];
+  LastEvaluatedKey?: { id: string };
 }
 
 /** `end`: the id up to which has been read; undefined: to the end. */
 interface Page {
-  readonly rows: readonly IndexedInquiry[];
-  readonly end: string | undefined;
+  rows: readonly IndexedInquiry[];
+  end: string | undefined;
 }
 
 /** Yields the pages of one partition. */

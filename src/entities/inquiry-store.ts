@@ -30,9 +30,9 @@ const LONGEST_WAIT = 500;
 
 export interface InquiryStoreOptions {
   /** Days after which a new inquiry expires; absent: never. */
-  readonly retentionDays?: number | undefined;
+  retentionDays?: number | undefined;
   /** Milliseconds since the epoch. */
-  readonly now?: () => number;
+  now?: () => number;
 }
 
 /** An error of the store; its name appears in the log. */

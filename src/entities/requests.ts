@@ -21,15 +21,15 @@ export type InquiryRow = CreateEntityItem<ReturnType<typeof createInquiryEntity>
 
 export interface KeyRow extends CreateEntityItem<ReturnType<typeof createIdempotencyKeyEntity>> {
   /** Seconds since the epoch: a row that has expired by then is replaced. */
-  readonly now: number;
+  now: number;
 }
 
 export interface Rate {
-  readonly owner_hour: string;
+  owner_hour: string;
   /** Seconds since the epoch. */
-  readonly expires_at: number;
+  expires_at: number;
   /** The most inquiries that are counted. */
-  readonly most: number;
+  most: number;
 }
 
 /** What a list reads: the fields of an inquiry and its expiry, not the reply columns and not the keys. */
@@ -49,7 +49,7 @@ export function createRequests(table: string) {
   };
   const { inquiries, keys } = entities;
   return {
-    putInquiry: ({ inquiry }: { readonly inquiry: InquiryRow }) =>
+    putInquiry: ({ inquiry }: { inquiry: InquiryRow }) =>
       toInput<PutItemCommandInput & { Item: Attributes }>(
         inquiries.put(inquiry).params({ params: CONFIRMED }),
       ),
@@ -63,9 +63,9 @@ export function createRequests(table: string) {
       key,
       rate,
     }: {
-      readonly inquiry: InquiryRow;
-      readonly key?: KeyRow | undefined;
-      readonly rate?: Rate | undefined;
+      inquiry: InquiryRow;
+      key?: KeyRow | undefined;
+      rate?: Rate | undefined;
     }) => {
       const transaction = createWriteTransaction(entities, (write) => [
         ...(key
@@ -100,7 +100,7 @@ export function createRequests(table: string) {
       });
     },
 
-    findKey: ({ owner, digest }: { readonly owner: Owner; readonly digest: string }) =>
+    findKey: ({ owner, digest }: { owner: Owner; digest: string }) =>
       toInput<QueryCommandInput>(
         keys.query
           .byOwner({ cognito_sub: owner.cognito_sub, email: owner.email, key: digest })
@@ -108,7 +108,7 @@ export function createRequests(table: string) {
       ),
 
     /** Newest first. Strongly consistent: who lists right after a POST sees the new inquiry. docs/adr/0015 */
-    listInquiries: ({ owner }: { readonly owner: Owner }) =>
+    listInquiries: ({ owner }: { owner: Owner }) =>
       toInput<QueryCommandInput>(
         inquiries.query.byOwner(owner).params({
           order: 'desc',
@@ -118,7 +118,7 @@ export function createRequests(table: string) {
       ),
 
     /** The place of an inquiry in a list. There need be no such row. */
-    toStartKey: ({ owner, id }: { readonly owner: Owner; readonly id: string }): Attributes =>
+    toStartKey: ({ owner, id }: { owner: Owner; id: string }): Attributes =>
       toInput<{ Key: Attributes }>(inquiries.get({ ...owner, id }).params()).Key,
   };
 }
