@@ -35,7 +35,7 @@ type Operation = (request: Request) => Promise<{
   status: number;
   json: string;
   /** Besides the two of every response. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: Record<string, string>;
 }>;
 
 const list: Operation = async ({ inquiries, owner, event, call }) => {

@@ -1,6 +1,6 @@
 import { isSettingOf, MAXIMA } from './limits.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Record<string, string | undefined>;
 
 /** Creates the readers of settings. They throw an Error naming the variable that is missing or malformed. */
 export function createReaders(env: Environment) {

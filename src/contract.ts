@@ -128,7 +128,7 @@ export interface ListQuery {
   before?: string;
 }
 
-const namesOf = <Name extends string>(properties: Readonly<Record<Name, unknown>>) =>
+const namesOf = <Name extends string>(properties: Record<Name, unknown>) =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
   Object.keys(properties) as Name[];
 

@@ -11,13 +11,13 @@ export class ApiError extends Error {
   /** `error` of the response body. */
   readonly code: string;
   /** Response headers this error needs besides the two of every response. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Record<string, string>;
 
   constructor(
     status: number,
     code: string,
     message: string,
-    headers: Readonly<Record<string, string>> = {},
+    headers: Record<string, string> = {},
     options?: ErrorOptions,
   ) {
     super(message, options);

@@ -111,7 +111,7 @@ export function createResponse(
   statusCode: number,
   json: string,
   corsOrigin: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Record<string, string> = {},
 ): GatewayResponse {
   return {
     statusCode,

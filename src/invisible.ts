@@ -1,6 +1,6 @@
 /** Characters that show nothing: with them, one text or address looks like another. */
 
-const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** The escapes of a text in JSON, one for each UTF-16 unit: ESC becomes `\u001b`. */
 export const toEscape = (text: string): string =>

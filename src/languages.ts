@@ -24,7 +24,7 @@ export const isLanguage = (value: unknown): value is Language =>
 export const directionOf = (language: Language): Direction => DIRECTIONS[language];
 
 /** What stands for a subject that is empty or has spaces only. Operators see the English one. */
-export const NO_SUBJECT: Readonly<Record<Language, string>> = {
+export const NO_SUBJECT: Record<Language, string> = {
   en: 'No subject',
   de: 'Kein Betreff',
   fr: 'Aucun objet',
@@ -37,7 +37,7 @@ export const NO_SUBJECT: Readonly<Record<Language, string>> = {
 export const NO_MESSAGE = 'No message';
 
 /** A text of the company's settings: one for all languages, or one for each of some. */
-export type Text = string | Readonly<Partial<Record<Language, string>>>;
+export type Text = string | Partial<Record<Language, string>>;
 
 /** The text in a language, otherwise in English, otherwise in the first language that it has. */
 export const inLanguage = (text: Text, language: Language): string =>

@@ -54,10 +54,7 @@ export function logRequest(request: CompletedRequest, writeMetrics: (line: strin
 }
 
 /** One line in CloudWatch's embedded metric format. `Latency` is in milliseconds, everything else is a count. */
-export function toMetricsLine(
-  functionName = 'local',
-  values: Readonly<Record<string, number>>,
-): string {
+export function toMetricsLine(functionName = 'local', values: Record<string, number>): string {
   const metrics = Object.keys(values).map((Name) => ({
     Name,
     Unit: Name === 'Latency' ? 'Milliseconds' : 'Count',
@@ -77,10 +74,10 @@ export function toMetricsLine(
 const findCause = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? error.cause : error;
 
-type Reasons = readonly { reason?: string; Code?: string }[];
+type Reasons = { reason?: string; Code?: string }[];
 
 /** Which limits DynamoDB names: of a table or an index. Of a transaction it names no limits, but a code for each row. */
-function listThrottling(error: unknown): false | { throttlingReasons: readonly string[] } {
+function listThrottling(error: unknown): false | { throttlingReasons: string[] } {
   const {
     ThrottlingReasons,
     throttlingReasons,

@@ -4,7 +4,7 @@
 const MARKS = /[\u0300-\u036F\u064B-\u065F\u0670\u0640]/g;
 
 /** Letters that Unicode does not decompose, and that readers take for others. */
-const LETTERS: Readonly<Record<string, string>> = {
+const LETTERS: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
   œ: 'oe',

@@ -10,9 +10,7 @@ import { DIGITS, LAST_ID, toFirstId, toShard } from './keys.ts';
 type InquiryEntity = ReturnType<typeof createInquiryEntity>;
 
 /** What the index has of an inquiry. A subject may be as long as a body, so it is not in it. */
-export type IndexedInquiry = Readonly<
-  Omit<EntityItem<InquiryEntity>, 'subject' | 'body' | 'reply'>
->;
+export type IndexedInquiry = Omit<EntityItem<InquiryEntity>, 'subject' | 'body' | 'reply'>;
 
 export interface IndexQuery {
   /** False: unanswered ones only; true: those that were answered or dismissed; absent: all. */
@@ -39,13 +37,13 @@ const LAST_LIMIT = 1_024;
 const RAW = { data: 'raw', originalErr: true } as const;
 
 interface RawPage {
-  Items: readonly (IndexedInquiry & Readonly<Record<'pk' | 'sk' | 'inbox', string>>)[];
+  Items: (IndexedInquiry & Record<'pk' | 'sk' | 'inbox', string>)[];
   LastEvaluatedKey?: { id: string };
 }
 
 /** `end`: the id up to which has been read; undefined: to the end. */
 interface Page {
-  rows: readonly IndexedInquiry[];
+  rows: IndexedInquiry[];
   end: string | undefined;
 }
 

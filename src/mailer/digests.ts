@@ -37,7 +37,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
   const { inquiries, deliveries, quotas } = store;
 
   const readSubjects = async (
-    rows: readonly IndexedInquiry[],
+    rows: IndexedInquiry[],
     signal: AbortSignal,
   ): Promise<ListedInquiry[]> =>
     Promise.all(

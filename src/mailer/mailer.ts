@@ -69,7 +69,7 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
     return (await deliverMail('acknowledgement')).outcome;
   }
 
-  async function deliverBatch(records: readonly DynamoDBRecord[], invocation: Invocation) {
+  async function deliverBatch(records: DynamoDBRecord[], invocation: Invocation) {
     const failed: DynamoDBRecord[] = [];
     const groups = Map.groupBy(records, ({ dynamodb }) => dynamodb?.NewImage?.['id']?.S);
     await forEachConcurrently(groups.values(), async (group) => {
@@ -95,7 +95,7 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
   }
 
   /** Sends the mail that is due for each inquiry. */
-  async function deliverByIds(ids: readonly string[], again: boolean, invocation: Invocation) {
+  async function deliverByIds(ids: string[], again: boolean, invocation: Invocation) {
     const results: { id: string; outcome: Outcome }[] = [];
     for (const id of ids) {
       const { outcome } = await attempt(invocation, { inquiry: id }, async (signal) => {

@@ -57,7 +57,7 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
 
   return {
     /** @throws Error when a notice cannot be sent yet, so that Lambda invokes the function with the events again. */
-    async handleBounces(records: readonly SnsRecord[], invocation: Invocation) {
+    async handleBounces(records: SnsRecord[], invocation: Invocation) {
       const outcomes: Outcome[] = [];
       for (const record of records) {
         const outcome = await handleRecord(record, invocation);

@@ -5,7 +5,7 @@ import { toInquiry, type Inquiry } from '../contract.ts';
 import { isLanguage, type Language } from '../languages.ts';
 import { INQUIRY_ID } from '../limits.ts';
 
-export type Row = Readonly<Record<string, unknown>>;
+export type Row = Record<string, unknown>;
 export type MailKind = 'inquiry' | 'reply' | 'acknowledgement';
 
 /** An inquiry, with the language in which it was written if that is known, and the team's answer if it has one. */
