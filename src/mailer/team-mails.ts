@@ -27,6 +27,7 @@ import {
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
 import { cutLines, toOneLine, toPlainLine } from './text.ts';
+import { formatTime } from './texts.ts';
 
 /** UTF-16 units. */
 const SUBJECT_LIMIT = 150;
@@ -41,24 +42,15 @@ export type ListedInquiry = Pick<Inquiry, 'id' | 'email' | 'created_at' | 'subje
 /** What the line of facts says of each field of an inquiry, in this order. */
 const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConfig) => Pairs> = {
   email: ({ email }) => [['From', formatSender(email)]],
-  created_at: ({ created_at }, { timeZone }) => [['Sent', formatTime(created_at, timeZone)]],
+  created_at: ({ created_at }, { timeZone }) => [
+    ['Sent', formatTime(created_at, 'en-GB', timeZone)],
+  ],
   id: ({ id }) => [['Reference', toReference(id)]],
   cognito_sub: () => [],
   // They have a place of their own.
   subject: () => [],
   body: () => [],
 };
-
-const formatTime = (time: string | number, timeZone: string): string =>
-  new Date(time).toLocaleString('en-GB', {
-    timeZone,
-    timeZoneName: 'short',
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-  });
 
 const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Part =>
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
@@ -170,7 +162,7 @@ export function createDigestMail(
   { count, since, named }: { count: number; since: number; named: ListedInquiry[] },
   settings: MailerConfig,
 ): Mail {
-  const subject = `${countInquiries(count)} since ${formatTime(since, settings.timeZone)}`;
+  const subject = `${countInquiries(count)} since ${formatTime(since, 'en-GB', settings.timeZone)}`;
   const list = `list --since ${new Date(since).toISOString()}`;
   return createTeamMail('digest', settings, subject, [
     formatParagraph(

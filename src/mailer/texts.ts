@@ -64,8 +64,14 @@ const TEXTS: Record<Language, Texts> = {
 
 export const textsIn = (language: Language): Texts => TEXTS[language];
 
-/** A time in UTC to the minute, with the month in words: digits alone would be reordered by Arabic letters before. */
-export const formatTime = (time: string, language: Language): string => {
-  const format = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const;
-  return `${new Date(time).toLocaleString(language, format)} UTC`;
-};
+/** A time to the minute, with the month in words: digits alone would be reordered by Arabic letters before. */
+export const formatTime = (time: string | number, locale: string, timeZone = 'UTC'): string =>
+  new Date(time).toLocaleString(locale, {
+    timeZone,
+    timeZoneName: 'short',
+    year: 'numeric',
+    month: 'long',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+  });

@@ -25,7 +25,7 @@ it('the mail of a new inquiry says who, when, how to answer, and the whole text'
 | Line 2
 
 From ana@example.com
-Sent 20 Nov 2026, 07:11 CET
+Sent 20 November 2026 at 07:11 CET
 Reference 01a1f794-6f77
 
 To answer, reply to this mail or run:
@@ -103,7 +103,7 @@ The inquiry:
 | Broken.
 |
 | From ana@example.com
-| Sent 20 Nov 2026, 06:11 UTC
+| Sent 20 November 2026 at 06:11 UTC
 | Reference 01a1f794-6f77`,
   });
   expect(mail.html).toMatch(/does not exist\.[^]*>Sorry\.<[^]*>Broken\.</);
@@ -133,13 +133,13 @@ it('a digest counts those without a mail of their own since a local time, names 
   const since = Date.UTC(2026, 10, 20, 6);
   const mail = createDigestMail({ count: 1_240, since, named }, BERLIN);
   expect(mail).toMatchObject({
-    subject: '[inquiries develop] 1,240 inquiries since 20 Nov 2026, 07:00 CET',
-    text: String.raw`1,240 inquiries since 20 Nov 2026, 07:00 CET had no mail of their own: they exceed the mails of an hour, or could not be sent. The newest:
+    subject: '[inquiries develop] 1,240 inquiries since 20 November 2026 at 07:00 CET',
+    text: String.raw`1,240 inquiries since 20 November 2026 at 07:00 CET had no mail of their own: they exceed the mails of an hour, or could not be sent. The newest:
 
 | first second <b>
 |
 | From ana\r\n@example.com
-| Sent 20 Nov 2026, 07:11 CET
+| Sent 20 November 2026 at 07:11 CET
 | Reference 01a1f794-6f77
 
 To list those that are unanswered, run:
