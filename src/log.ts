@@ -49,7 +49,7 @@ export function logRequest(request: CompletedRequest, writeMetrics: (line: strin
   else console.info(entry);
 
   writeMetrics(
-    toMetricsLine(functionName, { Requests: 1, Faults: isInternal ? 1 : 0, Latency: milliseconds }),
+    toMetricsLine(functionName, { Requests: 1, Faults: Number(isInternal), Latency: milliseconds }),
   );
 }
 

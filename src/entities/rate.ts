@@ -4,21 +4,23 @@ import { Entity } from 'electrodb';
  * The ElectroDB model of a rate: how many inquiries one person has sent in one hour. Its key is a hash, so that it does not
  * name the person. docs/adr/0091
  */
-export const RATE_MODEL = {
-  model: { service: 'inquiries', entity: 'rate', version: '1' },
-  attributes: {
-    /** {@link toOwnerHour} */
-    owner_hour: { type: 'string' },
-    inquiries: { type: 'number' },
-    /** Seconds since the epoch. */
-    expires_at: { type: 'number', required: true },
-  },
-  indexes: {
-    byOwnerHour: {
-      pk: { field: 'pk', composite: ['owner_hour'], casing: 'none' },
-      sk: { field: 'sk', composite: [], casing: 'none' },
-    },
-  },
-} as const;
-
-export const createRateEntity = (table: string) => new Entity(RATE_MODEL, { table });
+export const createRateEntity = (table: string) =>
+  new Entity(
+    {
+      model: { service: 'inquiries', entity: 'rate', version: '1' },
+      attributes: {
+        /** {@link toOwnerHour} */
+        owner_hour: { type: 'string' },
+        inquiries: { type: 'number' },
+        /** Seconds since the epoch. */
+        expires_at: { type: 'number', required: true },
+      },
+      indexes: {
+        byOwnerHour: {
+          pk: { field: 'pk', composite: ['owner_hour'], casing: 'none' },
+          sk: { field: 'sk', composite: [], casing: 'none' },
+        },
+      },
+    } as const,
+    { table },
+  );

@@ -54,7 +54,8 @@ export function parseBounce(message: unknown, team: string): Bounce | MalformedE
     const { feedbackId: id } = report;
     if (typeof id !== 'string') throw new TypeError('An event of SES has no id.');
     const [address = ''] = mail.destination;
-    const [[kind] = [], [inquiry] = []] = [mail.tags['mail'], mail.tags['inquiry']];
+    const [kind] = mail.tags['mail'] ?? [];
+    const [inquiry] = mail.tags['inquiry'] ?? [];
     const isToOwner = (kind === 'reply' || kind === 'acknowledgement') && isInquiryId(inquiry);
     const isToTeam =
       address.toLowerCase() === team.toLowerCase() || (kind !== undefined && !isToOwner);

@@ -72,9 +72,9 @@ export function logMail(
   });
   writeMetrics(
     toMetricsLine(functionName, {
-      MailsSent: outcome === 'sent' ? 1 : 0,
-      MailFailures: isError || outcome === 'failed' ? 1 : 0,
-      MailsWithheld: outcome === 'withheld' ? 1 : 0,
+      MailsSent: Number(outcome === 'sent'),
+      MailFailures: Number(isError || outcome === 'failed'),
+      MailsWithheld: Number(outcome === 'withheld'),
     }),
   );
 }

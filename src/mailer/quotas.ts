@@ -70,8 +70,8 @@ export function createQuotas(
         const closed = full.mailed.size < totalMailsPerHour ? full.closed : LAST_ID;
         refusing = { hour, mailed: full.mailed, closed };
       } else if (markedHour !== hour) {
-        const set = { ...expiry(), is_withheld: true };
-        await quotas.update({ quota: hour }).set(set).go({ abortSignal });
+        const withheld = { ...expiry(), is_withheld: true };
+        await quotas.update({ quota: hour }).set(withheld).go({ abortSignal });
         markedHour = hour;
       }
       return false;
