@@ -1,6 +1,6 @@
 /** The settings of `npm start`: options and environment variables. */
 import { resolve } from 'node:path';
-import { isSettingOf, MAXIMA, settingNames } from '../src/limits.ts';
+import { isSettingOf, MAXIMA, namesOf } from '../src/limits.ts';
 import { isLanguage, LANGUAGES } from '../src/languages.ts';
 import { parseOptions, UsageError } from '../lib/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
@@ -88,7 +88,7 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
     if (!isValid(value)) throw refuse(name, expected, value);
     variables[name] = value;
   };
-  for (const name of settingNames) {
+  for (const name of namesOf(MAXIMA)) {
     read(name, (value) => isSettingOf(name, value), `a number from 1 to ${MAXIMA[name]}`);
   }
   read('ACKNOWLEDGE', (value) => /^(true|false)$/.test(value), 'true or false');

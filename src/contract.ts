@@ -4,7 +4,7 @@
  */
 import { UUID } from 'uuidv7';
 import { badRequest } from './errors.ts';
-import { INQUIRY_ID } from './limits.ts';
+import { INQUIRY_ID, namesOf } from './limits.ts';
 
 /** The one path. The gateway routes it; the function serves nothing else and does not look at it. */
 export const inquiriesPath = '/inquiries';
@@ -127,10 +127,6 @@ export interface ListQuery {
   limit?: number;
   before?: string;
 }
-
-const namesOf = <Name extends string>(properties: Record<Name, unknown>) =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
-  Object.keys(properties) as Name[];
 
 /** The fields of an inquiry, in the order of responses. */
 export const inquiryFields = namesOf(inquirySchema.properties);

@@ -1,3 +1,5 @@
+import { namesOf } from './limits.ts';
+
 /**
  * The languages of the form and of the mails to owners, in the order in which the form offers them, each with its
  * direction. A further one is a line here; the compiler then asks for its texts in this file, in src/mailer/texts.ts
@@ -15,8 +17,7 @@ const DIRECTIONS = {
 export type Language = keyof typeof DIRECTIONS;
 export type Direction = 'ltr' | 'rtl';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
-export const LANGUAGES = Object.keys(DIRECTIONS) as readonly Language[];
+export const LANGUAGES: readonly Language[] = namesOf(DIRECTIONS);
 
 export const isLanguage = (value: unknown): value is Language =>
   LANGUAGES.some((one) => one === value);

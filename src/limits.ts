@@ -34,8 +34,10 @@ export const MAXIMA = {
   ANSWER_WITHIN: 365,
 } as const;
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
-export const settingNames = Object.keys(MAXIMA) as (keyof typeof MAXIMA)[];
+/** The names in a literal. */
+export const namesOf = <Name extends string>(literal: Record<Name, unknown>) =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a literal has no others
+  Object.keys(literal) as Name[];
 
 /** Whether a text is a value of the setting: a whole number from 1 to its maximum, in digits without leading zeros. */
 export const isSettingOf = (name: keyof typeof MAXIMA, text: string): boolean =>
