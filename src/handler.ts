@@ -22,8 +22,7 @@ export const handler = withGarbageCollection(
   createApp({
     inquiries: createInquiries(store, { inquiriesPerHour }),
     corsOrigin,
-    // Metrics bypass the console, whose JSON format would wrap the line.
-    log: (request) => logRequest(request, (line) => void process.stdout.write(line)),
+    log: logRequest,
   }),
 ) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 

@@ -27,10 +27,9 @@ const METHOD = /^[A-Z]{3,7}$/;
  *
  * Lambda's JSON log format wraps the object in one line with timestamp and level.
  *
- * @param writeMetrics - Receives the request as one line in CloudWatch's embedded metric format: Requests, Faults
- * (internal errors) and Latency by the function's name, a dimension of few values. docs/adr/0022
+ * The metrics are Requests, Faults (internal errors) and Latency by the function's name, a dimension of few values.
  */
-export function logRequest(request: CompletedRequest, writeMetrics: (line: string) => void): void {
+export function logRequest(request: CompletedRequest): void {
   const { requestId, functionName, method, status, attempts, error } = request;
   const milliseconds = Math.round(request.milliseconds);
   const isError = status >= 400;
@@ -48,18 +47,19 @@ export function logRequest(request: CompletedRequest, writeMetrics: (line: strin
   else if (isError) console.warn(entry);
   else console.info(entry);
 
-  writeMetrics(
-    toMetricsLine(functionName, { Requests: 1, Faults: Number(isInternal), Latency: milliseconds }),
-  );
+  writeMetrics(functionName, { Requests: 1, Faults: Number(isInternal), Latency: milliseconds });
 }
 
-/** One line in CloudWatch's embedded metric format. `Latency` is in milliseconds, everything else is a count. */
-export function toMetricsLine(functionName = 'local', values: Record<string, number>): string {
+/**
+ * Writes one line in CloudWatch's embedded metric format, past the console, whose JSON format would wrap it. `Latency`
+ * is in milliseconds, everything else is a count.
+ */
+export function writeMetrics(functionName = 'local', values: Record<string, number>): void {
   const metrics = Object.keys(values).map((Name) => ({
     Name,
     Unit: Name === 'Latency' ? 'Milliseconds' : 'Count',
   }));
-  return `${JSON.stringify({
+  const line = JSON.stringify({
     _aws: {
       Timestamp: Date.now(),
       CloudWatchMetrics: [
@@ -68,7 +68,8 @@ export function toMetricsLine(functionName = 'local', values: Record<string, num
     },
     FunctionName: functionName,
     ...values,
-  })}\n`;
+  });
+  process.stdout.write(`${line}\n`);
 }
 
 const findCause = (error: unknown): unknown =>

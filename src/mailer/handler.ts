@@ -31,6 +31,5 @@ export const handler = createMailer({
   send: createSendMail(config),
   config,
   now: Date.now,
-  // Metrics bypass the console, whose JSON format would wrap the line.
-  log: (mail) => logMail(mail, (line) => void process.stdout.write(line)),
+  log: logMail,
 });

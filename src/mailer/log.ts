@@ -1,4 +1,4 @@
-import { nameOf, toMetricsLine } from '../log.ts';
+import { nameOf, writeMetrics } from '../log.ts';
 import { isInquiryId, type MailKind } from './rows.ts';
 
 /** The outcome of a mail. */
@@ -53,14 +53,9 @@ const ERRORS = new Set<Outcome>(['no-address', 'refused', 'undelivered']);
 /**
  * Logs one line about a mail and its outcome, without addresses and texts; of an error the name alone, as
  * src/log.ts does.
- *
- * @param writeMetrics - Receives MailsSent, MailFailures (attempts that failed included) and MailsWithheld as one line
- * in CloudWatch's embedded metric format.
+ * The metrics are MailsSent, MailFailures (attempts that failed included) and MailsWithheld.
  */
-export function logMail(
-  { functionName, error, ...mail }: CompletedMail,
-  writeMetrics: (line: string) => void,
-): void {
+export function logMail({ functionName, error, ...mail }: CompletedMail): void {
   const { inquiry, outcome } = mail;
   const isError = ERRORS.has(outcome);
   const isWarning = error !== undefined || outcome === 'deferred';
@@ -70,11 +65,9 @@ export function logMail(
     ...(inquiry !== undefined && { inquiry: isInquiryId(inquiry) ? inquiry : 'malformed' }),
     ...(error !== undefined && { errorName: nameOf(error) }),
   });
-  writeMetrics(
-    toMetricsLine(functionName, {
-      MailsSent: Number(outcome === 'sent'),
-      MailFailures: Number(isError || outcome === 'failed'),
-      MailsWithheld: Number(outcome === 'withheld'),
-    }),
-  );
+  writeMetrics(functionName, {
+    MailsSent: Number(outcome === 'sent'),
+    MailFailures: Number(isError || outcome === 'failed'),
+    MailsWithheld: Number(outcome === 'withheld'),
+  });
 }

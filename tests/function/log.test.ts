@@ -17,9 +17,9 @@ beforeEach(() => {
 
 /** @returns The line of metrics. */
 function log(change: Partial<CompletedRequest> = {}): unknown {
-  let metrics = '';
-  logRequest({ ...REQUEST, ...change }, (line) => (metrics += line));
-  return JSON.parse(metrics);
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  logRequest({ ...REQUEST, ...change });
+  return JSON.parse(String(write.mock.lastCall?.[0]));
 }
 
 class SecretError extends Error {

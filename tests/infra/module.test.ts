@@ -17,20 +17,20 @@ describe('the module', () => {
     const alarms = readText('infra/terraform/observability.tf');
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const failed = vi.spyOn(console, 'error').mockReturnValue();
-    const write = vi.fn<(line: string) => void>();
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     const common = { requestId: '1', functionName: 'f' };
     const request = { ...common, method: 'POST', milliseconds: 1, attempts: 0 };
-    logRequest({ ...request, status: 500, error: unparsableJson(undefined) }, write);
+    logRequest({ ...request, status: 500, error: unparsableJson(undefined) });
     // The metric filter not-json matches this line, so that the alarm on 5xx can subtract it.
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 500 }));
     expect(alarms).toContain(String.raw`{ $.level = \"WARN\" && $.message.status = 500 }`);
     for (const outcome of ['refused', 'no-address', 'undelivered'] as const) {
-      logMail({ ...common, inquiry: undefined, mail: 'reply', outcome }, write);
+      logMail({ ...common, inquiry: undefined, mail: 'reply', outcome });
       expect(failed).toHaveBeenLastCalledWith(expect.objectContaining({ outcome }));
       expect(alarms).toContain(String.raw`$.message.outcome = \"${outcome}\"`);
     }
     for (const [line] of write.mock.calls) {
-      const { _aws: aws, ...values } = JSON.parse(line);
+      const { _aws: aws, ...values } = JSON.parse(String(line));
       const [{ Namespace, Dimensions }] = aws.CloudWatchMetrics;
       expect(alarms).toContain(`function_namespace = "${Namespace}"`);
       expect(Dimensions).toEqual([['FunctionName']]);
