@@ -1,79 +1,59 @@
-import { describe, expect, it } from 'vitest';
-import type { Inquiry } from '../../inbox/page/client.ts';
+import { expect, it } from 'vitest';
 import { createListState } from '../../inbox/page/list-state.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
-const inquiry = (id: string): Inquiry => ({ ...INQUIRY, id });
-const ANSWER = { respondent: 'pete', reply_at: '2026-11-20T10:00:00.000Z' };
+const toRows = (ids: string) => Array.from(ids, (id) => ({ ...INQUIRY, id }));
 
-/** A list of unanswered inquiries, the first look at the table included. */
-const open = (
-  ids: string[],
-  { given = [], isAll = true }: { given?: string[]; isAll?: boolean } = {},
-) => {
-  const state = createListState((id) => given.includes(id));
-  state.receive({ inquiries: ids.map((id) => inquiry(id)) }, false);
-  state.see({ ids, isAll });
-  return { ...state, ids: () => state.shown().map(({ id }) => id) };
+/** A list of unanswered inquiries with one letter as id, the first look at the table included. */
+const open = (ids: string, isAll = true) => {
+  const state = createListState((id) => id === 'g');
+  const look = (now: string) => state.see({ ids: Array.from(now), isAll });
+  const shown = () => state.shown().map(({ id }) => id);
+  state.receive({ inquiries: toRows(ids) }, false);
+  look(ids);
+  return { ...state, look, shows: () => `${state.heading()}: ${shown().join('')}` };
 };
 
-describe('what the list shows', () => {
-  it('leaves out what is answered, here, by a colleague, or at this moment', () => {
-    const state = open(['a', 'b', 'c', 'd'], { given: ['b'] });
-    state.close('a', ANSWER);
-    state.see({ ids: ['a', 'b', 'd'], isAll: true });
-    expect([state.ids(), state.count(), state.heading()]).toEqual([['d'], '1', '1 unanswered']);
-  });
+it('leaves out what is answered, here, by a colleague, or at this moment', () => {
+  const { close, look, shows } = open('abcdg');
+  close('a', { respondent: 'pete', reply_at: '2026-11-20T10:00:00.000Z' });
+  look('abdg');
+  expect(shows()).toBe('2 unanswered: bd');
+});
 
-  it('keeps the one that is open, and all of them where there are more than a look can tell', () => {
-    const state = open(['a', 'b']);
-    state.open('a');
-    state.see({ ids: ['b'], isAll: true });
-    expect(state.ids()).toEqual(['a', 'b']);
-    const many = open(['a', 'b'], { isAll: false });
-    many.see({ ids: ['b'], isAll: false });
-    expect([many.ids(), many.count()]).toEqual([['a', 'b'], '1+']);
-  });
+it('keeps the one that is open, and all of them where there are more than a look can tell', () => {
+  const state = open('ab');
+  state.open('a');
+  state.look('b');
+  expect(state.shows()).toBe('1 unanswered: ab');
+  const many = open('ab', false);
+  many.look('b');
+  expect(many.shows()).toBe('1+ unanswered: ab');
+});
 
-  it('takes new ones where they belong by their time, unless they come with the rest', () => {
-    const state = open(['b', 'd']);
-    const { fresh, missing } = state.see({ ids: ['a', 'b', 'd'], isAll: true });
-    expect([fresh, missing]).toEqual([['a'], ['a']]);
-    state.insert([inquiry('a')]);
-    expect(state.ids()).toEqual(['a', 'b', 'd']);
-    state.receive({ inquiries: [inquiry('e')], next: 'e' }, true);
-    expect(state.see({ ids: ['f'], isAll: true })).toEqual({ fresh: ['f'], missing: [] });
-  });
+it('takes new ones where they belong by their time, unless they come with the rest', () => {
+  const { insert, look, receive, shows } = open('bd');
+  expect(look('abd')).toEqual({ fresh: ['a'], missing: ['a'] });
+  insert(toRows('a'));
+  expect(shows()).toBe('3 unanswered: abd');
+  receive({ inquiries: toRows('e'), next: 'e' }, true);
+  expect(look('f')).toEqual({ fresh: ['f'], missing: [] });
+});
 
-  it('says that there is nothing to answer only after the list was loaded', () => {
-    const state = createListState(() => false);
-    state.see({ ids: ['a'], isAll: true });
-    expect([state.heading(), state.none()]).toEqual(['1 unanswered', '']);
-    state.receive({ inquiries: [] }, false);
-    expect(state.none()).toMatch(/^Nothing to answer/);
-  });
+it('says that there is nothing to answer only after the list was loaded', () => {
+  const { none, receive, see } = createListState(() => false);
+  see({ ids: [], isAll: true });
+  expect(none()).toBe('');
+  receive({ inquiries: [] }, false);
+  expect(none()).toMatch(/^Nothing to answer/);
+});
 
-  it('has closed ones by their answer, then by arrival, and says so', () => {
-    const { show, turn, query } = open([]);
-    show('answered');
-    expect(query()).toEqual({ show: 'answered', order: 'answered', text: '' });
-    turn();
-    expect(query().order).toBe('newest');
-    turn();
-    expect(query().order).toBe('answered');
-    show('unanswered');
-    expect(query().order).toBe('oldest');
-  });
-
-  it.each([
-    [[], undefined, 'No matches', undefined],
-    [[], 'x', 'No matches so far', 'Search older ones'],
-    [['a'], undefined, '1 match', undefined],
-    [['a', 'b'], 'x', '2 matches; older ones not searched yet', 'Search older ones'],
-  ])('of a search that has found %j is said: %s, %s', (ids, next, status, more) => {
-    const state = open([]);
-    state.search('word');
-    state.receive({ inquiries: ids.map((id) => inquiry(id)), ...(next && { next }) }, false);
-    expect([state.status(), state.more(), state.none()]).toEqual([status, more, '']);
-  });
+it('says how many matches a search has found so far', () => {
+  const { more, receive, search, status } = open('');
+  search('word');
+  receive({ inquiries: toRows('ab'), next: 'b' }, false);
+  expect([status(), more()]).toEqual([
+    '2 matches; older ones not searched yet',
+    'Search older ones',
+  ]);
 });

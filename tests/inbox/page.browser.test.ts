@@ -5,12 +5,12 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { MailState } from '../../inbox/connect.ts';
 import { serveInbox } from '../../inbox/server.ts';
+import type { StoredInquiry } from '../../inbox/store.ts';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { showAddress } from '../../src/invisible.ts';
 import {
   checkPage,
-  expectFits,
   PHONE,
   SAMPLES,
   setUp,
@@ -21,608 +21,451 @@ import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { openInbox, runInbox } from '../helpers/inbox.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' };
+const SAMPLE_ROWS = SAMPLES.map(([subject, body, email]) => ({ subject, body, email }));
+
+/** What the page shows; `focus` is such as `a SUBJECT` for a row, and `textarea reply`. */
+const LOOK = `(() => {
+  const textsOf = (name) => [...document.querySelectorAll(name)].map((each) => each.textContent);
+  const { activeElement } = document;
+  const focused = activeElement.querySelector('.ib-subject') ?? activeElement;
+  return {
+    title: document.title,
+    list: textsOf('.ib-subject'),
+    reads: textsOf('.ib-read h2').join(),
+    draft: document.querySelector('#reply')?.value,
+    toasts: textsOf('.ib-toast').length,
+    focus: activeElement.localName + ' ' + (focused.textContent || focused.id),
+  };
+})()`;
 
 describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   const browser = setUp();
+  let visit: Awaited<ReturnType<typeof browser.open>>;
+  let page: typeof visit.page;
+  let own: Awaited<ReturnType<typeof openInbox>>;
+  /** Of the inquiries with which a test begins. */
+  let ids: string[];
+  let mail: MailState;
 
-  /** The page on a table of its own, and what a colleague does in the same table. */
-  const begin = async (options = WIDE, mail: MailState = 'sent') => {
-    const own = await openInbox();
-    const { inbox } = own;
-    const connection = { stage: 'local', table: own.name, inbox, respondent: async () => 'olga' };
-    const savedReplies = [{ title: 'Thanks', text: 'Hello {name},\n\nthank you ({reference}).' }];
-    const server = await serveInbox({ ...connection, mail: async () => mail }, { savedReplies });
-    onTestFinished(server.close);
-    const visit = await browser.open(options);
-    const { page } = visit;
+  /** Serves a table with these inquiries, or subjects, each later than the one before. @returns The page's address. */
+  const begin = async (given: readonly (Partial<StoredInquiry> | string)[], options = WIDE) => {
+    own = await openInbox();
+    mail = 'sent';
+    const { inbox, name: table } = own;
+    const respondent = async () => 'olga';
+    const { close, url } = await serveInbox(
+      { stage: 'local', table, inbox, respondent, mail: async () => mail },
+      { savedReplies: [{ title: 'Thanks', text: 'Hello {name}, thank you ({reference}).' }] },
+    );
+    onTestFinished(close);
+    const rows = given.map((each) => (typeof each === 'string' ? { subject: each } : each));
+    const created = await Promise.all(rows.map((row, n) => own.add(9_000 - n, row)));
+    ids = created.map(({ id }) => id);
+    visit = await browser.open(options);
+    ({ page } = visit);
     await page.clock.install();
-    const button = (name: string | RegExp) => page.getByRole('button', { name });
-    const heading = page.locator('.ib-read h2');
-    const reply = page.getByRole('textbox', { name: 'Reply to' });
-    const rows = page.locator('a.ib-row');
-    let age = 1_000_000;
-    return {
-      ...visit,
-      own,
-      inbox,
-      server,
-      heading,
-      reply,
-      rows,
-      button,
-      /** Stores an inquiry, each later than the one before. */
-      create: (subject: string, email = 'ana@example.com', body = 'Please answer.') =>
-        own.add(--age, { subject, email, body }),
-      createSamples: () =>
-        Promise.all(
-          SAMPLES.map(([subject, body, email], n) =>
-            own.add(SAMPLES.length - n, { email, subject, body }),
-          ),
-        ),
-      /** Opens the page and waits for the list. */
-      async arrive() {
-        await page.goto(server.url);
-        await page.getByRole('heading', { name: /^\d+ unanswered/ }).waitFor();
-        await page.locator('.ib-rows[aria-busy]').waitFor({ state: 'detached' });
-      },
-      /** Waits until an inquiry is open, whose subject this is. */
-      async reads(subject: string) {
-        await expect.poll(() => heading.textContent()).toBe(subject);
-      },
-      async send(text: string) {
-        await reply.fill(text);
-        await button('Send reply').click();
-      },
-      /** Lets the time to undo pass. */
-      async settle() {
-        await page.mouse.move(900, 300);
-        await page.clock.fastForward(9_000);
-      },
-      async stored(id: string, expected: object) {
-        await expect.poll(() => inbox.get(id)).toMatchObject(expected);
-      },
-      subjects: page.locator('.ib-subject'),
-      toast: page.locator('.ib-toast'),
-      search: page.getByRole('searchbox'),
-      focused: async () =>
-        page.evaluate('document.activeElement.textContent || document.activeElement.id'),
+    return url;
+  };
+  const arrive = async (url: string) => {
+    await page.goto(url);
+    await page.getByRole('heading', { name: /^\d+ unanswered/ }).waitFor();
+    await page.locator('.ib-rows[aria-busy]').waitFor({ state: 'detached' });
+  };
+  const shows = async (expected: object) => {
+    await expect.poll(() => page.evaluate(LOOK)).toMatchObject(expected);
+  };
+  const sees = async (text: string | RegExp) => page.getByText(text).first().waitFor();
+  /** Clicks on the first row, button or summary with a text. */
+  const click = async (hasText: string) =>
+    page.locator('a.ib-row, button, summary').filter({ hasText }).first().click();
+  const row = (hasText: string) => page.locator('a.ib-row', { hasText });
+  const write = async (text: string) => page.getByRole('textbox', { name: 'Reply to' }).fill(text);
+  const send = async (text: string) => {
+    await write(text);
+    await click('Send reply');
+  };
+  const search = async (text: string) => {
+    await page.getByRole('searchbox').fill(text);
+    await page.clock.fastForward(500);
+  };
+  /** A colleague answers or dismisses one of the inquiries. */
+  const answer = async (n: number, reply?: string) =>
+    own.inbox.answer(ids[n] ?? '', { respondent: 'pete', reply });
+  /** What the table has become: the reply to each inquiry, '' where it was dismissed. */
+  const stores = async (...replies: (string | undefined)[]) => {
+    const read = async (id: string) => {
+      const { respondent, reply = respondent && '' } = (await own.inbox.get(id)) ?? {};
+      return reply;
     };
+    await expect.poll(() => Promise.all(ids.map(read))).toEqual(replies);
+  };
+  /** Lets the time to undo pass, unless the pointer or the focus is on the button. */
+  const settle = async () => {
+    await page.mouse.move(900, 300);
+    await page.clock.fastForward(9_000);
   };
 
-  it('opens on the oldest unanswered one, goes from answer to answer, and lists what was answered last first', async () => {
-    const here = await begin();
-    const { page, subjects, rows, button, reads, send, settle, inbox, toast } = here;
-    const created = await here.createSamples();
-    const [oldest, second] = created;
-    await here.arrive();
-    await reads('No subject');
-    expect(await subjects.allTextContents()).toEqual(
-      created.map(({ subject }) => subject || 'No subject'),
-    );
-    expect(await page.title()).toBe('(5) Inbox of local');
-    // It has the focus, and does not look like a field.
-    expect(await here.focused()).toBe('No subject');
-    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
-      'none',
-    );
-    await checkPage(page);
-    await button('Oldest first').click();
-    await expect.poll(() => subjects.first().textContent()).toBe(created.at(-1)?.subject);
-    await rows.first().click();
-    await reads(created.at(-1)?.subject ?? '');
-    await here.reply.fill('Bonjour Ana,\n\navec plaisir : une table vous attend.\n\nOlga');
+  it('goes from answer to answer, takes each back when asked, and lists closed ones by their answer', async () => {
+    const list = SAMPLES.map(([subject]) => subject || 'No subject');
+    await arrive(await begin(SAMPLE_ROWS));
+    await shows({ title: '(5) Inbox of local', list, focus: 'h2 No subject' });
+    await click('Oldest first');
+    await shows({ list: list.toReversed() });
+    await click('Café');
+    await write('Bonjour Ana,\n\navec plaisir : une table vous attend.\n\nOlga');
     await checkPage(page);
     await takePicture(page, 'inbox');
-    await here.reply.fill('');
-    await button('Newest first').click();
-    await expect.poll(() => subjects.first().textContent()).toBe('No subject');
-    await rows.first().click();
-    await reads('No subject');
-    await send('Yes.');
-    await reads(second?.subject ?? '');
-    expect(await page.title()).toBe('(4) Inbox of local');
-    expect(await inbox.get(oldest?.id ?? '')).not.toHaveProperty('reply_at');
-    await settle();
-    await here.stored(oldest?.id ?? '', { reply: 'Yes.', respondent: 'olga' });
-    expect(await toast.count()).toBe(0);
-    await inbox.answer(created[4]?.id ?? '', { respondent: 'pete' });
-    await inbox.answer(created[2]?.id ?? '', { respondent: 'pete' });
-    await button('Closed').click();
-    const closed = [created[2], created[4], oldest];
-    await expect
-      .poll(() => subjects.allTextContents())
-      .toEqual(closed.map((each) => each?.subject || 'No subject'));
-    expect(await rows.last().innerText()).toContain('Answered by olga');
-    await button('Latest answer first').click();
-    await expect.poll(() => subjects.first().textContent()).toBe(created[4]?.subject);
-    await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
-    // What is chosen differs from the rest by more than a colour that the system replaces.
-    const backgroundOf = async (selector: string) =>
-      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`);
-    expect(await backgroundOf('.ib-shows [aria-pressed=true]')).not.toBe(
-      await backgroundOf('.ib-shows [aria-pressed=false]'),
-    );
-    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
-    expect(here.complaints).toEqual([]);
-  });
-
-  it('sends nothing without a text, inserts a saved one, and takes back each of several answers', async () => {
-    const { create, arrive, button, page, reads, reply, send, settle, toast, stored, inbox } =
-      await begin();
-    const spam = await create('Spam', 'ana.lopez+shop@example.com', 'long\n'.repeat(300));
-    const [two, three] = [await create('Two'), await create('Three')];
-    await arrive();
-    await button('Send reply').click();
-    await page.getByText('Write the answer first.').waitFor();
-    await page.getByText('Saved replies').click();
+    await click('Newest first');
+    await shows({ list });
+    await click('No subject');
+    await sees('The reply is mailed to eli@example.com.');
+    await click('Send reply');
+    await sees('Write the answer first.');
+    await click('Saved replies');
     await checkPage(page);
-    await button('Thanks').click();
-    const reference = spam.id.slice(0, 13);
-    expect(await reply.inputValue()).toBe(`Hello Ana Lopez,\n\nthank you (${reference}).`);
-    await send('Too early');
-    await reads('Two');
-    await button('Dismiss').click();
-    await reads('Three');
-    await button('Dismiss').click();
-    await page.getByText('Nothing to answer.').waitFor();
-    expect(await page.getByText('Choose an inquiry').count()).toBe(0);
-    expect(await toast.count()).toBe(3);
+    await click('Thanks');
+    const draft = `Hello Eli, thank you (${ids[0]?.slice(0, 13)}).`;
+    await shows({ draft });
+    await page.keyboard.press('Control+Enter');
+    for (const reads of list.slice(1, 4)) {
+      await shows({ reads });
+      await page.keyboard.press('d');
+    }
+    await shows({ reads: list[4], title: '(1) Inbox of local', toasts: 4 });
     await checkPage(page);
-    await toast.first().getByRole('button').click();
-    await reads('Spam');
-    expect(await reply.inputValue()).toBe('Too early');
-    await page.keyboard.press('Escape');
+    await click('Undo');
+    await shows({ reads: 'No subject', draft });
     await page.keyboard.press('u');
-    await reads('Three');
+    await shows({ reads: list[3], title: '(3) Inbox of local' });
+    await send('Yes.');
+    await shows({ reads: list[4] });
+    await stores(...Array<undefined>(5));
     await settle();
-    await stored(two.id, { respondent: 'olga' });
-    expect(await inbox.get(two.id)).not.toHaveProperty('reply');
-    for (const { id } of [spam, three]) expect(await inbox.get(id)).not.toHaveProperty('reply_at');
+    await stores(undefined, '', '', 'Yes.', undefined);
+    await answer(0);
+    await click('Closed');
+    await shows({ list: [0, 3, 2, 1].map((n) => list[n]), toasts: 0 });
+    await sees('Answered by olga');
+    await click('Latest answer first');
+    await shows({ list: [3, 2, 1, 0].map((n) => list[n]) });
+    // What is chosen differs from the rest by more than a colour that the system replaces.
+    await page.emulateMedia({ forcedColors: 'active' });
+    const backgrounds = `new Set([true, false].map((state) =>
+      getComputedStyle(document.querySelector('[aria-pressed=' + state + ']')).backgroundColor)).size`;
+    expect(await page.evaluate(backgrounds)).toBe(2);
+    expect(visit.complaints).toEqual([]);
   });
 
-  it('sends all that waits, once, when the page is left', async () => {
-    const { create, arrive, page, send, stored, reads, inbox } = await begin();
-    const [one, two] = [await create('One'), await create('Two')];
-    await arrive();
-    await reads('One');
-    await send('To one');
-    await reads('Two');
-    await send('To two');
-    await page.getByText('Nothing to answer.').waitFor();
-    expect(await inbox.get(one.id)).not.toHaveProperty('reply');
-    // Nothing asks whether to leave: nothing is lost.
-    await page.goto('about:blank');
-    await stored(one.id, { reply: 'To one' });
-    await stored(two.id, { reply: 'To two' });
-    await page.goBack();
-    await page.getByText('Nothing to answer.').waitFor();
+  it('works with the keyboard alone', async () => {
+    await arrive(await begin(['Three', 'Two', 'One']));
+    for (const [key, reads, focus] of [
+      ['j', 'Two', 'h2 Two'],
+      ['Escape', '', 'a Two'],
+      ['ArrowDown', '', 'a One'],
+      ['k', '', 'a Two'],
+      ['Enter', 'Two', 'h2 Two'],
+      ['r', 'Two', 'textarea reply'],
+      ['j', 'Two', 'textarea reply'],
+      // The next one has taken its place.
+      ['Control+Enter', 'One', 'h2 One'],
+      ['d', 'Three', 'h2 Three'],
+      ['Escape', '', 'a Three'],
+      ['/', '', 'input search'],
+      ['ArrowDown', '', 'a Three'],
+      ['Enter', 'Three', 'h2 Three'],
+      ['r', 'Three', 'textarea reply'],
+      ['Escape', 'Three', 'h2 Three'],
+      // WCAG 2.2, 2.1.4: keys with one character can be switched off.
+      ['?', 'Three', 'input '],
+      ['Space', 'Three', 'input '],
+      ['Escape', 'Three', 'h2 Three'],
+      ['r', 'Three', 'h2 Three'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await shows({ reads, focus });
+      if (key === '?') await checkPage(page);
+    }
+    await settle();
+    await stores(undefined, 'j', '');
+    await click('Keys');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Escape');
+    await page.locator('h2').last().focus();
+    await page.keyboard.press('r');
+    await shows({ focus: 'textarea reply' });
   });
 
-  it('shows the answer of someone else, brings back one that failed, and knows one whose response was lost', async () => {
-    const { create, arrive, reply, button, page, toast, inbox, settle, send, stored, reads } =
-      await begin();
-    const first = await create('Who is faster?');
-    const { id } = await create('Once');
-    await arrive();
-    await reads('Who is faster?');
-    await reply.fill('My answer');
-    await inbox.answer(first.id, { reply: 'The answer of Pete', respondent: 'pete' });
-    await button('Send reply').click();
-    await settle();
-    await toast.getByText(/by pete at \d+ \w+ \d+, \d\d:\d\d/).waitFor();
+  it('says before anyone writes that no mail goes out, and which replies came back', async () => {
+    const subject = `soon ${'long '.repeat(200)}`;
+    const expires_at = Math.floor(Date.now() / 1_000) + 3 * 86_400;
+    const noMail = { subject, email: 'müller@example.de', body: ' ', expires_at };
+    const url = await begin(['Bounced', noMail, 'Last']);
+    await answer(0, 'Yes.');
+    const undelivered_at = new Date().toISOString();
+    await own.deliveries
+      .put({
+        inquiry: ids[0] ?? '',
+        mail: 'reply',
+        undelivered: 'bounce',
+        undelivered_at,
+        expires_at,
+      })
+      .go();
+    await arrive(url);
+    await sees('No mail can be sent to this address');
+    await sees('No message');
+    await sees('Expires in 2d');
+    await shows({ reads: `${subject.slice(0, 200)}…` });
+    await click('Details');
+    await page.locator('dd', { hasText: subject }).waitFor();
     await checkPage(page);
-    await button('Open it').click();
-    await page.locator('.ib-answer', { hasText: 'The answer of Pete' }).waitFor();
+    await write('Ja.');
+    await click('Record the answer');
+    await shows({ reads: 'Last' });
+    await settle();
+    await stores('Yes.', 'Ja.', undefined);
+    mail = 'none';
+    await page.reload();
+    await sees('This stage sends no mail');
+    await click('1 came back');
+    await click('Not delivered: the mail came back');
+    await sees(/We learned on .* that the mail came back/);
+    await checkPage(page);
+  });
+
+  it('shows the answer of someone else, and loses nothing where a request or its response is lost', async () => {
+    const url = await begin(['Who is faster?', 'Once', 'Gone']);
+    await arrive(url);
+    await write('My answer');
+    await answer(0, 'The answer of Pete');
+    await click('Send reply');
+    await settle();
+    await sees(/by pete at \d+ \w+ \d+, \d\d:\d\d/);
+    await checkPage(page);
+    await click('Open it');
+    await sees('The answer of Pete');
     const unsent = page.getByRole('textbox', { name: 'Your text, which was not sent' });
     expect(await unsent.inputValue()).toBe('My answer');
     await checkPage(page);
-    await button('Delete this text').click();
+    await click('Delete this text');
     expect(await unsent.count()).toBe(0);
-    await page.locator('a.ib-row', { hasText: 'Once' }).click();
-    await reads('Once');
+    await click('Once');
     await page.route('**/reply', async (route) => {
       await route.fetch();
       await route.abort();
     });
     await send('Once only.\n');
     await settle();
-    await toast.getByText('Not answered').waitFor();
-    await page.unroute('**/reply');
-    // Not by the page's own look at it, which would find the answer.
-    await page.route(`**/inquiries/${id}`, async (route) => {
-      const row = (await (await route.fetch()).json()) as Record<string, unknown>;
-      await route.fulfill({ json: { ...row, reply: undefined, reply_at: undefined } });
-    });
-    await button('Open it').click();
-    await expect.poll(() => reply.inputValue()).toBe('Once only.\n');
-    await button('Send reply').click();
-    await page.unroute(`**/inquiries/${id}`);
-    await settle();
-    await stored(id, { reply: 'Once only.' });
-    expect(await toast.count()).toBe(0);
+    await sees('Not answered');
+    await click('Open it');
+    await page.locator('.ib-answer').getByText('Once only.').waitFor();
+    expect(await unsent.count()).toBe(0);
+    const gone = ids[2] ?? '';
+    await own.remove((await own.inbox.get(gone)) as StoredInquiry);
+    await page.goto(url.replace(/#.*/, `#${gone}`));
+    await sees('There is no such inquiry');
+    await visit.context.setOffline(true);
+    await click('Try again');
+    await sees('Is npm run inbox -- --web still running?');
+    await click('All');
+    await sees('The inquiries could not be loaded');
+    await checkPage(page);
+    await visit.context.setOffline(false);
+    await click('Try again');
+    await shows({ list: ['Once', 'Who is faster?'] });
   });
 
-  it('keeps a draft for each inquiry, over a reload too, and warns before it is lost', async () => {
-    const { create, arrive, rows, reply, page, reads, send } = await begin();
-    await create('One');
-    await create('Two');
-    await arrive();
-    await rows.nth(1).click();
-    await reads('Two');
-    await reply.fill('about two');
-    await rows.nth(0).click();
-    await reads('One');
-    expect(await reply.inputValue()).toBe('');
-    await reply.fill('about one');
-    expect(await rows.nth(1).innerText()).toContain('Draft');
+  it('keeps drafts over a reload, warns before they are lost, and sends what waits when it is left', async () => {
     const asked: string[] = [];
+    const url = await begin(['One', 'Two', 'Three']);
     page.on('dialog', (dialog) => {
       asked.push(dialog.type());
       void dialog.accept();
     });
+    await arrive(url);
+    await write('to one');
+    await click('Two');
+    await shows({ reads: 'Two', draft: '' });
+    await write('to two');
+    await row('One').getByText('Draft').waitFor();
     await page.reload();
-    await expect.poll(() => reply.inputValue()).toBe('about one');
+    await shows({ reads: 'Two', draft: 'to two' });
     expect(asked).toEqual(['beforeunload']);
-    await rows.nth(1).click();
-    await reads('Two');
-    await send('about two');
-    await reads('One');
-    await reply.fill('');
-    await page.reload();
-    await reads('One');
+    await click('Send reply');
+    await shows({ reads: 'Three' });
+    await write('x');
+    await write('');
+    await click('One');
+    await shows({ draft: 'to one' });
+    await click('Send reply');
+    await shows({ reads: 'Three' });
+    await page.goto('about:blank');
+    await stores('to one', 'to two', undefined);
+    await page.goBack();
+    await shows({ list: ['Three'] });
+    // They have become answers.
+    await expect.poll(() => page.evaluate(`sessionStorage.getItem('inbox.drafts')`)).toBe('[]');
     expect(asked).toEqual(['beforeunload']);
   });
 
-  it('searches everything while it is typed, and goes on when asked', async () => {
-    const { create, arrive, search, subjects, page, inbox, button } = await begin();
-    const { id } = await create('The oldest', 'cleo@example.com', 'Wo bleibt meine Rücksendung?');
-    await inbox.answer(id, { reply: 'Yes.', respondent: 'pete' });
-    await Promise.all(
-      Array.from({ length: 70 }, (_, n) => create(`Number ${n + 1}`, 'ben@example.com')),
-    );
-    await arrive();
-    await expect.poll(() => subjects.count()).toBe(50);
-    await button('Show newer ones').click();
-    await expect.poll(() => subjects.count()).toBe(70);
+  it('searches everything, shows new ones by itself, and does not move what is read', async () => {
+    const list = Array.from({ length: 70 }, (_, n) => `Number ${n + 1}`);
+    const body = 'Wo bleibt meine Rücksendung?';
+    const url = await begin([{ subject: 'The oldest', body }, ...list]);
+    await answer(0, 'Yes.');
+    await arrive(url);
+    await click('Show newer ones');
+    await shows({ list });
+    await click('Number 20');
+    await write('half a senten');
+    const top = async () => (await row('Number 20').boundingBox())?.y ?? NaN;
+    const before = await top();
+    await answer(1, 'Done.');
+    await own.add(0, { subject: 'New one' });
+    await page.clock.fastForward(26_000);
+    await page.getByText('1 new inquiry').waitFor({ state: 'attached' });
+    await shows({
+      title: '(70) Inbox of local',
+      list: [...list.slice(1), 'New one'],
+      draft: 'half a senten',
+      focus: 'textarea reply',
+    });
+    expect(await top()).toBeCloseTo(before, 0);
     for (const [text, hits] of [
       ['RUECKSENDUNG', ['Rücksendung']],
-      ['Cleo@', ['cleo@']],
-      [`Reference ${id.slice(0, 13)}`, []],
+      [`Reference ${ids[0]?.slice(0, 13)}`, []],
     ] as const) {
-      const response = page.waitForResponse((each) => each.url().includes('text='));
-      await search.fill(text);
-      await page.clock.fastForward(500);
-      await response;
-      await page.getByText('1 match', { exact: true }).waitFor();
-      expect(await subjects.allTextContents()).toEqual(['The oldest']);
-      const marked = `[...CSS.highlights.get('hits')].map(String)`;
-      expect(await page.evaluate(marked)).toEqual(hits);
+      await search(text);
+      await sees('1 match');
+      await shows({ list: ['The oldest'] });
+      expect(await page.evaluate(`[...CSS.highlights.get('hits')].map(String)`)).toEqual(hits);
     }
-    await search.fill('nowhere');
-    await page.keyboard.press('Enter');
-    await page.getByText('No matches', { exact: true }).waitFor();
-    await checkPage(page);
-    await search.fill('');
-    await page.clock.fastForward(500);
-    await expect.poll(() => subjects.count()).toBe(50);
     // As much as one request may read.
-    const parts: string[] = [];
-    const next = '01997b2e-0000-7000-8000-000000000000';
+    const parts: (string | null)[] = [];
     await page.route('**/inquiries?*text=f*', async (route) => {
-      parts.push(new URL(route.request().url()).searchParams.get('from') ?? '');
-      if (parts.length > 1) return route.continue();
-      return route.fulfill({ json: { inquiries: [], next } });
+      parts.push(new URL(route.request().url()).searchParams.get('from'));
+      await route.fulfill({ json: { inquiries: [], ...(parts.length === 1 && { next: ids[9] }) } });
     });
-    await search.fill('f');
-    await page.keyboard.press('Enter');
-    await page.getByText('No matches so far').waitFor();
-    await button('Search older ones').click();
-    await expect.poll(() => parts).toEqual(['', next]);
-    await page.getByText('No matches', { exact: true }).waitFor();
+    await search('f');
+    await sees('No matches so far');
+    await click('Search older ones');
+    await sees(/^No matches$/);
+    expect(parts).toEqual([null, ids[9]]);
+    await checkPage(page);
+    await search('');
+    await sees('70 unanswered');
   });
 
-  it('shows new ones by itself, and takes away what a colleague has answered, without moving what is read', async () => {
-    const { own, create, arrive, page, rows, subjects, inbox, reads, reply, button } =
-      await begin();
-    const old = await Promise.all(
-      Array.from({ length: 40 }, (_, n) => own.add(2_000_000 - n, { subject: `Old ${n}` })),
-    );
-    await arrive();
-    await button('Oldest first').click();
-    await expect.poll(() => subjects.first().textContent()).toBe('Old 39');
-    await rows.nth(20).click();
-    await reads('Old 19');
-    await reply.fill('half a senten');
-    const top = (await rows.nth(20).boundingBox())?.y;
-    await inbox.answer(old[39]?.id ?? '', { reply: 'Done.', respondent: 'pete' });
-    await create('New one');
-    await create('New two');
-    await page.clock.fastForward(26_000);
-    await page.getByText('2 new inquiries').waitFor({ state: 'attached' });
-    expect(await subjects.first().textContent()).toBe('New two');
-    expect(await page.title()).toBe('(41) Inbox of local');
-    const current = page.locator('a.ib-row[aria-current]');
-    expect(await current.innerText()).toContain('Old 19');
-    expect(Math.abs(((await current.boundingBox())?.y ?? 0) - (top ?? 0))).toBeLessThan(2);
-    expect([await reply.inputValue(), await page.evaluate('document.activeElement.id')]).toEqual([
-      'half a senten',
-      'reply',
-    ]);
-  });
-
-  it('says before anyone writes that no mail goes out, and which replies came back', async () => {
-    const { own, create, arrive, page, rows, button, reads, stored, settle } = await begin(
-      WIDE,
-      'none',
-    );
-    const bounced = await create('Bounced');
-    await own.inbox.answer(bounced.id, { reply: 'Yes.', respondent: 'pete' });
-    const state = { undelivered: 'bounce', undelivered_at: new Date().toISOString() } as const;
-    await own.deliveries
-      .put({ inquiry: bounced.id, mail: 'reply', ...state, expires_at: 9_999_999_999 })
-      .go();
-    const noMail = await create('Garantie', 'müller@example.de', ' \n');
-    const expires_at = Math.floor(Date.now() / 1_000) + 3 * 86_400;
-    await own.add(-1, { subject: `soon ${'long '.repeat(200)}`, expires_at });
-    await arrive();
-    await page.getByText('No mail can be sent to this address').waitFor();
-    expect(await page.locator('.ib-text').textContent()).toBe('No message');
-    await checkPage(page);
-    await page.getByRole('textbox').last().fill('Ja.');
-    await button('Record the answer').click();
-    await page.getByText('This stage sends no mail').waitFor();
-    expect(await rows.first().innerText()).toContain('Expires in 2d');
-    expect((await page.locator('.ib-read h2').textContent())?.length).toBeLessThan(250);
-    await page.getByText('Details').click();
-    expect(await page.locator('.ib-details').innerText()).toContain('long '.repeat(190));
-    await checkPage(page);
-    await settle();
-    await stored(noMail.id, { reply: 'Ja.' });
-    await button('1 came back').click();
-    await expect.poll(() => rows.last().innerText()).toContain('Not delivered: the mail came back');
-    await rows.last().click();
-    await reads('Bounced');
-    await page.getByText(/We learned on .* that the mail came back/).waitFor();
-    await checkPage(page);
-  });
-
-  it('works with the keyboard alone', async () => {
-    const { create, arrive, page, heading, reply, focused, search, button, ...here } =
-      await begin();
-    const { reads, settle, stored } = here;
-    const [, two, one] = [await create('Three'), await create('Two'), await create('One')];
-    await arrive();
-    const { keyboard } = page;
-    await reads('Three');
-    await keyboard.press('j');
-    await reads('Two');
-    await keyboard.press('Escape');
-    // The row, and no longer the heading of the inquiry.
-    await expect.poll(focused).toContain('TwoPlease answer.');
-    await keyboard.press('ArrowDown');
-    expect(await focused()).toContain('One');
-    await keyboard.press('k');
-    expect(await focused()).toContain('Two');
-    await keyboard.press('Enter');
-    await reads('Two');
-    await expect.poll(focused).toBe('Two');
-    await keyboard.press('r');
-    await keyboard.type('jkrd? are letters here');
-    expect(await reply.inputValue()).toBe('jkrd? are letters here');
-    await keyboard.press('Control+Enter');
-    // The next one has taken its place.
-    await reads('One');
-    await expect.poll(focused).toBe('One');
-    await keyboard.press('d');
-    await reads('Three');
-    await settle();
-    await stored(two.id, { reply: 'jkrd? are letters here' });
-    await stored(one.id, { respondent: 'olga' });
-    await keyboard.press('Escape');
-    await expect.poll(() => heading.count()).toBe(0);
-    await keyboard.press('/');
-    expect(await search.evaluate((element) => element.matches(':focus'))).toBe(true);
-    await keyboard.type('thr');
-    await keyboard.press('Enter');
-    await page.getByText('1 match').waitFor();
-    await keyboard.press('ArrowDown');
-    await keyboard.press('Enter');
-    await reads('Three');
-    await keyboard.press('r');
-    await keyboard.press('Escape');
-    expect(await focused()).toBe('Three');
-    await keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
-    await checkPage(page);
-    // WCAG 2.2, 2.1.4: keys with one character can be switched off.
-    await page.getByRole('checkbox').focus();
-    await keyboard.press('Space');
-    await keyboard.press('Escape');
-    await keyboard.press('d');
-    await keyboard.press('r');
-    expect(await focused()).not.toBe('reply');
-    await button('Keys').press('Enter');
-    await page.getByRole('checkbox').press('Space');
-    await keyboard.press('Escape');
-    await heading.focus();
-    await keyboard.press('r');
-    expect(await focused()).toBe('reply');
-  });
-
-  it('refuses a wrong secret and says how to get the right one, which leaves the address', async () => {
-    const { create, server, page, requests, context } = await begin(PHONE);
-    await create('s');
-    const [origin = '', secret = ''] = server.url.split('#');
-    await page.goto(`${origin}other`);
-    await page.getByText('This address is not complete').waitFor();
-    await page.getByRole('button', { name: 'Take it from the other tab' }).waitFor();
+  it('refuses a wrong secret, which leaves the address, and shows list or inquiry on a small page', async () => {
+    const url = await begin(SAMPLE_ROWS, PHONE);
+    const [origin = '', secret = ''] = url.split('#');
+    await page.goto(origin);
+    await sees('This address is not complete');
+    await sees('Take it from the other tab');
     await checkPage(page);
     await page.goto(`${origin}#${secret.slice(0, -1)}x`);
-    await page.getByText('This address is not the right one').waitFor();
-    expect(await page.getByText('npm run inbox -- --web').isVisible()).toBe(true);
-    expect(await page.locator('a.ib-row').count()).toBe(0);
-    await page.goto(server.url);
-    await page.locator('a.ib-row').waitFor();
+    await sees('This address is not the right one');
+    await sees('npm run inbox -- --web');
+    await arrive(url);
     expect(page.url()).toBe(origin);
     // Neither in an address that is requested, nor in what another tab can read.
-    expect(requests.filter((url) => !url.includes('#') && url.includes(secret))).toEqual([]);
+    expect(visit.requests.filter((each) => /^[^#]*$/.test(each) && each.includes(secret))).toEqual(
+      [],
+    );
     expect(await page.evaluate('JSON.stringify(localStorage) + document.cookie')).toBe('{}');
-    // A new tab of the list's rows gets it from this one, and from nobody once this one is closed.
-    const [other] = await Promise.all([
-      context.waitForEvent('page'),
-      page.locator('a.ib-row').click({ modifiers: ['Control'] }),
-    ]);
-    await other.locator('.ib-read h2').waitFor();
-    expect(other.url()).toContain(`${origin}#`);
+    expect(await page.locator('.ib-detail').isVisible()).toBe(false);
+    await checkPage(page);
+    await click('سؤال');
+    await write('Avec plaisir.');
+    expect(await page.locator('.ib-list').isVisible()).toBe(false);
+    await checkPage(page);
+    await click('Back to the list');
+    await shows({ focus: `a ${SAMPLES[2][0]}` });
+    // A new tab gets the secret from this one, and from nobody once this one is closed.
+    const { context } = visit;
+    const opened = context.waitForEvent('page');
+    await row('Café').click({ modifiers: ['Control'] });
+    const other = await opened;
+    await other.locator('.ib-text').waitFor();
     expect(other.url()).not.toContain(secret);
     await Promise.all([page.close(), other.close()]);
-    const late = await context.newPage();
-    await late.goto(origin);
-    await late.getByText('This address is not complete').waitFor();
+    page = await context.newPage();
+    await page.goto(origin);
+    await sees('This address is not complete');
   });
 
   it('shows hostile texts as they are, within their columns, and runs nothing of them', async () => {
-    const here = await begin();
-    const { page, heading, rows, inbox, toast } = here;
-    const { origin } = new URL(here.server.url);
-    const created = [];
-    for (const [index, each] of HOSTILE_TEXTS.entries()) {
-      const email = `${'long.address-'.repeat(index % 5)}${index}\u200B@${'sub-domain.'.repeat(index % 9)}example.com`;
-      created.push(await here.create(each, email, each));
-    }
-    const { id: first = '' } = created[0] ?? {};
-    const answer = { reply: HOSTILE_TEXTS.join('\n'), respondent: HOSTILE_TEXTS[1] ?? '' };
-    await inbox.answer(first, answer);
-    await here.arrive();
-    await here.button('All').click();
-    await expect.poll(() => rows.count()).toBe(50);
-    await here.button('Show older ones').press('Enter');
-    await expect.poll(() => rows.count()).toBe(HOSTILE_TEXTS.length);
+    const rows = HOSTILE_TEXTS.map((text, n) => ({
+      subject: text,
+      body: text,
+      email: `${'long.address-'.repeat(n % 5)}${n}\u200B@${'sub-domain.'.repeat(n % 9)}example.com`,
+    }));
+    const url = await begin(rows);
+    const { origin } = new URL(url);
+    const [reply, respondent = ''] = [HOSTILE_TEXTS.join('\n'), HOSTILE_TEXTS[1]];
+    await own.inbox.answer(ids[0] ?? '', { reply, respondent });
+    await arrive(url);
+    await click('All');
+    await click('Show older ones');
+    await expect.poll(() => row('').count()).toBe(rows.length);
     await checkPage(page);
-    for (const { id, email, body } of created) {
-      await page.goto(`${origin}/#${id}`);
-      await expect.poll(() => page.locator('.ib-details dd').first().textContent()).toBe(id);
-      expect(await page.locator('.ib-sender').textContent()).toBe(showAddress(email));
-      const shown = await page.locator('.ib-text').evaluate((element) => element.textContent);
-      expect(shown).toBe(body.trim() === '' ? 'No message' : body);
-      await expectFits(page);
-      expect(
-        await page.locator('.ib-detail :is(script, img, iframe, svg, style, meta, base)').count(),
-      ).toBe(0);
+    const texts = page.locator('.ib-details dd:nth-of-type(1), .ib-sender, .ib-text');
+    for (const [n, { email, body }] of rows.entries()) {
+      await page.goto(`${origin}/#${ids[n]}`);
+      const expected = [showAddress(email), ids[n], body.trim() === '' ? 'No message' : body];
+      await expect.poll(() => texts.allTextContents()).toEqual(expected);
     }
-    await page.goto(`${origin}/#${first}`);
-    await page.locator('.ib-answer').waitFor();
-    expect(await page.title()).toMatch(/^\(\d+\) Inbox of local$/);
-    /** What is wider than the box it is in, and bars of more than one row. */
-    const wide = `[...document.querySelectorAll('body *')].filter((element) => {
-        const { width, right } = element.getBoundingClientRect();
-        const box = element.parentElement.getBoundingClientRect();
-        return width > 1 && !element.closest('.sr') && element.closest('.ib-top, .ib-panes') !== null
-          && getComputedStyle(element.parentElement).overflowX !== 'hidden' && (width > box.width + 1 || right > innerWidth + 1 || (element.matches('.ib-row, .ib-list, .ib-detail, .ib-read, .ib-dock, .ib-top, .ib-toast') && element.scrollWidth > element.clientWidth));
-      }).map(({ className, outerHTML }) => className + outerHTML.slice(0, 80))`;
-    const expectColumns = async () => {
-      expect(await page.evaluate(wide)).toEqual([]);
-      expect(await page.locator('.ib-top').evaluate((each) => each.clientHeight)).toBeLessThan(50);
-      await expectFits(page);
-    };
-    const sizes = [
-      { width: 1280, height: 800 },
-      { width: 1024, height: 600 },
-      { width: 360, height: 740 },
-      { width: 320, height: 256 },
-    ];
-    for (const [index, size] of sizes.entries()) {
-      await page.keyboard.press('Escape');
-      // Then the focus is in the list.
-      await heading.waitFor({ state: 'detached' });
-      await page.setViewportSize(size);
-      await expectColumns();
-      await page.goto(`${origin}/#${created.at(-1 - index)?.id}`);
-      await heading.waitFor();
-      await expectColumns();
-      await page.keyboard.press('d');
-      await toast.first().waitFor();
-      await expectColumns();
-    }
-    expect(here.complaints).toEqual([]);
-    expect(here.requests.filter((url) => new URL(url).origin !== origin)).toEqual([]);
-  });
-
-  it('shows one thing after the other on a page of 320 px, and targets of 24 px', async () => {
-    const { createSamples, arrive, page, rows, heading, button, reply } = await begin(PHONE);
-    await createSamples();
-    await arrive();
-    expect(await page.locator('.ib-detail').isVisible()).toBe(false);
-    await checkPage(page);
-    const expectTargets = async () => {
-      const targets = page.locator(':is(button, a, input, summary, textarea):visible');
-      for (const target of await targets.all()) {
-        const box = await target.boundingBox();
-        expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
+    expect(await page.locator('main :is(script, img, iframe, svg, style, base)').count()).toBe(0);
+    const wide = `[...document.querySelectorAll('html, body *:not(.ib-dock bdi)')].filter((each) => {
+      const { right, width } = each.getBoundingClientRect();
+      const pane = each.closest('.ib-top, .ib-list, .ib-detail, .ib-toasts') ?? document.body;
+      return (width > 1 && right > pane.getBoundingClientRect().right + 1)
+        || (each.matches('html') && each.scrollWidth > each.clientWidth)
+        || (each.matches('.ib-top') && each.clientHeight > 50);
+    }).map(({ outerHTML }) => outerHTML.slice(0, 80))`;
+    for (const [n, [width, height]] of [
+      [1280, 800],
+      [1024, 600],
+      [360, 740],
+      [320, 256],
+    ].entries() as Iterable<[number, [number, number]]>) {
+      await page.setViewportSize({ width, height });
+      await page.goto(`${origin}/#${ids[n]}`);
+      // The inquiry, the next one beside what was just done, and the list.
+      for (const [key, state] of [
+        ['Shift', 'visible'],
+        ['d', 'visible'],
+        ['Escape', 'detached'],
+      ] as const) {
+        await page.keyboard.press(key);
+        await page.locator('.ib-sender').waitFor({ state });
+        expect([width, key, await page.evaluate(wide)]).toEqual([width, key, []]);
       }
-    };
-    await expectTargets();
-    await rows.first().click();
-    await heading.waitFor();
-    expect(await page.locator('.ib-list').isVisible()).toBe(false);
-    await reply.fill('Avec plaisir.');
-    await reply.scrollIntoViewIfNeeded();
-    await checkPage(page);
-    await expectTargets();
-    await button('Back to the list').click();
-    await rows.first().waitFor();
-    expect(await rows.first().evaluate((element) => element.matches(':focus'))).toBe(true);
-    await rows.nth(1).click();
-    await heading.waitFor();
-    await page.goBack();
-    await rows.first().waitFor();
-  });
-
-  it('says that the command has ended or that an inquiry is gone, and tries again', async () => {
-    const { own, create, arrive, page, rows, button, reads, context } = await begin();
-    const [kept, gone] = [await create('Kept'), await create('Gone')];
-    await arrive();
-    await own.remove(gone);
-    await rows.nth(1).click();
-    await page.getByText('There is no such inquiry').waitFor();
-    await context.setOffline(true);
-    await rows.nth(0).click();
-    await page.getByText('The inquiry could not be loaded').waitFor();
-    await button('Unanswered').click();
-    await page.getByText('The inquiries could not be loaded').waitFor();
-    await checkPage(page);
-    await context.setOffline(false);
-    await page.locator('.ib-detail').getByRole('button', { name: 'Try again' }).click();
-    await reads(kept.subject);
-    await page.locator('.ib-list').getByRole('button', { name: 'Try again' }).click();
-    await expect.poll(() => rows.count()).toBe(1);
+    }
+    expect(await page.title()).toMatch(/^\(\d+\) Inbox of local$/);
+    expect(visit.complaints).toEqual([]);
+    expect(visit.requests.filter((each) => new URL(each).origin !== origin)).toEqual([]);
   });
 
   it('is served by npm run inbox -- --web, until npm ends', async () => {
     const { folder } = await openInbox();
     const options = ['--web', '--data', folder, '--as', 'olga'];
     const command = spawn('npm', ['run', '--silent', 'inbox', '--', ...options], { cwd: ROOT });
-    const ended = once(command, 'exit');
     onTestFinished(() => void command.kill('SIGKILL'));
-    let output = '';
-    command.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await expect.poll(() => output, { timeout: 30_000 }).toContain('\n');
+    const [line] = (await once(command.stdout, 'data')) as [Buffer];
     const [, address = ''] =
-      /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(output) ?? [];
-    const { page } = await browser.open(WIDE);
+      /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(line.toString()) ?? [];
+    ({ page } = await browser.open(WIDE));
     await page.goto(address);
-    await page.getByRole('heading', { name: 'unanswered' }).waitFor();
-    expect(await page.locator('.ib-name').textContent()).toBe('olga');
-    const { code, stderr } = await runInbox([...options, '--port', new URL(address).port]);
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining('is in use; choose another with --port.'),
-    ]);
+    await sees('Nothing to answer.');
+    await sees('olga');
+    const { port } = new URL(address);
+    expect(await runInbox([...options, '--port', port])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is in use; choose another with --port.') as string,
+    });
     // npm passes this signal on to nobody.
     command.kill('SIGKILL');
-    await ended;
-    await expect.poll(() => isListening(Number(new URL(address).port))).toBe(false);
-    await page.getByRole('button', { name: 'Unanswered' }).click();
-    await page.getByText('Is npm run inbox -- --web still running?').waitFor();
+    await expect.poll(() => isListening(Number(port))).toBe(false);
   });
 });
