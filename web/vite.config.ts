@@ -17,7 +17,7 @@ async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string>
       (file) => file.type === 'chunk' && file.facadeModuleId?.endsWith(`/languages/${language}.ts`),
     );
     if (chunk === undefined) throw new Error(`The build has no file for the language ${language}.`);
-    return `<meta name="language" data-language="${language}" data-direction="${direction}" data-title="${strings.form.title}" data-wait="${strings.session.signingIn}" content="./${chunk.fileName}" />`;
+    return `<meta name="language" data-language="${language}" data-direction="${direction}" data-title="${strings.form.title}" data-wait="${strings.page.wait}" content="./${chunk.fileName}" />`;
   });
   return (await Promise.all(elements)).join('\n    ');
 }

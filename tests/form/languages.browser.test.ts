@@ -25,7 +25,7 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
       await page.evaluate('[document.documentElement.lang, document.documentElement.dir]'),
     ).toEqual([language, direction]);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(strings.form.title);
-    expect(await page.title()).toBe(strings.page.title('Example Shop'));
+    expect(await page.title()).toBe(`${strings.page.title} – Example Shop`);
     expect(await page.locator('#brand').innerText()).toMatch(/^E\s*Example Shop$/);
     const links = page.locator('#links').getByRole('link');
     expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
@@ -82,7 +82,7 @@ describe.skipIf(browser.whyNoBrowser !== undefined)('the page', () => {
     await subject.waitFor();
     expect(await subject.inputValue()).toBe('Grüße');
     expect(await page.locator(':focus').getAttribute('aria-label')).toBe(fr.strings.page.language);
-    expect(await page.title()).toBe(fr.strings.page.title('Example Shop'));
+    expect(await page.title()).toBe(`${fr.strings.page.title} – Example Shop`);
     await page.reload();
     await subject.waitFor();
     expect(await page.evaluate('document.documentElement.lang')).toBe('fr');

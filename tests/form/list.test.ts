@@ -1,78 +1,92 @@
-/** Search, days and links of the list of the contact form, without a browser. */
-import { describe, expect, it } from 'vitest';
+/** Pages, search and links of the list of the contact form, without a browser. */
+import { expect, it } from 'vitest';
+import type { Page } from '../../web/src/api.ts';
 import { parseListQuery, type Inquiry } from '../../src/contract.ts';
-import { toInclude } from '../../web/src/pages.ts';
-import { strings } from '../../web/src/languages/en.ts';
-import { createLocale } from '../../web/src/locale.ts';
-import { createMatcher, dayOf, timeBefore, titleOf } from '../../web/src/search.ts';
+import { loadLocale } from '../../web/src/locale.ts';
+import { describeCount, isSearching, NOTHING } from '../../web/src/list-state.ts';
+import { addSent, appendOlder, mergeNewest, toInclude } from '../../web/src/pages.ts';
+import { createMatcher, timeBefore } from '../../web/src/search.ts';
 
+const locale = await loadLocale('en', ['en-GB']);
 const ID = '01a201e0-1676-7000-8000-00000000000f';
-const make = (subject: string, body = '', created_at = '2026-11-22T05:00:00.000Z'): Inquiry => ({
+const TIME = '2026-11-22T05:00:00.000Z';
+const make = (of: Partial<Inquiry>): Inquiry => ({
   id: ID,
   cognito_sub: '',
   email: '',
-  subject,
-  body,
-  created_at,
+  subject: '',
+  body: '',
+  created_at: TIME,
+  ...of,
 });
 
-describe('the search', () => {
-  it.each([
-    ['  ', 'anything', true],
-    ['café', 'cafe\u0301', true],
-    ['open hours', 'Hours: when are you open?', true],
-    ['open closed', 'Hours: when are you open?', false],
-    [ID.slice(0, 13).toUpperCase(), 'the reference', true],
-  ])('for %j in %j: %j', (query, text, expected) => {
-    expect(createMatcher(query, '')(make(text))).toBe(expected);
-    expect(createMatcher(query, '')(make('', text))).toBe(expected);
-  });
-
-  it('finds terms in subject and message, and none across the two', () => {
-    expect(createMatcher('one two', '')(make('one', 'two'))).toBe(true);
-    expect(createMatcher('onetwo', '')(make('one', 'two'))).toBe(false);
-  });
-
-  it('finds what is not older than a time', () => {
-    const since = timeBefore(new Date('2026-11-29T05:00:00.000Z'), 7, 0);
-    expect(createMatcher('', since)(make('', '', '2026-11-22T05:00:00.000Z'))).toBe(true);
-    expect(createMatcher('', since)(make('', '', '2026-11-22T04:59:59.999Z'))).toBe(false);
-  });
-
-  it('goes back by months of the calendar', () => {
-    expect(timeBefore(new Date(2025, 1, 28, 12), 0, 12)).toBe(
-      new Date(2024, 1, 28, 12).toISOString(),
-    );
-    expect(timeBefore(new Date(2024, 11, 31, 12), 0, 12)).toBe(
-      new Date(2023, 11, 31, 12).toISOString(),
-    );
-  });
+/** @param ids - A digit each. */
+const page = (ids: string, next?: string): Page => ({
+  inquiries: Array.from(ids, (id) => make({ id })),
+  next: next === undefined ? undefined : `?before=${next}`,
 });
 
-describe('the days', () => {
-  const locale = createLocale('en', strings, ['en-GB']);
-  const titleAt = (time: Date, now: Date) =>
-    titleOf(dayOf({ created_at: time.toISOString() }), now, locale);
-
-  it('are named relative to now, the first of a month included', () => {
-    const now = new Date(2026, 2, 1, 0, 5);
-    expect(titleAt(new Date(2026, 2, 1), now)).toBe('Today');
-    expect(titleAt(new Date(2026, 1, 28, 23, 59), now)).toBe('Yesterday');
-    expect(titleAt(new Date(2026, 1, 27, 23, 59), now)).toMatch(/^Friday,? 27 February 2026$/);
-    expect(titleAt(new Date(2025, 2, 1, 12), now)).toMatch(/^Saturday,? 1 March 2025$/);
-  });
-
-  it('of text that is not a time have a title, too', () => {
-    expect(titleOf(dayOf({ created_at: '<b>' }), new Date(), locale)).not.toBe('');
-  });
+it.each([
+  ['keeps older pages, and what leads on', page('6543', '3'), page('765', '5'), page('76543', '3')],
+  ['drops what others may precede', page('32'), page('98', '8'), page('98', '8')],
+  ['is the newest page when that is all', page('321'), page('31'), page('31')],
+  ['is empty when all were removed', page('1'), page(''), page('')],
+])('on a refresh, the list %s', (_, shown, newest, expected) => {
+  expect(mergeNewest(shown, newest)).toEqual(expected);
 });
 
-describe('the link to an inquiry', () => {
-  it.each([
-    [ID, '01a201e0-1676-7000-8000-000000000010'],
-    ['01a201e0-1676-7000-8000-09ffffffffff', '01a201e0-1676-7000-8000-0a0000000000'],
-  ])('asks the service for %s by the id that follows it', (id, before) => {
-    const query = Object.fromEntries(new URLSearchParams(toInclude(id)));
-    expect(parseListQuery(query)).toEqual({ limit: 1, before });
-  });
+it('each inquiry is listed once when pages overlap', () => {
+  expect(appendOlder(page('32', '2'), page('21'))).toEqual(page('321'));
+});
+
+it.each([
+  ['as the newest', page('32'), '4', page('432')],
+  ['once', page('32'), '3', page('32')],
+  ['before older ones', page('52', '2'), '3', page('532', '2')],
+  ['after newer ones of another tab', page('54'), '3', page('543')],
+  [
+    'with the next page, when it is older than what is loaded',
+    page('54', '4'),
+    '3',
+    page('54', '4'),
+  ],
+])('an inquiry that was sent is listed %s', (_, shown, id, expected) => {
+  expect(addSent(shown, make({ id }))).toEqual(expected);
+});
+
+it.each([
+  ['open two', '', true],
+  ['open closed', '', false],
+  ['opentwo', '', false],
+  [ID.slice(0, 13).toUpperCase(), '', true],
+  ['', TIME, true],
+  ['', '2026-11-22T05:00:00.001Z', false],
+])('a search for %j from %j on finds an inquiry: %j', (query, since, expected) => {
+  const inquiry = make({ subject: 'Are you open', body: 'two' });
+  expect(createMatcher(query, since)(inquiry)).toBe(expected);
+});
+
+it.each([
+  [new Date(2025, 1, 28, 12), 7, 0, new Date(2025, 1, 21, 12)],
+  [new Date(2025, 1, 28, 12), 0, 12, new Date(2024, 1, 28, 12)],
+])('%s is searched back by %i days and %i months of the calendar', (now, days, months, time) => {
+  expect(timeBefore(now, { days, months })).toBe(time.toISOString());
+});
+
+const PART = { query: 'x', page: page('2', '2') };
+it.each([
+  [{ ...PART, query: '' }, false, ''],
+  [{ ...PART, visible: PART.page.inquiries }, true, '1 match'],
+  [PART, true, 'No matches so far'],
+  [{ ...PART, isCut: true }, false, 'No matches so far'],
+  [{ ...PART, since: '2026-12' }, false, 'No inquiry matches'],
+])('the list says how many there are: %j', (change, searching, text) => {
+  const state = { ...NOTHING, ...change };
+  expect([isSearching(state), describeCount(state, locale)]).toEqual([searching, text]);
+});
+
+it('the link to an inquiry asks the service by the id that follows it', () => {
+  const query = new URLSearchParams(toInclude('01a201e0-1676-7000-8000-09ffffffffff'));
+  const before = '01a201e0-1676-7000-8000-0a0000000000';
+  expect(parseListQuery(Object.fromEntries(query))).toEqual({ limit: 1, before });
 });

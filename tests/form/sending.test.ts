@@ -1,93 +1,72 @@
-/** Drafts, sending and the list of the contact form, without a browser. */
+/** Drafts and sending of the contact form, without a browser. */
 import { describe, expect, it } from 'vitest';
-import type { Failure, Page } from '../../web/src/api.ts';
+import { isFailure, type Failure } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createDrafts, toStore, type Drafts, type DraftStore } from '../../web/src/drafts.ts';
-import { appendOlder, mergeNewest, addSent } from '../../web/src/pages.ts';
+import { createDrafts, toStore, type Draft } from '../../web/src/drafts.ts';
+import { EMPTY } from '../../web/src/fields.ts';
 import { send } from '../../web/src/outbox.ts';
 import { createSubmission } from '../../web/src/submission.ts';
 
-const createStore = (): DraftStore & { size(): number } => {
+const createStore = () => {
   const map = new Map<string, string>();
   return {
-    getItem: (key) => map.get(key) ?? null,
-    setItem: (key, value) => void map.set(key, value),
-    removeItem: (key) => void map.delete(key),
-    size: () => map.size,
+    map,
+    getItem: (key: string) => map.get(key) ?? null,
+    setItem: (key: string, value: string) => void map.set(key, value),
+    removeItem: (key: string) => void map.delete(key),
   };
 };
 const refusing = toStore(() => {
   throw new Error('SecurityError');
 });
-const DRAFT = { subject: 'a', body: 'b', key: 'k' };
+const TEXTS = { subject: 'a', body: 'b' };
+const DRAFT = { ...TEXTS, key: 'k' };
 
 describe('drafts', () => {
-  it('come back in the same tab, in another tab, and not to another user', () => {
-    const shared = createStore();
-    const own = createStore();
-    createDrafts(own, shared, 'ana').save(DRAFT);
-    expect(createDrafts(own, shared, 'ana').load()).toEqual(DRAFT);
-    expect(createDrafts(createStore(), shared, 'ana').load()).toEqual(DRAFT);
-    expect(createDrafts(own, shared, 'ben').load()).toBeUndefined();
-  });
-
-  it('of two tabs are kept apart', () => {
-    const shared = createStore();
-    const [first, second] = [createStore(), createStore()].map((own) =>
-      createDrafts(own, shared, 'ana'),
-    );
-    first?.save({ subject: 'first', body: '', key: 'k1' });
-    second?.save({ subject: 'second', body: '', key: 'k2' });
-    expect(first?.load()?.subject).toBe('first');
-    first?.clear();
-    expect(createDrafts(createStore(), shared, 'ana').load()?.subject).toBe('second');
-  });
-
-  it('leave nothing behind when they are sent or emptied', () => {
-    const own = createStore();
-    const shared = createStore();
-    const drafts = createDrafts(own, shared, 'ana');
-    drafts.save(DRAFT);
-    drafts.clear();
-    drafts.save(DRAFT);
-    expect(drafts.save({ subject: '', body: '', key: 'k' })).toBe(true);
-    expect(own.size() + shared.size()).toBe(0);
+  it('come back to their user, in the same tab and in a new one, each tab its own, and leave nothing behind', () => {
+    const [first, second, shared] = [createStore(), createStore(), createStore()];
+    const open = (own: typeof first, user = 'ana') => createDrafts(own, shared, user);
+    open(first).save(DRAFT);
+    expect(open(createStore()).load()).toEqual(DRAFT);
+    open(second).save({ ...DRAFT, subject: 'second' });
+    expect(open(first).load()).toEqual(DRAFT);
+    expect(open(first, 'ben').load()).toBeUndefined();
+    open(first).clear();
+    expect(open(createStore()).load()?.subject).toBe('second');
+    expect(open(second).save({ ...EMPTY, key: 'k' })).toBe(true);
+    expect([first, second, shared].map(({ map }) => map.size)).toEqual([0, 0, 0]);
   });
 
   it('are kept by one store when the other refuses; when both do, `save` reports it, and they stay in memory', () => {
     const drafts = createDrafts(refusing, createStore(), 'ana');
-    expect(drafts.save(DRAFT)).toBe(true);
-    expect(drafts.load()).toEqual(DRAFT);
+    expect([drafts.save(DRAFT), drafts.load()]).toEqual([true, DRAFT]);
     const none = createDrafts(refusing, refusing, 'ana');
-    expect(none.save(DRAFT)).toBe(false);
+    expect([none.save(DRAFT), none.load()]).toEqual([false, DRAFT]);
     expect(createDrafts(refusing, refusing, 'ana').load()).toEqual(DRAFT);
-    expect(createDrafts(refusing, refusing, 'ben').load()).toBeUndefined();
-    expect(() => none.clear()).not.toThrow();
+    none.clear();
     expect(none.load()).toBeUndefined();
   });
 
   it('are separate for each element with the same storage; a new element gets the last one', () => {
     const storage = createStore();
-    const [one, other, third] = [1, 2, 3]
-      .map(() => toStore(() => storage))
-      .map((own) => createDrafts(own, storage, 'ana'));
-    one?.save(DRAFT);
-    other?.save({ ...DRAFT, body: 'other' });
-    expect(one?.load()).toEqual(DRAFT);
-    expect(third?.load()?.body).toBe('other');
+    const open = () =>
+      createDrafts(
+        toStore(() => storage),
+        storage,
+        'ana',
+      );
+    const one = open();
+    one.save(DRAFT);
+    open().save({ ...DRAFT, body: 'other' });
+    expect([one.load()?.body, open().load()?.body]).toEqual(['b', 'other']);
   });
 
-  it.each([
-    ['', undefined],
+  it.each<[text: string, draft: Draft | undefined]>([
     ['no JSON', undefined],
-    ['{"subject":1,"body":"b","key":"k"}', { ...DRAFT, subject: '' }],
     ['{"subject":"x","body":""}', undefined],
+    ['{"subject":1,"body":"b","key":"k"}', { ...DRAFT, subject: '' }],
     ['{"subject":"a","body":"b","key":"k","pending":1}', { ...DRAFT, pending: 1 }],
     ['{"subject":"a","body":"b","key":"k","pending":"soon"}', DRAFT],
-    [
-      '{"subject":"a","body":"b","key":"k","pending":"signed-out"}',
-      { ...DRAFT, pending: 'signed-out' },
-    ],
   ])('stored as %s come back as %j', (text, draft) => {
     const own = createStore();
     own.setItem('inquiries.draft.ana', text);
@@ -95,65 +74,42 @@ describe('drafts', () => {
   });
 });
 
-const inquiry = (id: string): Inquiry => ({
-  id,
-  cognito_sub: '',
-  email: '',
-  subject: 'a',
-  body: 'b',
-  created_at: '',
-});
-const LOST: Failure = { kind: 'unreachable', mayBeDone: true };
-const FAULT: Failure = { kind: 'server', mayBeDone: true };
-const CONFLICT: Failure = { kind: 'conflict', mayBeDone: true };
-const NO_TOKEN: Failure = { kind: 'signed-out', mayBeDone: false };
+const STORED: Inquiry = { ...TEXTS, id: '1', cognito_sub: '', email: '', created_at: '' };
+const failure = (kind: Failure['kind'], mayBeDone = false): Failure => ({ kind, mayBeDone });
+const LOST = failure('unreachable', true);
+const CONFLICT = failure('conflict', true);
 
-/** Sends DRAFT to a service with these answers, one after the other; resolves to what became of it. */
-const attempt = async (answers: (Inquiry | Failure)[], isRetry = false) => {
+/** A service with these answers, one after the other, and what it was sent. */
+const answering = (answers: readonly (Inquiry | Failure)[]) => {
+  const left = [...answers];
   const requests: unknown[] = [];
-  const waits: number[] = [];
   const create: Parameters<typeof send>[0] = async (...request) => {
     requests.push(request);
-    const answer = answers.shift();
-    if (answer === undefined) throw new Error('no more answers');
-    return answer;
+    return left.shift() ?? expect.fail('one request too many');
   };
-  const result = await send(
-    create,
-    { subject: 'a', body: 'b' },
-    'k',
-    isRetry,
-    async (seconds) => void waits.push(seconds),
-  );
-  return { result, requests, waits };
+  return { create, requests };
 };
 
 describe('sending', () => {
-  const stored = inquiry('1');
-  const request = [{ subject: 'a', body: 'b' }, 'k'];
-
   it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
-    ['is done when the service answers', [stored]],
-    ['sends once more at once after no answer', [LOST, stored]],
-    ['sends once more at once after a fault', [FAULT, stored]],
-    ['ends after the second request whose outcome is unknown', [LOST, FAULT]],
-    ['sends nothing more offline', [{ kind: 'offline', mayBeDone: true }]],
-    ['sends nothing more when nothing was sent', [{ kind: 'unreachable', mayBeDone: false }]],
-    ['sends nothing more without a token', [NO_TOKEN]],
-    ['sends nothing more with a used key', [{ kind: 'reused', mayBeDone: false }]],
+    ['is done when the service answers', [STORED]],
+    ['sends once more at once after no answer', [LOST, STORED]],
+    ['ends after the second request whose outcome is unknown', [failure('server', true), LOST]],
+    ['sends nothing more offline', [failure('offline', true)]],
+    ['sends nothing more when nothing was sent', [failure('unreachable')]],
+    ['sends nothing more with a used key', [failure('reused')]],
     [
       'waits as long as Retry-After says',
-      [{ ...CONFLICT, retryAfter: 3 }, CONFLICT, stored],
+      [{ ...CONFLICT, retryAfter: 3 }, CONFLICT, STORED],
       [3, 1],
     ],
-    [
-      'gives up after waiting five times',
-      Array.from({ length: 6 }, () => CONFLICT),
-      [1, 1, 1, 1, 1],
-    ],
-  ])('%s, each time with the same request and key', async (_, answers, waits = []) => {
-    const requests = answers.map(() => request);
-    expect(await attempt([...answers])).toEqual({ result: answers.at(-1), requests, waits });
+    ['gives up after waiting five times', Array<Failure>(6).fill(CONFLICT), [1, 1, 1, 1, 1]],
+  ])('%s, each time with the same request and key', async (_, answers, expected = []) => {
+    const { create, requests } = answering(answers);
+    const waits: number[] = [];
+    const result = await send(create, TEXTS, 'k', false, async (wait) => void waits.push(wait));
+    expect([result, waits]).toEqual([answers.at(-1), expected]);
+    expect(requests).toEqual(answers.map(() => [TEXTS, 'k']));
   });
 
   it.each<[kind: Failure['kind'], mayBeDone: boolean]>([
@@ -164,107 +120,50 @@ describe('sending', () => {
     ['limit', false],
     ['reused', false],
   ])('may have been done after an unknown outcome and then %s: %j', async (kind, mayBeDone) => {
-    const failure = { kind, mayBeDone: false };
-    for (const [answers, isRetry] of [
-      [[LOST, failure], false],
-      [[CONFLICT, failure], false],
-      [[failure], true],
+    for (const [before, isRetry] of [
+      [[LOST], false],
+      [[CONFLICT], false],
+      [[], true],
     ] as const) {
-      expect((await attempt([...answers], isRetry)).result).toEqual({ kind, mayBeDone });
+      const { create } = answering([...before, failure(kind)]);
+      const result = await send(create, TEXTS, 'k', isRetry, async () => undefined);
+      expect(result).toEqual({ kind, mayBeDone });
     }
   });
 });
 
 describe('a submission', () => {
   /** The form's draft in a new tab, after the service has given these answers. */
-  const reopen = async (drafts: Drafts, ...answers: (Inquiry | Failure)[]) => {
-    const create = async (request: object) => {
-      expect(request).toEqual({ subject: 'a', body: 'b' });
-      return answers.shift() ?? LOST;
-    };
-    const begin = () => createSubmission(drafts, create, () => true);
-    const submission = begin();
-    submission.keep(DRAFT);
-    await submission.send(DRAFT);
-    return begin();
+  const reopen = async (...answers: Failure[]) => {
+    const drafts = createDrafts(createStore(), createStore(), 'ana');
+    const begin = () => createSubmission(drafts, answering(answers).create, () => true);
+    const first = begin();
+    first.keep(TEXTS);
+    expect(isFailure(await first.send(TEXTS))).toBe(true);
+    return { ...begin(), drafts, first, begin };
   };
 
-  it('goes on after a reload where it was', async () => {
-    for (const [answer, isUnsure, isReady] of [
-      [LOST, true, false],
-      [NO_TOKEN, false, true],
-      [{ kind: 'limit', mayBeDone: false }, false, false],
-    ] as const) {
-      const drafts = createDrafts(createStore(), createStore(), 'ana');
-      const { texts, ...after } = await reopen(drafts, answer, answer);
-      expect(texts).toEqual({ subject: 'a', body: 'b' });
-      expect([after.isUnsure(), after.isReady()]).toEqual([isUnsure, isReady]);
-    }
+  it.each([
+    [[LOST, LOST], { isUnsure: true, isReady: false }],
+    [[failure('signed-out')], { isUnsure: false, isReady: true }],
+    [[failure('limit')], { isUnsure: false, isReady: false }],
+  ])('goes on after a reload where it was: after %j', async (answers, expected) => {
+    const { first, texts, key, isUnsure, isReady } = await reopen(...answers);
+    expect(texts).toEqual(TEXTS);
+    expect(key()).toBe(first.key());
+    expect({ isUnsure: isUnsure(), isReady: isReady() }).toEqual(expected);
   });
 
   it('has one key until it is emptied, and says when the service has forgotten that', async () => {
-    const drafts = createDrafts(createStore(), createStore(), 'ana');
-    const submission = await reopen(drafts);
-    const key = submission.key();
-    expect(submission.expiredAttempt()).toBeUndefined();
-    submission.keep({ ...DRAFT, body: 'c' });
-    expect(submission.key()).toBe(key);
-    drafts.save({ ...DRAFT, key, pending: 1 });
-    const old = createSubmission(
-      drafts,
-      async () => LOST,
-      () => true,
-    );
-    expect(old.expiredAttempt()).toBe(1);
+    const { keep, key, expiredAttempt, drafts, begin } = await reopen(LOST, LOST);
+    const before = key();
+    keep({ ...TEXTS, body: 'c' });
+    expect([key(), expiredAttempt()]).toEqual([before, undefined]);
+    drafts.save({ ...DRAFT, pending: 1 });
+    const old = begin();
+    expect([old.key(), old.expiredAttempt()]).toEqual(['k', 1]);
     old.edit();
-    old.keep({ subject: '', body: '' });
-    expect(old.key()).not.toBe(key);
-  });
-});
-
-describe('the list', () => {
-  /** @param ids - A digit each. */
-  const page = (ids: string, next?: string): Page => ({
-    inquiries: Array.from(ids, inquiry),
-    next: next === undefined ? undefined : `?before=${next}`,
-  });
-
-  it.each([
-    [
-      'keeps older pages, and what leads on from them',
-      page('6543', '3'),
-      page('765', '5'),
-      page('76543', '3'),
-    ],
-    [
-      'drops them when there may be others in between',
-      page('32'),
-      page('98', '8'),
-      page('98', '8'),
-    ],
-    ['is the newest page when that is all there is', page('321'), page('31'), page('31')],
-    ['is empty when all were removed', page('1'), page(''), page('')],
-  ])('%s on a refresh', (_, shown, newest, expected) => {
-    expect(mergeNewest(shown, newest)).toEqual(expected);
-  });
-
-  it('shows each inquiry once when pages overlap', () => {
-    expect(appendOlder(page('32', '2'), page('21'))).toEqual(page('321'));
-  });
-
-  it.each([
-    ['as the newest', page('32'), '4', page('432')],
-    ['once', page('32'), '3', page('32')],
-    ['before older ones', page('52', '2'), '3', page('532', '2')],
-    ['after newer ones of another tab', page('54'), '3', page('543')],
-    ['alone', page(''), '3', page('3')],
-    [
-      'with the next page, when it is older than what is loaded',
-      page('54', '4'),
-      '3',
-      page('54', '4'),
-    ],
-  ])('shows an inquiry that was sent %s', (_, shown, id, expected) => {
-    expect(addSent(shown, inquiry(id))).toEqual(expected);
+    old.keep(EMPTY);
+    expect(old.key()).not.toBe('k');
   });
 });

@@ -1,6 +1,5 @@
 /** The user of the custom element, whose page hands over its tokens. */
 import { expect, it } from 'vitest';
-import { ConfigError } from '../../web/src/config.ts';
 import { parseToken } from '../../web/src/token.ts';
 
 const toToken = (payload: string): string =>
@@ -15,18 +14,13 @@ it('the user of an ID token is what its claims say, in any characters', () => {
 });
 
 it.each([
-  ['a header with its scheme', `Bearer ${toToken('{"sub":"1","email":"a@example.com"}')}`],
-  ['an opaque token', 'abc'],
-  ['a payload that is not JSON', toToken('no')],
-  ['a payload that is not base64', 'e30.a.c2ln'],
-  ['a payload that is no object', toToken('"text"')],
-])('no user can be read from what is not a JWT: %s', (_name, token) => {
-  expect(() => parseToken(token)).toThrow(new ConfigError('The token must be a JWT.'));
+  ['Bearer e30.e30.e30', 'must be a JWT'],
+  ['abc', 'must be a JWT'],
+  [toToken('no'), 'must be a JWT'],
+  ['e30.a.c2ln', 'must be a JWT'],
+  [toToken('"text"'), 'must be a JWT'],
+  [toToken('{"sub":"1"}'), 'lacks the claims “sub” and “email”'],
+  [toToken('{"sub":1,"email":"a"}'), 'lacks the claims “sub” and “email”'],
+])('no user can be read from %s', (token, reason) => {
+  expect(() => parseToken(token)).toThrow(reason);
 });
-
-it.each(['{"sub":"1"}', '{"sub":1,"email":"a"}'])(
-  'no user can be read without sub and email, as in an access token: %s',
-  (payload) => {
-    expect(() => parseToken(toToken(payload))).toThrow('lacks the claims “sub” and “email”');
-  },
-);

@@ -6,12 +6,64 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const LOOPBACK = /^(localhost|127\.0\.0\.1)$/;
-const MAX_TOPICS = 12;
-/** Where messages say that a setting is; the custom element passes another place. */
-const IN_FILE = 'in config.json';
+/** Throws a ConfigError. @param part - Of the setting, such as `[1]`. */
+type Refuse = (must: string, part?: string) => never;
+/** Narrows a setting, or refuses it. */
+type Reader<Value> = (value: unknown, refuse: Refuse) => Value;
 
-/** What the company says about itself in the form, with readers as in READERS. */
+const MAX_TOPICS = 12;
+/** Plain http is allowed for this machine only. */
+const ADDRESS = /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1)(:\d+)?(\/|$))/i;
+
+const readText: Reader<string> = (value, refuse) =>
+  typeof value === 'string' && value.trim() !== '' ? value : refuse('a text that is not empty');
+
+const readValid =
+  (isValid: (text: string) => boolean, must: string): Reader<string> =>
+  (value, refuse) => {
+    const text = readText(value, refuse);
+    return isValid(text) ? text : refuse(`${must}, not “${text}”`);
+  };
+
+const readAddress = readValid(
+  (text) => ADDRESS.test(text) && URL.canParse(text),
+  'an https address',
+);
+/** Removes a slash at the end: the `iss` claim has none. */
+export const readUrl: Reader<string> = (value, refuse) =>
+  readAddress(value, refuse).replace(/\/$/, '');
+
+export const readColor = readValid(
+  (text) => /^#[\da-f]{6}$/i.test(text),
+  'a colour such as #3f4fd0',
+);
+
+const readTexts: Reader<Text> = (value, refuse) => {
+  if (typeof value !== 'object' || value === null) return readText(value, refuse);
+  const texts = Object.entries(value).map(([language, text]) => [
+    isLanguage(language) ? language : refuse(`in languages of the form (${LANGUAGES.join(', ')})`),
+    readText(text, (must) => refuse(must, `.${language}`)),
+  ]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys were checked
+  return texts.length === 0 ? readText('', refuse) : (Object.fromEntries(texts) as Text);
+};
+
+const readTopics: Reader<readonly Text[]> = (value, refuse) =>
+  Array.isArray(value) && value.length <= MAX_TOPICS
+    ? value.map((topic, index) =>
+        readTexts(topic, (must, part = '') => refuse(must, `[${index}]${part}`)),
+      )
+    : refuse(`a list of at most ${MAX_TOPICS} texts`);
+
+const readLanguages: Reader<readonly Language[]> = (value, refuse) =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every(isLanguage) &&
+  new Set(value).size === value.length
+    ? value
+    : refuse(`a list of languages of the form (${LANGUAGES.join(', ')}), each once`);
+
+/** What the company says about itself in the form. */
 export const BRANDING = {
   /** The text above the form; replaces the default. */
   introduction: readTexts,
@@ -23,7 +75,6 @@ export const BRANDING = {
   answersFrom: readText,
 };
 
-/** The settings with their readers, which throw a ConfigError. */
 const READERS = {
   ...BRANDING,
   /** The `iss` of the tokens; discovery is at `<issuer>/.well-known/openid-configuration`. */
@@ -31,14 +82,14 @@ const READERS = {
   clientId: readText,
   /** URL of the API without `/inquiries` and without a slash at the end. */
   apiUrl: readUrl,
-  /** Separated by spaces. */
-  scopes: readScopes,
+  /** Separated by spaces. Without `openid` the issuer sends no ID token, which the API requires. */
+  scopes: readValid((text) => text.split(' ').includes('openid'), 'a list with “openid”'),
   /** The issuer's way to sign out: Cognito's /logout, or OpenID Connect's end_session_endpoint. */
-  logout: readLogout,
+  logout: readValid((text) => text === 'cognito' || text === 'oidc', '“cognito” or “oidc”'),
   /** The name of the company; empty: none. */
   name: readText,
-  /** The path of a file next to the page. */
-  logo: readPath,
+  /** A file next to the page: the page's policy allows images from nowhere else. */
+  logo: readValid((text) => /^[\w-][\w./-]*$/.test(text), 'the name of a file next to index.html'),
   /** `#rrggbb` */
   accent: readColor,
   home: readUrl,
@@ -55,12 +106,19 @@ const DEFAULTS = {
   name: '',
   topics: [],
   languages: LANGUAGES,
-} as const;
+};
 
 type Values = { readonly [Key in keyof typeof READERS]: ReturnType<(typeof READERS)[Key]> };
 export type Config = Partial<Values> &
   Pick<Values, (typeof REQUIRED)[number] | keyof typeof DEFAULTS>;
 export type Branding = Pick<Config, keyof typeof BRANDING>;
+
+/** @param place - Where the setting is, such as `in config.json`. */
+export const refuseAs =
+  (key: string, place: string): Refuse =>
+  (must, part = '') => {
+    throw new ConfigError(`“${key}${part}” ${place} must be ${must}.`);
+  };
 
 /**
  * Validates the content of config.json.
@@ -79,97 +137,19 @@ export function parseConfig(json: unknown): Config {
   if (missing !== undefined) throw new ConfigError(`“${missing}” is missing in config.json.`);
   const read = Object.entries(READERS)
     .filter(([key]) => values[key] !== undefined)
-    .map(([key, reader]) => [key, reader(values[key], key)]);
+    .map(([key, reader]) => [key, reader(values[key], refuseAs(key, 'in config.json'))]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- READERS has the type of each key
   return { ...DEFAULTS, ...(Object.fromEntries(read) as Pick<Config, (typeof REQUIRED)[number]>) };
 }
 
-function refuse(key: string, must: string, place = IN_FILE): never {
-  throw new ConfigError(`“${key}” ${place} must be ${must}.`);
-}
-
-function readText(value: unknown, key: string, place?: string): string {
-  return typeof value === 'string' && value.trim() !== ''
-    ? value
-    : refuse(key, 'a text that is not empty', place);
-}
-
-/** Removes a slash at the end: the `iss` claim has none. Plain http is allowed for this machine only. */
-export function readUrl(value: unknown, key: string, place?: string): string {
-  const text = readText(value, key, place);
-  const { protocol, hostname } = URL.canParse(text)
-    ? new URL(text)
-    : { protocol: '', hostname: '' };
-  if (protocol !== 'https:' && !(protocol === 'http:' && LOOPBACK.test(hostname))) {
-    return refuse(key, `an https address, not “${text}”`, place);
-  }
-  return text.replace(/\/$/, '');
-}
-
-/** Without `openid` the issuer sends no ID token, which the API requires. */
-function readScopes(value: unknown, key: string): string {
-  const text = readText(value, key);
-  return text.split(' ').includes('openid') ? text : refuse(key, 'a list with “openid”');
-}
-
-function readLogout(value: unknown, key: string): 'cognito' | 'oidc' {
-  return value === 'cognito' || value === 'oidc' ? value : refuse(key, '“cognito” or “oidc”');
-}
-
-/** A path on the page's own host: the page's policy allows images from nowhere else. */
-function readPath(value: unknown, key: string): string {
-  const text = readText(value, key);
-  return /^[\w-][\w./-]*$/.test(text) ? text : refuse(key, 'the name of a file next to index.html');
-}
-
-export function readColor(value: unknown, key: string, place?: string): string {
-  const text = readText(value, key, place);
-  return /^#[\da-f]{6}$/i.test(text)
-    ? text
-    : refuse(key, `a colour such as #3f4fd0, not “${text}”`, place);
-}
-
-function readTexts(value: unknown, key: string, place?: string): Text {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return readText(value, key, place);
-  }
-  const texts = Object.entries(value).map(([language, text]) => [
-    isLanguage(language)
-      ? language
-      : refuse(key, `in languages of the form (${LANGUAGES.join(', ')})`, place),
-    readText(text, `${key}.${language}`, place),
-  ]);
-  if (texts.length === 0) return refuse(key, 'a text that is not empty', place);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys were checked
-  return Object.fromEntries(texts) as Text;
-}
-
-function readTopics(value: unknown, key: string, place?: string): readonly Text[] {
-  if (!Array.isArray(value) || value.length > MAX_TOPICS) {
-    return refuse(key, `a list of at most ${MAX_TOPICS} texts`, place);
-  }
-  return value.map((topic, index) => readTexts(topic, `${key}[${index}]`, place));
-}
-
-function readLanguages(value: unknown, key: string): readonly Language[] {
-  const isValid =
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.every(isLanguage) &&
-    new Set(value).size === value.length;
-  return isValid
-    ? value
-    : refuse(key, `a list of languages of the form (${LANGUAGES.join(', ')}), each once`);
-}
-
 /**
- * Fetches and parses config.json.
+ * Parses the response with config.json.
  *
  * @throws ConfigError also when the file is missing, cannot be loaded or is not JSON, for example because the host
  * serves its start page for every path.
  */
-export async function loadConfig(fetchText: (file: string) => Promise<Response>): Promise<Config> {
-  const response = await fetchText('config.json').catch((cause: unknown) => {
+export async function loadConfig(answer: Promise<Response>): Promise<Config> {
+  const response = await answer.catch((cause: unknown) => {
     throw new ConfigError('config.json could not be loaded: the site does not answer.', { cause });
   });
   if (!response.ok) {

@@ -2,48 +2,50 @@
 import type { Inquiry } from '../../src/contract.ts';
 import { div, h } from '../ui/dom.ts';
 import type { Locale } from './locale.ts';
-import { dayOf, titleOf } from './search.ts';
 
-interface Day {
-  readonly element: HTMLElement;
-  readonly heading: HTMLElement;
-  readonly list: HTMLElement;
+/** The heading of a day. */
+export function titleOf(date: Date, now: Date, { formatDay }: Locale): string {
+  const ago = [0, 1].find((days) => {
+    const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
+    return day.toDateString() === date.toDateString();
+  });
+  return formatDay(date, ago);
 }
 
-/** @param elementOf - The element of an inquiry. */
+function createDay() {
+  const heading = h('h3');
+  const list = h('ul', { class: 'items', role: 'list' });
+  return { element: div('day', heading, list), heading, list };
+}
+
+/**
+ * @param elementOf - The element of an inquiry, if there is one.
+ * @returns A function that arranges inquiries, of which the first may be out of order, and returns the elements of
+ *   their days.
+ */
 export function createDays(
   locale: Locale,
   elementOf: (inquiry: Inquiry) => HTMLElement | undefined,
 ) {
-  const days = new Map<string, Day>();
-
-  const create = (day: string): Day => {
-    const heading = h('h3');
-    const list = h('ul', { class: 'items', role: 'list' });
-    const created = { element: div('day', heading, list), heading, list };
-    days.set(day, created);
-    return created;
-  };
-
-  /** Arranges inquiries, of which the first may be out of order; returns the elements of their days. */
+  const days = new Map<string, ReturnType<typeof createDay>>();
   return (inquiries: readonly Inquiry[], outOfOrder: Inquiry | undefined): HTMLElement[] => {
     const now = new Date();
     const groups = Map.groupBy(inquiries, (inquiry) =>
-      inquiry === outOfOrder ? '' : dayOf(inquiry),
+      inquiry === outOfOrder ? 'first' : new Date(inquiry.created_at).toDateString(),
     );
-    for (const day of days.keys()) if (!groups.has(day)) days.delete(day);
-    return [...groups].map(([day, members]) => {
-      const { element, heading, list } = days.get(day) ?? create(day);
-      const date = day === '' && outOfOrder !== undefined ? dayOf(outOfOrder) : day;
+    return [...groups].map(([name, members]) => {
+      const day = days.get(name) ?? createDay();
+      days.set(name, day);
+      const date = new Date(members[0]?.created_at ?? now);
       const title = titleOf(date, now, locale);
       // On paper, no day is today.
-      heading.dataset['date'] = titleOf(date, new Date(0), locale);
-      if (heading.textContent !== title) heading.textContent = title;
+      day.heading.dataset['date'] = locale.formatDay(date);
+      if (day.heading.textContent !== title) day.heading.textContent = title;
       arrange(
-        list,
+        day.list,
         members.flatMap((inquiry) => elementOf(inquiry) ?? []),
       );
-      return element;
+      return day.element;
     });
   };
 }

@@ -3,43 +3,48 @@
  * writes nothing outside of itself but its drafts in the browser's storage. web/README.md
  */
 import { createApi, withFirstPage } from './api.ts';
-import { BRANDING, ConfigError, readColor, readUrl, type Branding } from './config.ts';
+import { BRANDING, ConfigError, readColor, readUrl, refuseAs, type Branding } from './config.ts';
 import { button, div, h } from '../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
 import firstPaint from '../ui/first-paint.css?inline';
 import type { Message } from './languages/strings.ts';
 import { isLanguage, LANGUAGES } from '../../src/languages.ts';
-import { chooseLanguage, loadLocale, type Locale } from './locale.ts';
+import { baseOf, chooseLanguage, loadLocale, type Locale } from './locale.ts';
 import style from './style.css?inline';
 import { parseToken } from './token.ts';
 import { SignedOut, type Session, type User } from './user.ts';
-import { createView } from './view.ts';
-
-type Token = string | null | undefined;
+import { createView, type View } from './view.ts';
 
 /**
- * Resolves to an ID token, or to null or undefined when nobody is signed in.
+ * Resolves to an ID token, or to null, undefined or '' when nobody is signed in.
  *
  * @param refused - A token that the API rejected; another one is needed.
  */
-export type GetToken = (refused?: string) => Promise<Token> | Token;
+type GetToken = (refused?: string) => Promise<Token> | Token;
+type Token = string | null | undefined;
 
-/** Properties that a page may have set before this script was loaded. */
-const PROPERTIES = ['apiUrl', 'language', 'accent', 'list', 'getToken', 'branding'] as const;
-/** In messages about settings. */
-const PLACE = 'of <inquiry-form>';
+/** The attributes that are texts, by their properties. */
+const ATTRIBUTES = { apiUrl: 'api-url', language: 'language', accent: 'accent' } as const;
+/** What a page may have set before this script was loaded. */
+const PROPERTIES = [...Object.keys(ATTRIBUTES), 'list', 'getToken', 'branding'];
 /** In English, because the other texts are missing. */
 const NOT_LOADED = 'The contact form could not be loaded. Please reload the page.';
 
+const refuse = (key: string) => refuseAs(key, 'of <inquiry-form>');
+
 export class InquiryForm extends HTMLElement {
-  static readonly observedAttributes = ['api-url', 'language', 'accent', 'list'];
+  static readonly observedAttributes = [...Object.values(ATTRIBUTES), 'list'];
+
+  /** URL of the API without `/inquiries`. */
+  declare apiUrl: string;
+  /** One of the form's languages. Default: that of the page (`lang`), then the browser's. */
+  declare language: string;
 
   readonly #root = this.attachShadow({ mode: 'open' });
   readonly #sheet = new CSSStyleSheet();
   /** One for each element, whose drafts another element of the page does not change. */
   readonly #storage = toStore(() => sessionStorage);
-  #style = '';
   #accentStyle = '';
   #getToken: GetToken | undefined;
   #branding: Branding = { topics: [] };
@@ -47,32 +52,22 @@ export class InquiryForm extends HTMLElement {
   #version = 0;
   /** The settings and texts of the shown content; empty when it must be created again. */
   #madeFrom = '';
-  #removal = new AbortController();
+  /** What is shown, unless it is a message. */
+  #view: View | undefined;
   /** The id of the last inquiry that was sent: a view that has been replaced may report it a second time. */
   #lastSent = '';
 
-  /** URL of the API without `/inquiries`. */
-  get apiUrl(): string {
-    return this.getAttribute('api-url') ?? '';
-  }
-  set apiUrl(url: string | null | undefined) {
-    this.#reflect('api-url', url);
-  }
-
-  /** One of the form's languages. Default: that of the page (`lang`), then the browser's. */
-  get language(): string {
-    return this.getAttribute('language') ?? '';
-  }
-  set language(language: string | null | undefined) {
-    this.#reflect('language', language);
-  }
-
-  /** `#rrggbb` */
-  get accent(): string {
-    return this.getAttribute('accent') ?? '';
-  }
-  set accent(accent: string | null | undefined) {
-    this.#reflect('accent', accent);
+  static {
+    for (const [property, attribute] of Object.entries(ATTRIBUTES)) {
+      Object.defineProperty(this.prototype, property, {
+        get(this: InquiryForm) {
+          return this.getAttribute(attribute) ?? '';
+        },
+        set(this: InquiryForm, value: string | null | undefined) {
+          this.setAttribute(attribute, value ?? '');
+        },
+      });
+    }
   }
 
   /** Whether the user's inquiries are listed next to the form. */
@@ -96,15 +91,15 @@ export class InquiryForm extends HTMLElement {
     return this.#branding;
   }
   set branding(values: Partial<Branding> | null | undefined) {
-    const given = Object.entries(values ?? {}).filter(([, value]) => value !== undefined);
-    const read = given.map(([key, value]) => [
+    const read = Object.entries(values ?? {}).map(([key, value]) => [
       key,
       check(() => {
-        if (!Object.hasOwn(BRANDING, key)) {
-          throw new ConfigError(`“branding” ${PLACE} has no key “${key}”.`);
+        if (value === undefined) return undefined;
+        if (Object.hasOwn(BRANDING, key)) {
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above
+          return BRANDING[key as keyof Branding](value, refuse(key));
         }
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above
-        return BRANDING[key as keyof Branding](value, key, PLACE);
+        throw new ConfigError(`“branding” of <inquiry-form> has no key “${key}”.`);
       }),
     ]);
     const valid = read.filter(([, value]) => value !== undefined);
@@ -116,12 +111,13 @@ export class InquiryForm extends HTMLElement {
   connectedCallback(): void {
     for (const name of PROPERTIES) {
       if (!Object.hasOwn(this, name)) continue;
-      const value = this[name];
+      const value: unknown = Reflect.get(this, name);
       // The property of the element itself hides the accessor.
       Reflect.deleteProperty(this, name);
-      Object.assign(this, { [name]: value });
+      Reflect.set(this, name, value);
     }
-    if (this.#style === '') this.#sheet.replaceSync(elementStyle);
+    // The size of its font is read before the other styles are made from it.
+    this.#sheet.replaceSync(elementStyle);
     this.#root.adoptedStyleSheets = [this.#sheet];
     this.refresh();
   }
@@ -135,13 +131,12 @@ export class InquiryForm extends HTMLElement {
 
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
     if (now === before) return;
-    if (name === 'accent') this.#readAccent(now);
+    if (name === 'accent') {
+      const accent = check(() => now && readColor(now, refuse(name)));
+      this.#accentStyle = accent ? `:host{--brand:${accent}}` : '';
+    }
     if (name === 'language' && now && !isLanguage(baseOf(now))) {
-      report(
-        new ConfigError(
-          `“language” ${PLACE} must be one of ${LANGUAGES.join(', ')}, not “${now}”.`,
-        ),
-      );
+      check(() => refuse(name)(`one of ${LANGUAGES.join(', ')}, not “${now}”`));
     }
     this.refresh();
   }
@@ -154,62 +149,61 @@ export class InquiryForm extends HTMLElement {
     const version = ++this.#version;
     // Once for all properties that are set in the same task.
     queueMicrotask(() => {
-      if (version === this.#version && this.isConnected) void this.#update(version);
+      if (this.#isCurrent(version)) void this.#update(version);
     });
+  }
+
+  #isCurrent(version: number): boolean {
+    return version === this.#version && this.isConnected;
   }
 
   async #update(version: number): Promise<void> {
     this.#applyStyle();
-    const preferred = [
-      this.language,
-      this.closest('[lang]')?.getAttribute('lang') ?? document.documentElement.lang,
-      ...navigator.languages,
-    ].filter((tag) => baseOf(tag) !== '');
+    const page = this.closest('[lang]')?.getAttribute('lang') ?? document.documentElement.lang;
+    const preferred = [this.language, page, ...navigator.languages];
     const [locale, found] = await Promise.allSettled([
-      loadLocale(chooseLanguage(LANGUAGES, null, preferred), preferred),
+      loadLocale(chooseLanguage(LANGUAGES, preferred), preferred),
       this.#find(),
     ]);
-    if (version !== this.#version || !this.isConnected) return;
+    if (!this.#isCurrent(version)) return;
     if (found.status === 'rejected') report(found.reason);
     if (locale.status === 'rejected') {
       report(locale.reason);
       // What is shown stays usable, in its language.
       if (this.#madeFrom === '') this.#show('', h('p', { class: 'view' }, NOT_LOADED));
-      return;
-    }
-    const { strings } = locale.value;
-    if (found.status === 'fulfilled') {
+    } else if (found.status === 'rejected') {
+      this.#showProblem(locale.value, found.reason);
+    } else {
       const { apiUrl, user } = found.value;
       if (user !== undefined) return this.#showView(version, locale.value, apiUrl, user);
-      const signIn = button(strings.session.signIn, { class: 'primary' }, () =>
-        this.#askToSignIn(),
-      );
-      this.#showMessage(locale.value, strings.session.required, signIn);
-    } else if (found.reason instanceof ConfigError) {
-      // In English: it is for the page's developers.
-      this.#showMessage(locale.value, {
-        title: strings.page.cannotStart,
-        text: found.reason.message,
-      });
-    } else {
-      const again = button(strings.form.tryAgain, {}, () => this.refresh());
-      this.#showMessage(locale.value, strings.session.noAnswer, again);
+      const { session } = locale.value.strings;
+      const signIn = button(session.signIn, { class: 'primary' }, () => this.#askToSignIn());
+      this.#showMessage(locale.value, { title: session.required, text: session.lead }, signIn);
     }
   }
 
+  #showProblem(locale: Locale, problem: unknown): void {
+    const { page, session, failures, form } = locale.strings;
+    if (problem instanceof ConfigError) {
+      // In English: it is for the page's developers.
+      return this.#showMessage(locale, { title: page.cannotStart, text: problem.message });
+    }
+    const again = button(form.tryAgain, {}, () => this.refresh());
+    this.#showMessage(locale, { title: session.noAnswer, text: failures.again }, again);
+  }
+
   async #showView(version: number, locale: Locale, apiUrl: string, user: User): Promise<void> {
-    const { language } = locale;
-    const madeFrom = JSON.stringify([user, language, apiUrl, this.list, this.#branding]);
+    const branding = this.#branding;
+    const madeFrom = JSON.stringify([user, locale.language, apiUrl, this.list, branding]);
     if (madeFrom === this.#madeFrom) return;
     const client = createApi(apiUrl, this.#session(user), () => navigator.onLine);
     const api = this.list ? await withFirstPage(client) : client;
-    if (version !== this.#version || !this.isConnected) return;
-    const removal = new AbortController();
+    if (!this.#isCurrent(version)) return;
     const view = createView({
       api,
       user,
       locale,
-      branding: this.#branding,
+      branding,
       withList: this.list,
       drafts: createDrafts(
         this.#storage,
@@ -218,26 +212,21 @@ export class InquiryForm extends HTMLElement {
       ),
       signIn: async () => this.#askToSignIn(),
       onSent: (inquiry) => {
-        if (inquiry.id === this.#lastSent) return;
+        if (inquiry.id !== this.#lastSent) this.#emit('sent', inquiry);
         this.#lastSent = inquiry.id;
-        this.#emit('sent', inquiry);
       },
       onFailed: ({ kind, mayBeDone }) => {
-        if (!removal.signal.aborted) this.#emit('failed', { kind, mayBeDone });
+        if (view === this.#view) this.#emit('failed', { kind, mayBeDone });
       },
     });
-    removal.signal.addEventListener('abort', view.stop);
-    this.#show(madeFrom, view.element, removal);
+    this.#show(madeFrom, view.element, view);
     await view.start();
   }
 
   /** @throws ConfigError when the page has set something wrong; any other error of `getToken`. */
   async #find(): Promise<{ readonly apiUrl: string; readonly user: User | undefined }> {
-    const { apiUrl, baseURI } = this;
-    const isAddress = apiUrl !== '' && URL.canParse(apiUrl, baseURI);
-    const absolute = isAddress ? new URL(apiUrl, baseURI).href : apiUrl;
-    const read = readUrl(absolute, 'api-url', PLACE);
-    return { apiUrl: read, user: (await this.#ask())?.user };
+    const apiUrl = readUrl(this.apiUrl, refuse('api-url'));
+    return { apiUrl, user: (await this.#ask())?.user };
   }
 
   /** Undefined when nobody is signed in. */
@@ -245,7 +234,6 @@ export class InquiryForm extends HTMLElement {
     refused?: string,
   ): Promise<{ readonly token: string; readonly user: User } | undefined> {
     const token = await this.#getToken?.(refused);
-    // Some pages return null or '' when nobody is signed in.
     return token ? { token, user: parseToken(token) } : undefined;
   }
 
@@ -275,19 +263,15 @@ export class InquiryForm extends HTMLElement {
   #showMessage({ language, direction }: Locale, message: Message, action?: HTMLElement): void {
     const madeFrom = JSON.stringify([language, message]);
     if (madeFrom === this.#madeFrom) return;
-    const card = div(
-      'card message',
-      h('h1', {}, message.title),
-      h('p', { class: 'lead' }, message.text),
-      action,
-    );
+    const lead = h('p', { class: 'lead' }, message.text);
+    const card = div('card message', h('h1', {}, message.title), lead, action);
     this.#show(madeFrom, h('div', { class: 'view', lang: language, dir: direction }, card));
   }
 
   /** Replaces the content; a field that has the focus keeps it. */
-  #show(madeFrom: string, content?: HTMLElement, removal = new AbortController()): void {
-    this.#removal.abort();
-    this.#removal = removal;
+  #show(madeFrom: string, content?: HTMLElement, view?: View): void {
+    this.#view?.stop();
+    this.#view = view;
     this.#madeFrom = madeFrom;
     const field = this.#root.activeElement;
     const isField = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement;
@@ -307,19 +291,7 @@ export class InquiryForm extends HTMLElement {
       /(\d*\.?\d+)rem\b/g,
       (_match, count: string) => `${Number(count) * rem}px`,
     );
-    if (css === this.#style) return;
-    this.#style = css;
     this.#sheet.replaceSync(css);
-  }
-
-  #readAccent(value: string | null): void {
-    const accent = value === null ? undefined : check(() => readColor(value, 'accent', PLACE));
-    this.#accentStyle = accent === undefined ? '' : `:host{--brand:${accent}}`;
-  }
-
-  #reflect(name: string, value: string | null | undefined): void {
-    if (value === null || value === undefined) this.removeAttribute(name);
-    else this.setAttribute(name, value);
   }
 
   /** Dispatches an event, which does not bubble. */
@@ -342,15 +314,6 @@ function check<Value>(read: () => Value): Value | undefined {
 function report(error: unknown): void {
   // oxlint-disable-next-line no-console -- the page has no other place for it
   console.error('<inquiry-form>:', error instanceof ConfigError ? error.message : error);
-}
-
-/** The language of a tag such as de-AT; empty when it is no tag, which Intl refuses. */
-function baseOf(tag: string): string {
-  try {
-    return new Intl.Locale(tag).language;
-  } catch {
-    return '';
-  }
 }
 
 if (customElements.get('inquiry-form') === undefined) {

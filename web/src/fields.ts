@@ -30,6 +30,10 @@ export const EMPTY: Texts = mapFields(() => '');
 export const textsOf = (texts: Texts): readonly string[] =>
   fieldNames.flatMap((name) => texts[name] || []);
 
+/** The size of the texts as the service counts it: bytes of UTF-8. */
+export const sizeOf = (texts: Texts): number =>
+  new TextEncoder().encode(textsOf(texts).join('')).length;
+
 export const hasText = (texts: Texts): boolean => textsOf(texts).length > 0;
 
 export const isSame = (one: Texts, other: Texts): boolean =>

@@ -1,11 +1,12 @@
-/** The list of the user's inquiries. */
-import { isFailure, type Failure, type Page } from './api.ts';
+/** The list of the user's inquiries: its elements, and what they do. */
+import { isFailure, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { INQUIRY_ID } from '../../src/limits.ts';
 import { button, div, h, notice } from '../ui/dom.ts';
 import { arrange, createDays } from './days.ts';
-import type { Item } from './item.ts';
+import { fold } from './item.ts';
 import { createItems } from './items.ts';
+import { describeCount, isFiltered, isSearching, NOTHING, type ListState } from './list-state.ts';
 import { describeAnswer, describeListFailure } from './messages.ts';
 import { createPages } from './pages.ts';
 import { createSearchBar } from './search-bar.ts';
@@ -16,231 +17,254 @@ interface ListParts extends ViewParts {
   readonly signal: AbortSignal;
 }
 
+interface List extends ListParts, ReturnType<typeof createElements> {
+  readonly pages: ReturnType<typeof createPages>;
+  readonly items: ReturnType<typeof createItems>;
+  readonly groupByDay: ReturnType<typeof createDays>;
+  /** What is shown. */
+  state: ListState;
+  /** The request for older inquiries. */
+  loading?: Promise<void> | undefined;
+  /** The inquiry that was sent or looked for last. */
+  marked?: HTMLElement | undefined;
+}
+
 /** The number of inquiries from which the list has a search. */
 const SEARCH_FROM = 6;
 /** Distance to the end of the list at which the next page is loaded. */
 const NEAR = '1500px';
 
-export function createList({
-  api,
-  user,
-  locale,
-  branding,
-  signIn,
-  linkTo,
-  linked,
-  signal,
-}: ListParts) {
-  const { list: strings, form, session } = locale.strings;
-  const pages = createPages(api);
-  let toView = linked;
-  let marked: HTMLElement | undefined;
-  let loading: Promise<Inquiry | undefined> | undefined;
-  const items = createItems({ locale, linkTo, say: (text) => say(text) });
-  const groupByDay = createDays(locale, ({ id }) => items.get(id)?.element);
+export function createList(parts: ListParts) {
+  const elements = createElements(parts, () => list);
+  const items = createItems({ ...parts, say: elements.say });
+  const list: List = {
+    ...parts,
+    ...elements,
+    pages: createPages(parts.api),
+    items,
+    groupByDay: createDays(parts.locale, ({ id }) => items.get(id)?.element),
+    state: NOTHING,
+  };
+  return {
+    element: list.element,
+    refresh: async () => refresh(list),
+    show: async (id: string) => show(list, id),
+    /** Shows an inquiry that has just been sent. */
+    async add(inquiry: Inquiry): Promise<void> {
+      list.pages.add(inquiry);
+      await update(list);
+      mark(list, inquiry.id);
+    },
+  };
+}
 
+/** @param get - What the elements act on. */
+function createElements({ user, locale, branding }: ListParts, get: () => List) {
+  const { list: strings } = locale.strings;
   const status = h('p', { class: 'sr', role: 'status' });
-  const say = (text: string): void => void (status.textContent = text);
   const count = h('p', { class: 'count' });
+  const search = createSearchBar(locale, () => void searchAgain(get()));
   const alert = h('div', { class: 'live', role: 'alert' });
   const place = div('place');
-  const refreshButton = button(strings.refresh, { class: 'quiet' }, async () => refresh(true));
-  const search = createSearchBar(locale, (isCleared) => {
-    if (isCleared) say('');
-    void (isCleared ? update() : searchAgain());
-  });
-  const clearButton = button(strings.clear, {}, () => {
-    clearSearch();
-    say('');
-    search.focus();
-  });
   const note = h('p', { class: 'note' });
   const trouble = h('div', { class: 'live', role: 'alert' });
-  const moreButton = button(strings.more, { class: 'more', hidden: true }, async () => {
-    focusOn(await more());
-  });
-  const titled = div('list-title', h('h2', { id: 'list-title' }, strings.title), count);
-  const head = div('list-head', titled, refreshButton);
-  // The form says when no mail can go to the address.
-  const answers = describeAnswer(user, branding, locale);
-  const hint = h('p', { class: 'hint' }, answers && locale.join(strings.answers, answers));
-  const parts = [head, hint, search.element, status, alert, place, note, trouble, moreButton];
-  const element = h('section', { class: 'list', 'aria-labelledby': 'list-title' }, ...parts);
-
+  const moreButton = button(strings.more, { class: 'more', hidden: true }, async () => more(get()));
   const nearEnd = new IntersectionObserver(
     (entries) => {
-      if (
-        entries.at(-1)?.isIntersecting === true &&
-        !search.isActive() &&
-        !trouble.hasChildNodes()
-      ) {
-        void more();
-      }
+      const { isCut } = get().state;
+      if (entries.at(-1)?.isIntersecting === true && !moreButton.hidden && !isCut) void more(get());
     },
     { rootMargin: NEAR },
   );
-
-  /** Whether older inquiries that can match are being loaded. */
-  const isSearching = (): boolean => {
-    const { page } = pages.state;
-    const oldest = page?.inquiries.at(-1)?.created_at ?? '';
-    const isThereMore = page?.next !== undefined && !trouble.hasChildNodes();
-    return search.isActive() && isThereMore && oldest >= search.since();
-  };
-
-  /** How many inquiries are listed, once all are loaded, or match. Below is said when none does. */
-  const describeCount = (visible: number, isWhole: boolean): string => {
-    if (!search.isActive()) return isWhole ? locale.count(strings.count, visible) : '';
-    if (visible > 0) return locale.count(strings.matches, visible);
-    return isSearching() ? strings.noMatchYet : '';
-  };
-
-  const render = ({ inquiries, next }: Page, visible: readonly Inquiry[]): void => {
-    const filtering = search.isActive();
-    count.textContent = describeCount(visible.length, next === undefined);
-    search.element.hidden = !filtering && next === undefined && inquiries.length < SEARCH_FROM;
-    const unsearched = filtering && trouble.hasChildNodes() ? strings.notSearched : '';
-    note.textContent = isSearching() ? strings.searching : unsearched;
-    const content = groupByDay(visible, pages.state.linked);
-    const isEmpty = content.length === 0;
-    // Before the first inquiry there is only the form.
-    element.hidden = isEmpty && !filtering && !alert.hasChildNodes();
-    if (isEmpty && !isSearching()) {
-      content.push(div('empty', h('p', {}, strings.noMatch), clearButton));
-    }
-    arrange(place, content);
-    moreButton.hidden = next === undefined || filtering;
-    // Observed again, it reports whether the end is still near.
-    nearEnd.unobserve(moreButton);
-    nearEnd.observe(moreButton);
-  };
-
-  /** Shows the inquiries that are loaded and match. */
-  const update = async (): Promise<void> => {
-    const { page, linked: first } = pages.state;
-    if (page === undefined) return;
-    const all = first === undefined ? page.inquiries : [first, ...page.inquiries];
-    await items.select(all, search.query(), search.since(), (visible) => render(page, visible));
-  };
-
-  const clearSearch = (): void => {
-    if (!search.isActive()) return;
+  const noMatch = h('p');
+  const clear = button(strings.clear, {}, () => {
     search.clear();
-    void update();
-  };
-  const sayResult = (): void => {
-    if (!search.isActive()) say('');
-    else say(isSearching() ? strings.searching : count.textContent || strings.noMatch);
-  };
-  const searchAgain = async (): Promise<void> => {
-    await update();
-    sayResult();
-    goOn();
-  };
-  const mark = (item: Item | undefined): void => {
-    marked?.classList.remove('new');
-    marked = item?.element;
-    marked?.classList.add('new');
-  };
-
-  const fail = (region: HTMLElement, failure: Failure, again: () => Promise<unknown>): void => {
-    const action =
-      failure.kind === 'signed-out'
-        ? button(session.signInAgain, {}, async () => signIn().catch(() => undefined))
-        : button(form.tryAgain, {}, async () => void (await again()));
-    const message = notice('bad', describeListFailure(locale, failure), action);
-    region.replaceChildren(message);
-    element.hidden = false;
-    if (pages.state.page === undefined) place.replaceChildren();
-    if (failure.kind !== 'offline' && failure.kind !== 'unreachable') return;
-    const retry = () => void (message.isConnected && again());
-    addEventListener('online', retry, { once: true, signal });
-  };
-
-  /** Loads the newest page and shows an error when that fails; never rejects. */
-  const refresh = async (isAsked = false): Promise<void> => {
-    alert.replaceChildren();
-    if (pages.state.page === undefined) {
-      place.replaceChildren(h('p', { class: 'note' }, strings.loading));
-      say(strings.loading);
-    }
-    const result = await pages.reload();
-    say('');
-    if (isFailure(result)) return fail(alert, result, async () => refresh(true));
-    alert.replaceChildren();
-    await update();
-    if (isAsked) say(strings.updated);
-    if (toView === undefined) return;
-    const id = toView;
-    toView = undefined;
-    await view(id);
-  };
-
-  /** Resolves to the first of the inquiries that were loaded. */
-  const loadOlder = async (): Promise<Inquiry | undefined> => {
-    trouble.replaceChildren();
-    const result = await pages.loadOlder();
-    if (result === undefined) return undefined;
-    const isLost = isFailure(result);
-    if (isLost) fail(trouble, result, more);
-    const hasFocus = moreButton.matches(':focus');
-    await update();
-    if (isLost) return undefined;
-    const [first] = result.inquiries;
-    if (hasFocus && moreButton.hidden) focusOn(first);
-    if (!search.isActive()) say(strings.updated);
-    return first;
-  };
-  /** Moves the focus from the button for more, which may be gone, to the first new inquiry. */
-  const focusOn = (first: Inquiry | undefined): void => {
-    const item = first === undefined ? undefined : items.get(first.id);
-    if (item?.element.isConnected === true) item.title.focus();
-    else if (moreButton.hidden) search.focus();
-  };
-  const more = async (): Promise<Inquiry | undefined> =>
-    (loading ??= loadOlder().finally(() => {
-      loading = undefined;
-      if (search.isActive()) sayResult();
-      goOn();
-    }));
-  /** Goes on with a search until all inquiries that can match are loaded. */
-  const goOn = (): void => {
-    if (isSearching()) void more();
-  };
-
-  /** Unfolds an inquiry and moves the focus there; loads it when needed. Ignores what is not an id. Never rejects. */
-  const view = async (fragment: string): Promise<void> => {
-    const id = fragment.toLowerCase();
-    if (!INQUIRY_ID.test(id)) return;
-    if (pages.state.page === undefined) {
-      toView = id;
-      return refresh();
-    }
-    alert.replaceChildren();
-    clearSearch();
-    const found = await pages.include(id);
-    if (typeof found === 'object') return fail(alert, found, async () => view(id));
-    if (!found) {
-      alert.replaceChildren(notice('plain', { title: strings.notFound, text: '' }));
-      element.hidden = false;
-      return;
-    }
-    await update();
-    const item = items.get(id);
-    mark(item);
-    item?.unfold();
-    item?.title.focus();
-  };
-
+    search.focus();
+  });
+  const title = div('list-title', h('h2', { id: 'list-title' }, strings.title), count);
+  const refreshButton = button(
+    strings.refresh,
+    { class: 'quiet' },
+    async () => void (await refresh(get(), true)),
+  );
+  // The form says when no mail can go to the address.
+  const answers = describeAnswer(user, branding, locale);
+  const element = h(
+    'section',
+    { class: 'list', 'aria-labelledby': 'list-title' },
+    div('list-head', title, refreshButton),
+    h('p', { class: 'hint' }, answers && locale.join(strings.answers, answers)),
+    search.element,
+    status,
+    alert,
+    place,
+    note,
+    trouble,
+    moreButton,
+  );
+  /** Announces what happened. */
+  const say = (text: string): void => void (status.textContent = text);
+  const empty = div('empty', noMatch, clear);
   return {
     element,
-    refresh,
-    /** Shows an inquiry that has just been sent. */
-    add(inquiry: Inquiry): void {
-      pages.add(inquiry);
-      void update();
-      mark(items.get(inquiry.id));
-    },
-    view,
+    count,
+    search,
+    say,
+    alert,
+    place,
+    note,
+    trouble,
+    moreButton,
+    nearEnd,
+    noMatch,
+    empty,
   };
+}
+
+function render(list: List): void {
+  const { state, locale, count, search, alert, place, note, moreButton, nearEnd } = list;
+  const isEmpty = state.visible.length === 0;
+  const isWhole = state.page?.next === undefined;
+  const hasNone = isEmpty && isFiltered(state) && !isSearching(state);
+  const text = describeCount(state, locale);
+  count.textContent = hasNone ? '' : text;
+  list.noMatch.textContent = text;
+  note.textContent = isSearching(state) ? locale.strings.list.searching : '';
+  search.element.hidden = !isFiltered(state) && isWhole && state.visible.length < SEARCH_FROM;
+  // Before the first inquiry there is only the form.
+  list.element.hidden = isEmpty && !isFiltered(state) && !alert.hasChildNodes();
+  const days = list.groupByDay(state.visible, state.linked);
+  arrange(place, hasNone ? [list.empty] : days);
+  moreButton.hidden = isWhole || isFiltered(state);
+  // Observed again, it reports whether the end is still near.
+  nearEnd.unobserve(moreButton);
+  nearEnd.observe(moreButton);
+}
+
+/** Shows the inquiries that are loaded and match. */
+async function update(list: List): Promise<void> {
+  const { pages, items, search, trouble } = list;
+  const { page, linked } = pages.state;
+  const { query, since } = search.read();
+  const visible = await items.select(pages.all(), query, since);
+  if (page === undefined || visible === undefined) return;
+  list.state = { page, linked, query, since, visible, isCut: trouble.hasChildNodes() };
+  render(list);
+}
+
+/** Loads something and shows it, or says in a region why that failed. @returns Whether it was loaded. */
+async function load(
+  list: List,
+  region: HTMLElement,
+  request: () => Promise<object | undefined>,
+  again: () => Promise<unknown>,
+): Promise<boolean> {
+  region.replaceChildren();
+  const result = await request();
+  const failure = result !== undefined && isFailure(result) ? result : undefined;
+  region.replaceChildren();
+  if (failure !== undefined) {
+    region.append(explain(list, failure, again));
+    list.element.hidden = false;
+    if (list.pages.state.page === undefined) list.place.replaceChildren();
+  }
+  await update(list);
+  return failure === undefined;
+}
+
+/** The message about a failure, with a way to go on. Tries again when the browser is online again. */
+function explain(
+  { locale, signIn, signal }: List,
+  failure: Failure,
+  again: () => Promise<unknown>,
+): HTMLElement {
+  const { session, form } = locale.strings;
+  const action =
+    failure.kind === 'signed-out'
+      ? button(session.signInAgain, {}, async () => signIn().catch(() => undefined))
+      : button(form.tryAgain, {}, async () => void (await again()));
+  const message = notice('bad', describeListFailure(locale, failure), action);
+  if (failure.kind === 'offline' || failure.kind === 'unreachable') {
+    const retry = () => void (message.isConnected && again());
+    addEventListener('online', retry, { once: true, signal });
+  }
+  return message;
+}
+
+/** Loads the newest page. @returns Whether it was loaded; never rejects. */
+async function refresh(
+  list: List,
+  isAsked = false,
+  again: () => Promise<unknown> = async () => refresh(list, true),
+): Promise<boolean> {
+  const { place, say, pages, alert } = list;
+  const { page, list: strings } = list.locale.strings;
+  if (pages.state.page === undefined) {
+    place.replaceChildren(h('p', { class: 'note' }, page.wait));
+    say(page.wait);
+  }
+  const isLoaded = await load(list, alert, async () => pages.reload(), again);
+  say(isLoaded && isAsked ? strings.updated : '');
+  return isLoaded;
+}
+
+/** Loads older inquiries. */
+async function more(list: List): Promise<void> {
+  list.loading ??= loadOlder(list);
+  return list.loading;
+}
+
+async function loadOlder(list: List): Promise<void> {
+  const { pages, moreButton, trouble, items } = list;
+  let first: Inquiry | undefined;
+  const request = async () => {
+    const older = await pages.loadOlder();
+    // The button may be gone afterwards.
+    if (older && 'inquiries' in older && moreButton.matches(':focus')) [first] = older.inquiries;
+    return older;
+  };
+  const isLoaded = await load(list, trouble, request, async () => more(list));
+  list.loading = undefined;
+  if (first !== undefined) items.get(first.id)?.title.focus();
+  if (isLoaded) list.say(list.locale.strings.list.updated);
+  goOn(list);
+}
+
+/** Shows what a changed search finds. */
+async function searchAgain(list: List): Promise<void> {
+  await update(list);
+  list.say('');
+  goOn(list);
+}
+
+/** Says what a search has found, and goes on with it until all inquiries that can match are loaded. */
+function goOn(list: List): void {
+  const { state, locale, say } = list;
+  if (!isFiltered(state)) return;
+  say(isSearching(state) ? locale.strings.list.searching : describeCount(state, locale));
+  if (isSearching(state)) void more(list);
+}
+
+/** Unfolds an inquiry and moves the focus there; loads it when needed. Ignores what is not an id. Never rejects. */
+async function show(list: List, fragment: string): Promise<void> {
+  const { pages, items, search, alert } = list;
+  const id = fragment.toLowerCase();
+  const again = async () => show(list, fragment);
+  if (pages.state.page === undefined && !(await refresh(list, false, again))) return;
+  if (!INQUIRY_ID.test(id)) return;
+  if (isFiltered(list.state)) search.clear();
+  if (!(await load(list, alert, async () => pages.include(id), again))) return;
+  mark(list, id);
+  const item = items.get(id);
+  if (item !== undefined) fold(item, false);
+  item?.title.focus();
+  if (pages.has(id)) return;
+  alert.append(notice('plain', { title: list.locale.strings.list.notFound }));
+  list.element.hidden = false;
+}
+
+function mark(list: List, id: string): void {
+  list.marked?.classList.remove('new');
+  list.marked = list.items.get(id)?.element;
+  list.marked?.classList.add('new');
 }

@@ -14,51 +14,33 @@ const LOADERS = {
   ar: async () => import('./languages/ar.ts'),
 } satisfies Readonly<Record<Language, () => Promise<{ readonly strings: Strings }>>>;
 
-export type Locale = ReturnType<typeof createLocale>;
+export type Locale = Awaited<ReturnType<typeof loadLocale>>;
 
 /**
  * Chooses the language of the page.
  *
  * @param offered - In the order of preference of the page. Not empty.
- * @param chosen - The user's choice; ignored unless it is offered.
- * @param preferred - The browser's languages, such as `de-AT`.
+ * @param preferred - Languages such as `de-AT`, the most wanted first.
  */
-export function chooseLanguage(
+export const chooseLanguage = (
   offered: readonly Language[],
-  chosen: string | null,
   preferred: readonly string[],
-): Language {
-  const isOffered = (value: string | null): value is Language =>
-    offered.some((one) => one === value);
-  if (isOffered(chosen)) return chosen;
-  return preferred.map(baseOf).find(isOffered) ?? offered[0] ?? 'en';
-}
+): Language =>
+  preferred.map(baseOf).flatMap((base) => offered.filter((one) => one === base))[0] ??
+  offered[0] ??
+  'en';
 
 /** Loads a language. @param preferred - As in `chooseLanguage`; decides between regions (en-GB, en-US). */
-export async function loadLocale(
-  language: Language,
-  preferred: readonly string[],
-): Promise<Locale> {
+export async function loadLocale(language: Language, preferred: readonly string[]) {
   const { strings } = await LOADERS[language]();
-  return createLocale(language, strings, preferred);
-}
-
-/** @param timeZone - Default: the browser's. */
-export function createLocale(
-  language: Language,
-  strings: Strings,
-  preferred: readonly string[],
-  timeZone?: string,
-) {
   const tag = preferred.find((one) => baseOf(one) === language) ?? language;
   const rules = new Intl.PluralRules(language);
   const numbers = new Intl.NumberFormat(tag);
-  const format = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(tag, { ...options, ...(timeZone !== undefined && { timeZone }) });
-  const day = format({ dateStyle: 'full' });
-  const clock = format({ timeStyle: 'short' });
-  const unit = (value: number, name: string, display: 'short' | 'long') =>
-    new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay: display }).format(value);
+  const days = new Intl.DateTimeFormat(tag, { dateStyle: 'full' });
+  const clock = new Intl.DateTimeFormat(tag, { timeStyle: 'short' });
+  const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
+  const unit = (value: number, name: string, unitDisplay: 'short' | 'long') =>
+    new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay }).format(value);
   return {
     language,
     direction: directionOf(language),
@@ -75,14 +57,23 @@ export function createLocale(
       const factor = bytes < 100 * 1024 ? 10 : 1;
       return unit(Math.ceil((bytes / 1024) * factor) / factor, 'kilobyte', 'short');
     },
-    formatTime: createTimeFormat(tag, timeZone),
-    /** The day of a time, such as Friday, 20 November 2026. */
-    formatDay: (time: number): string => day.format(time),
-    /** The time of day of a time in milliseconds, rounded up to the minute. */
-    formatClock: (time: number): string => clock.format(Math.ceil(time / 60_000) * 60_000),
+    formatTime: createTimeFormat(tag),
+    /** The time of day. */
+    formatClock: (time: number): string => clock.format(time),
+    /** Such as Friday, 20 November 2026. @param ago - 0 or 1: Today or Yesterday. */
+    formatDay(date: Date, ago?: number): string {
+      if (ago === undefined) return days.format(date);
+      const [first = '', ...rest] = relative.format(-ago, 'day');
+      return first.toLocaleUpperCase(tag) + rest.join('');
+    },
   };
 }
 
-function baseOf(tag: string): string {
-  return tag.split('-', 1)[0]?.toLowerCase() ?? '';
+/** The language of a tag such as de-AT; empty when it is no tag, which Intl refuses. */
+export function baseOf(tag: string): string {
+  try {
+    return new Intl.Locale(tag).language;
+  } catch {
+    return '';
+  }
 }

@@ -6,40 +6,34 @@ import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/mailbox.ts';
 import type { Message } from './languages/strings.ts';
 import type { Locale } from './locale.ts';
-import type { Size } from './size.ts';
 import type { User } from './user.ts';
+
+/** Milliseconds. */
+const MINUTE = 60_000;
+/** Bytes from which the size is shown. An item also holds names and keys, so the service may reject a smaller text. */
+const WARN_FROM = ITEM_LIMIT * 0.8;
 
 /**
  * The message for an inquiry that was not sent, or whose outcome is unknown.
  *
  * @param now - Milliseconds since the epoch.
  */
-export function describeSendFailure(locale: Locale, failure: Failure, now: number): Message {
-  return { title: locale.strings.failures[failure.kind], text: explain(locale, failure, now) };
-}
-
-function explain(
-  { strings: { form, failures }, count, formatBytes, formatClock, join }: Locale,
+export function describeSendFailure(
+  { strings: { form, failures }, formatBytes, formatClock, join }: Locale,
   { kind, mayBeDone, message = '', retryAfter = 0 }: Failure,
   now: number,
-): string {
-  if (kind === 'reused') return failures.otherVersion;
-  if (mayBeDone) {
-    const next = kind === 'signed-out' ? failures.signInToFinish : failures.trySafely;
-    return join(failures.unknown, failures.textKept, next);
-  }
-  const minutes = Math.ceil(retryAfter / 60);
+): Message {
   const next: Partial<Record<Failure['kind'], string>> = {
-    'signed-out': failures.signInToSend,
+    'signed-out': '',
     'too-large': failures.shorten(formatBytes(ITEM_LIMIT)),
-    limit: failures.wait(
-      minutes < 60 ? count(failures.minutes, minutes) : '',
-      formatClock(now + retryAfter * 1_000),
-    ),
+    limit: failures.wait(formatClock(Math.ceil(now / MINUTE + retryAfter / 60) * MINUTE)),
     refused: isolate(message),
     offline: form.offline,
   };
-  return join(failures.nothingSent, failures.textKept, next[kind] ?? failures.again);
+  const [outcome, then] = mayBeDone
+    ? [failures.unknown, failures.trySafely]
+    : [failures.nothingSent, next[kind] ?? failures.again];
+  return { title: failures[kind], text: join(outcome, failures.textKept, then) };
 }
 
 /**
@@ -61,24 +55,18 @@ export function describeListFailure(
   { strings: { failures }, join }: Locale,
   { kind, message }: Failure,
 ): Message {
-  const then: Partial<Record<Failure['kind'], string>> = {
-    'signed-out': failures.listSignedOut,
+  const next: Partial<Record<Failure['kind'], string>> = {
+    'signed-out': '',
     offline: failures.listOffline,
     refused: message ?? '',
   };
-  return {
-    title: failures[kind],
-    text: join(failures.list, then[kind] ?? failures.again),
-  };
+  return { title: failures[kind], text: join(failures.list, next[kind] ?? failures.again) };
 }
 
-/** What is said about the size of an inquiry; empty below the warning level. */
-export function describeSize(
-  { strings: { form }, formatBytes }: Locale,
-  { bytes, level }: Size,
-): string {
-  if (level === 'over') return form.tooLarge(formatBytes(bytes - ITEM_LIMIT));
-  return level === 'near' ? form.size(formatBytes(bytes), formatBytes(ITEM_LIMIT)) : '';
+/** What is said about the size of an inquiry; empty below four fifths of the limit. */
+export function describeSize({ strings: { form }, formatBytes }: Locale, bytes: number): string {
+  if (bytes > ITEM_LIMIT) return form.tooLarge(formatBytes(bytes - ITEM_LIMIT));
+  return bytes < WARN_FROM ? '' : form.size(formatBytes(bytes), formatBytes(ITEM_LIMIT));
 }
 
 /** Says where the answer comes from and goes to; undefined when no mail can go to the address. */

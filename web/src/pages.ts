@@ -2,36 +2,40 @@
 import type { Inquiry } from '../../src/contract.ts';
 import { isFailure, type Api, type Failure, type Page } from './api.ts';
 
-export function createPages(api: Pick<Api, 'list'>) {
-  const state: {
-    /** Undefined until the newest page was loaded. */
-    page: Page | undefined;
-    /** An inquiry that the address names, while it is older than the page. */
-    linked: Inquiry | undefined;
-  } = { page: undefined, linked: undefined };
+export interface Loaded {
+  /** Undefined until the newest page was loaded. */
+  page?: Page | undefined;
+  /** An inquiry that the address names, while it is older than the page. */
+  linked?: Inquiry | undefined;
+}
 
-  const has = (id: string): boolean =>
-    state.page?.inquiries.some((inquiry) => inquiry.id === id) === true;
+export function createPages(api: Pick<Api, 'list'>) {
+  const state: Loaded = {};
 
   const replace = (page: Page): Page => {
     state.page = page;
-    if (state.linked !== undefined && has(state.linked.id)) state.linked = undefined;
+    if (page.inquiries.some(({ id }) => id === state.linked?.id)) state.linked = undefined;
     return page;
   };
-
-  /** Loads the newest page. */
-  const reload = async (): Promise<Page | Failure> => {
-    const { page } = state;
-    const result = await api.list();
-    if (isFailure(result)) return result;
-    // The response may be older than an inquiry that was added in the meantime.
-    if (page !== state.page) return reload();
-    return replace(page === undefined ? result : mergeNewest(page, result));
-  };
+  const all = (): readonly Inquiry[] => [
+    ...(state.linked === undefined ? [] : [state.linked]),
+    ...(state.page?.inquiries ?? []),
+  ];
+  const has = (wanted: string): boolean => all().some(({ id }) => id === wanted);
 
   return {
     state,
-    reload,
+    all,
+    has,
+    /** Loads the newest page. */
+    async reload(): Promise<Page | Failure> {
+      const { page } = state;
+      const result = await api.list();
+      if (isFailure(result)) return result;
+      // The response may be older than an inquiry that was added in the meantime.
+      if (page !== state.page) return this.reload();
+      return replace(page === undefined ? result : mergeNewest(page, result));
+    },
     /** Loads the next page; resolves to it, or to undefined when there is none or the list was replaced in the meantime. */
     async loadOlder(): Promise<Page | Failure | undefined> {
       const next = state.page?.next;
@@ -42,15 +46,13 @@ export function createPages(api: Pick<Api, 'list'>) {
       replace(appendOlder(state.page, result));
       return result;
     },
-    /** Loads an inquiry that is not there yet. Resolves to whether the user has it. */
-    async include(id: string): Promise<boolean | Failure> {
-      if (has(id) || state.linked?.id === id) return true;
+    /** Loads an inquiry, if the user has it and it is not there yet. */
+    async include(id: string): Promise<Failure | undefined> {
+      if (has(id)) return undefined;
       const found = await api.list(toInclude(id));
       if (isFailure(found)) return found;
-      const [inquiry] = found.inquiries;
-      if (inquiry?.id !== id) return false;
-      state.linked = inquiry;
-      return true;
+      state.linked = found.inquiries.find((inquiry) => inquiry.id === id);
+      return undefined;
     },
     /** Adds an inquiry that has just been sent. */
     add(inquiry: Inquiry): void {
@@ -90,8 +92,7 @@ export function addSent(shown: Page, inquiry: Inquiry): Page {
   if (inquiries.some(({ id }) => id === inquiry.id)) return shown;
   const older = inquiries.findIndex(({ id }) => id < inquiry.id);
   if (older < 0 && next !== undefined) return shown;
-  const at = older < 0 ? inquiries.length : older;
-  return { inquiries: [...inquiries.slice(0, at), inquiry, ...inquiries.slice(at)], next };
+  return { inquiries: inquiries.toSpliced(older < 0 ? inquiries.length : older, 0, inquiry), next };
 }
 
 /**

@@ -10,45 +10,41 @@ const PERIODS = [
   { days: 0, months: 12 },
 ];
 
-/** @param onChange - Called after the user has changed the search; `isCleared`: with the key Escape. */
-export function createSearchBar(
-  { strings: { list } }: Locale,
-  onChange: (isCleared: boolean) => void,
-) {
+/** @param onChange - Called after a change of the search. */
+export function createSearchBar({ strings: { list } }: Locale, onChange: () => void) {
   const terms = h('input', {
     type: 'search',
     autocomplete: 'off',
     'aria-label': list.search,
     placeholder: list.search,
   });
-  const options = list.periods.map((text, index) => h('option', { value: String(index) }, text));
   const period = h(
     'select',
     { 'aria-label': list.period },
     h('option', { value: '' }, list.anyTime),
-    ...options,
+    ...list.periods.map((text, index) => h('option', { value: String(index) }, text)),
   );
   const element = h('search', { class: 'search', hidden: true }, terms, period);
   const clear = (): void => {
     terms.value = '';
     period.value = '';
+    onChange();
   };
-  element.addEventListener('input', () => onChange(false));
+  element.addEventListener('input', onChange);
   element.addEventListener('keydown', ({ key }) => {
-    if (key !== 'Escape') return;
-    clear();
-    onChange(true);
+    if (key === 'Escape') clear();
   });
   return {
     element,
     clear,
     focus: () => terms.focus(),
-    query: (): string => terms.value,
-    isActive: (): boolean => terms.value.trim() !== '' || period.value !== '',
-    /** The time from which inquiries are searched, in the form of `created_at`; empty: any. */
-    since(): string {
+    /** What is searched for; `since`: from which time on, in the form of `created_at`. Both may be empty. */
+    read(): { readonly query: string; readonly since: string } {
       const chosen = period.value === '' ? undefined : PERIODS[Number(period.value)];
-      return chosen === undefined ? '' : timeBefore(new Date(), chosen.days, chosen.months);
+      return {
+        query: terms.value.trim(),
+        since: chosen === undefined ? '' : timeBefore(new Date(), chosen),
+      };
     },
   };
 }

@@ -1,8 +1,7 @@
-/** Search over the inquiries, and the days that they are grouped by. */
+/** Search over the inquiries. */
 import type { Inquiry } from '../../src/contract.ts';
 import { fold, foldWithPlaces, isFound, parseQuery } from '../../src/search-text.ts';
 import { textsOf } from './fields.ts';
-import type { Locale } from './locale.ts';
 
 /** The texts of an inquiry as they are compared; made once. */
 const foldedTexts = new WeakMap<Inquiry, string>();
@@ -52,23 +51,12 @@ export function findHits(query: string, text: string): (readonly Hit[])[] {
   });
 }
 
-/** The time that is some days or months before `now`, in the form of `created_at`. */
-export function timeBefore(now: Date, days: number, months: number): string {
+/** The time that is some days and months before `now`, in the form of `created_at`. */
+export function timeBefore(
+  now: Date,
+  { days, months }: { readonly days: number; readonly months: number },
+): string {
   const date = new Date(now);
   date.setMonth(date.getMonth() - months, date.getDate() - days);
   return date.toISOString();
-}
-
-/** A key for the local day of an inquiry. */
-export const dayOf = ({ created_at }: Pick<Inquiry, 'created_at'>): string =>
-  new Date(created_at).toDateString();
-
-/** The heading of a day. @param day - Of `dayOf`. */
-export function titleOf(day: string, now: Date, { strings: { list }, formatDay }: Locale): string {
-  const yesterday = new Date(now);
-  yesterday.setDate(now.getDate() - 1);
-  if (day === now.toDateString()) return list.today;
-  if (day === yesterday.toDateString()) return list.yesterday;
-  const time = Date.parse(day);
-  return Number.isNaN(time) ? day : formatDay(time);
 }

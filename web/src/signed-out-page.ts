@@ -1,31 +1,27 @@
 import { button, div, h, notice } from '../ui/dom.ts';
+import type { Message } from './languages/strings.ts';
 import type { Locale } from './locale.ts';
 import type { SignInResult } from './session.ts';
 
 /** The page for users who are not signed in. @param lead - Default: what signing in is for. */
 export function signedOutPage(
-  { strings: { form, session } }: Locale,
+  { strings: { form, session, failures, page } }: Locale,
   reason: SignInResult['reason'],
   signIn: () => Promise<void>,
   lead = session.lead,
 ): HTMLElement {
   const live = h('div', { class: 'live', role: 'alert' });
+  const ended: Message = { title: failures['signed-out'], text: failures.textKept };
   if (reason !== undefined) {
-    live.append(notice(reason === 'failed' ? 'bad' : 'plain', session[reason]));
+    const message = reason === 'ended' ? ended : session[reason];
+    live.append(notice(reason === 'failed' ? 'bad' : 'plain', message));
   }
   const start = button(session.signIn, { class: 'primary wide' }, async () => {
-    start.textContent = session.signingIn;
+    start.textContent = page.wait;
     await signIn().catch(() => {
       start.textContent = session.signIn;
-      live.replaceChildren(notice('bad', session.noAnswer));
+      live.replaceChildren(notice('bad', { title: session.noAnswer, text: failures.again }));
     });
   });
-  return div(
-    'card welcome',
-    h('h1', {}, form.title),
-    h('p', { class: 'lead' }, lead),
-    h('p', { class: 'hint' }, session.hint),
-    live,
-    start,
-  );
+  return div('card welcome', h('h1', {}, form.title), h('p', { class: 'lead' }, lead), live, start);
 }

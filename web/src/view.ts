@@ -36,7 +36,7 @@ export function createView(parts: ViewParts) {
     refreshList: () => void list?.refresh(),
     signal,
     onSent(inquiry, key) {
-      list?.add(inquiry);
+      void list?.add(inquiry);
       // After the removal: sending has ended later.
       if (!signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
       parts.onSent?.(inquiry);
@@ -45,7 +45,7 @@ export function createView(parts: ViewParts) {
   tabs.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     if (data === TEXT_QUESTION && form.hasText()) tabs.postMessage(TEXT_ANSWER);
     if (!isSentMessage(data)) return;
-    list?.add(data.inquiry);
+    void list?.add(data.inquiry);
     form.sentElsewhere(data.inquiry, data.key);
   });
   const element = h(
@@ -60,10 +60,10 @@ export function createView(parts: ViewParts) {
     tabs,
     hasText: form.hasText,
     /** Shows an inquiry in the list. @param id - Anything else is ignored. */
-    show: async (id: string) => list?.view(id),
+    show: async (id: string) => list?.show(id),
     /** Loads the list, and finishes sending after a reload or sign-in during sending; never rejects. */
     async start(): Promise<void> {
-      await Promise.all([list?.refresh(), form.resume()]);
+      await Promise.all([list?.show(parts.linked ?? ''), form.resume()]);
     },
     wouldLose: form.wouldLose,
     /** Deletes the text that is in the form. */

@@ -47,13 +47,13 @@ export function setBusy(element: HTMLElement, busy: boolean): void {
 
 export function notice(
   kind: 'bad' | 'plain',
-  { title, text }: { readonly title: string; readonly text: string },
+  { title, text }: { readonly title: string; readonly text?: string },
   ...more: readonly Child[]
 ): HTMLElement {
   return div(
     `notice ${kind}`,
     h('p', { class: 'notice-title' }, title),
-    text === '' ? undefined : h('p', {}, text),
+    text === undefined ? undefined : h('p', {}, text),
     ...more,
   );
 }

@@ -10,22 +10,10 @@ export interface Moment {
   readonly language: string;
 }
 
-/**
- * Creates a function that formats times; text that is not a time is returned unchanged.
- *
- * @param locale, timeZone - Default: the browser's.
- */
-export function createTimeFormat(
-  locale?: string,
-  timeZone?: string,
-): (timestamp: string) => Moment {
-  const zone = timeZone === undefined ? {} : { timeZone };
-  const short = new Intl.DateTimeFormat(locale, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    ...zone,
-  });
-  const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', ...zone });
+/** Creates a function that formats times. @param locale - Default: the browser's. */
+export function createTimeFormat(locale?: string): (timestamp: string) => Moment {
+  const short = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' });
   const { locale: language } = short.resolvedOptions();
   return (timestamp) => {
     const date = new Date(timestamp);
@@ -41,11 +29,12 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${new Intl.NumberFormat('en').format(count)} ${count === 1 ? one : many}`;
 }
 
-/** The first `length` UTF-16 units of a text, or one less where that would split a surrogate pair. */
+/** At most `length` UTF-16 units of the beginning of a text, without the character (UAX 29) that they would cut. */
 export function beginningOf(text: string, length: number): string {
   if (text.length <= length) return text;
-  const isLead = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800;
-  return text.slice(0, isLead ? length - 1 : length);
+  // A character is at most as long as that, unless it is made to be a nuisance.
+  const characters = new Intl.Segmenter().segment(text.slice(0, 2 * length));
+  return text.slice(0, characters.containing(length)?.index || length);
 }
 
 /** UTF-16 units that are searched for the first letter, to keep long texts fast. */

@@ -2,43 +2,32 @@ import type { Strings } from './en.ts';
 
 export const strings: Strings = {
   page: {
-    title: (name) => (name === '' ? 'Kontakt' : `Kontakt – ${name}`),
+    title: 'Kontakt',
     language: 'Sprache',
     menu: 'Menü',
     home: 'Startseite',
     privacy: 'Datenschutz',
     imprint: 'Impressum',
     reload: 'Neu laden',
+    wait: 'Einen Moment\u00a0…',
     cannotStart: 'Das Kontaktformular lässt sich nicht öffnen',
     unsupported:
-      'Dieser Browser lässt die Seite nichts speichern oder ist zu alt. Erlauben Sie der Seite, Daten zu speichern, oder versuchen Sie es mit einem anderen Browser.',
+      'Erlauben Sie der Seite, Daten zu speichern, oder versuchen Sie es mit einem anderen Browser.',
   },
   session: {
     lead: 'Melden Sie sich an, um uns zu schreiben und Ihre bisherigen Anfragen zu sehen.',
-    hint: 'Nach der Anmeldung kommen Sie auf diese Seite zurück. Andere Nutzer sehen nicht, was Sie senden.',
     signIn: 'Anmelden',
-    signingIn: 'Einen Moment\u00a0…',
     signInAgain: 'Erneut anmelden',
     signOut: 'Abmelden',
-    signedOut: { title: 'Sie sind abgemeldet', text: '' },
+    signedOut: { title: 'Sie sind abgemeldet' },
     signedOutHere: {
       title: 'Sie sind hier abgemeldet',
       text: 'Der Anmeldedienst hat nicht geantwortet. Vielleicht sind Sie dort noch angemeldet. Wenn andere diesen Computer mitbenutzen, schließen Sie den Browser.',
     },
-    ended: {
-      title: 'Ihre Sitzung ist abgelaufen',
-      text: 'Ihr Text ist noch da. Melden Sie sich an, um fortzufahren.',
-    },
-    cancelled: { title: 'Die Anmeldung wurde abgebrochen', text: '' },
-    failed: { title: 'Die Anmeldung hat nicht geklappt', text: 'Bitte versuchen Sie es erneut.' },
-    noAnswer: {
-      title: 'Der Anmeldedienst antwortet nicht',
-      text: 'Prüfen Sie Ihre Internetverbindung und versuchen Sie es erneut.',
-    },
-    required: {
-      title: 'Bitte melden Sie sich an',
-      text: 'Melden Sie sich auf dieser Website an, um uns zu schreiben.',
-    },
+    cancelled: { title: 'Die Anmeldung wurde abgebrochen' },
+    failed: { title: 'Die Anmeldung hat nicht geklappt' },
+    noAnswer: 'Der Anmeldedienst antwortet nicht',
+    required: 'Bitte melden Sie sich an',
   },
   form: {
     title: 'Wie können wir Ihnen helfen?',
@@ -47,20 +36,15 @@ export const strings: Strings = {
     fields: { subject: 'Betreff (optional)', body: 'Nachricht' },
     empty: 'Bitte schreiben Sie eine Nachricht.',
     noMail: (email) => `An ${email} können wir keine E-Mails senden.`,
-    reachable:
-      'Bitte nennen Sie uns in Ihrer Nachricht einen anderen Weg, Sie zu erreichen, etwa eine andere E-Mail-Adresse oder eine Telefonnummer.',
+    reachable: 'Bitte nennen Sie uns in Ihrer Nachricht einen anderen Weg, Sie zu erreichen.',
     send: 'Anfrage senden',
     sending: 'Wird gesendet\u00a0…',
     tryAgain: 'Erneut versuchen',
     kept: 'Entwurf in diesem Browser gespeichert.',
     notKept: 'Dieser Browser kann keine Entwürfe speichern. Lassen Sie diese Seite geöffnet.',
-    slow: 'Das dauert länger als üblich. Bitte lassen Sie diese Seite geöffnet.',
-    ready: {
-      title: 'Bereit zum Senden',
-      text: 'Ihre Anfrage wurde noch nicht gesendet. Ihr Text ist unverändert.',
-    },
-    offline:
-      'Sie können weiterschreiben. Senden Sie die Anfrage, sobald Sie wieder verbunden sind.',
+    slow: 'Das dauert länger als üblich.',
+    ready: 'Bereit zum Senden',
+    offline: 'Sie können weiterschreiben.',
     size: (used, limit) => `${used} von ${limit}`,
     tooLarge: (over) => `Um ${over} zu lang. Bitte kürzen Sie Ihre Nachricht.`,
     backToForm: 'Anfrage schreiben',
@@ -75,10 +59,7 @@ export const strings: Strings = {
     reachable:
       'Falls Ihre Nachricht keinen anderen Weg nennt, Sie zu erreichen, schreiben Sie uns bitte noch einmal.',
     another: 'Neue Anfrage',
-    elsewhere: {
-      title: 'Bereits gesendet',
-      text: 'Sie haben diese Anfrage in einem anderen Tab gesendet.',
-    },
+    elsewhere: 'Sie haben diese Anfrage in einem anderen Tab gesendet.',
   },
   ask: {
     unsent: {
@@ -107,31 +88,20 @@ export const strings: Strings = {
     textKept: 'Ihr Text ist noch da.',
     trySafely:
       'Sie können es ohne Bedenken erneut versuchen: Wir speichern die Anfrage nur einmal.',
-    signInToFinish:
-      'Melden Sie sich erneut an, dann schließen wir das Senden ab: Wir speichern die Anfrage nur einmal.',
-    signInToSend: 'Melden Sie sich erneut an, dann können Sie ihn senden.',
-    shorten: (limit) =>
-      `Betreff und Nachricht dürfen zusammen höchstens ${limit} groß sein. Bitte kürzen Sie Ihren Text.`,
-    wait: (wait, time) =>
-      `Sie haben so viele Anfragen gesendet, wie wir pro Stunde annehmen. Sie können ihn ${wait === '' ? `ab ${time} Uhr` : `${wait} (ab ${time} Uhr)`} senden.`,
-    minutes: { one: 'in {n} Minute', other: 'in {n} Minuten' },
+    shorten: (limit) => `Betreff und Nachricht dürfen zusammen höchstens ${limit} groß sein.`,
+    wait: (time) => `Sie können ihn ab ${time} Uhr senden.`,
     again: 'Bitte versuchen Sie es in einer Minute erneut.',
-    otherVersion: 'Die frühere Version ist angekommen. Möchten Sie auch diese Version senden?',
     oldAttempt: 'Ein früherer Versuch kann angekommen sein',
-    oldAttemptText: (time) =>
-      `Sie haben am ${time} versucht, diesen Text zu senden. Wir können nicht mehr feststellen, ob er angekommen ist.`,
+    oldAttemptText: (time) => `Sie haben am ${time} versucht, diesen Text zu senden.`,
     list: 'Wir konnten Ihre Anfragen nicht laden.',
-    listSignedOut: 'Melden Sie sich erneut an, um sie zu sehen.',
     listOffline: 'Sie werden geladen, sobald Sie wieder verbunden sind.',
   },
   list: {
     title: 'Ihre Anfragen',
     refresh: 'Aktualisieren',
-    loading: 'Ihre Anfragen werden geladen.',
     updated: 'Die Liste wurde aktualisiert.',
     count: { one: '{n} Anfrage', other: '{n} Anfragen' },
     more: 'Mehr anzeigen',
-    noSubject: 'Kein Betreff',
     noMessage: 'Keine Nachricht',
     showAll: 'Alles anzeigen',
     showLess: 'Weniger anzeigen',
@@ -143,11 +113,8 @@ export const strings: Strings = {
     matches: { one: '{n} Treffer', other: '{n} Treffer' },
     noMatch: 'Keine passende Anfrage',
     noMatchYet: 'Bisher keine Treffer',
-    notSearched: 'Ältere Anfragen sind noch nicht durchsucht.',
     searching: 'Ältere Anfragen werden durchsucht\u00a0…',
     clear: 'Suche zurücksetzen',
-    today: 'Heute',
-    yesterday: 'Gestern',
     copyText: 'Text kopieren',
     copyLink: 'Link kopieren',
     copied: 'Kopiert',

@@ -3,43 +3,31 @@ import type { Strings } from './en.ts';
 // \u202f is the narrow space before ? ! : ; and inside « »; the line never breaks there.
 export const strings: Strings = {
   page: {
-    title: (name) => (name === '' ? 'Nous contacter' : `Contacter ${name}`),
+    title: 'Nous contacter',
     language: 'Langue',
     menu: 'Menu',
     home: 'Accueil',
     privacy: 'Confidentialité',
     imprint: 'Mentions légales',
     reload: 'Recharger la page',
+    wait: 'Un instant…',
     cannotStart: 'Impossible d’ouvrir le formulaire de contact',
-    unsupported:
-      'Ce navigateur ne permet pas à la page d’enregistrer des données, ou il est trop ancien. Autorisez la page à enregistrer des données, ou essayez un autre navigateur.',
+    unsupported: 'Autorisez la page à enregistrer des données, ou essayez un autre navigateur.',
   },
   session: {
     lead: 'Connectez-vous pour nous écrire et retrouver vos demandes précédentes.',
-    hint: 'Après la connexion, vous revenez sur cette page. Les autres utilisateurs ne voient pas ce que vous envoyez.',
     signIn: 'Se connecter',
-    signingIn: 'Un instant…',
     signInAgain: 'Se reconnecter',
     signOut: 'Se déconnecter',
-    signedOut: { title: 'Déconnexion effectuée', text: '' },
+    signedOut: { title: 'Déconnexion effectuée' },
     signedOutHere: {
       title: 'Déconnexion effectuée sur ce site',
       text: 'Le service de connexion n’a pas répondu\u202f: votre session y est peut-être encore ouverte. Sur un ordinateur partagé, fermez le navigateur.',
     },
-    ended: {
-      title: 'Votre session a expiré',
-      text: 'Votre texte est conservé. Connectez-vous pour continuer.',
-    },
-    cancelled: { title: 'La connexion a été annulée', text: '' },
-    failed: { title: 'La connexion a échoué', text: 'Veuillez réessayer.' },
-    noAnswer: {
-      title: 'Le service de connexion ne répond pas',
-      text: 'Vérifiez votre accès à Internet, puis réessayez.',
-    },
-    required: {
-      title: 'Veuillez vous connecter',
-      text: 'Connectez-vous sur ce site pour nous écrire.',
-    },
+    cancelled: { title: 'La connexion a été annulée' },
+    failed: { title: 'La connexion a échoué' },
+    noAnswer: 'Le service de connexion ne répond pas',
+    required: 'Veuillez vous connecter',
   },
   form: {
     title: 'Comment pouvons-nous vous aider\u202f?',
@@ -48,20 +36,15 @@ export const strings: Strings = {
     fields: { subject: 'Objet (facultatif)', body: 'Message' },
     empty: 'Veuillez écrire un message.',
     noMail: (email) => `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}.`,
-    reachable:
-      'Dans votre message, indiquez-nous un autre moyen de vous joindre, par exemple une autre adresse e-mail ou un numéro de téléphone.',
+    reachable: 'Dans votre message, indiquez-nous un autre moyen de vous joindre.',
     send: 'Envoyer la demande',
     sending: 'Envoi en cours…',
     tryAgain: 'Réessayer',
     kept: 'Brouillon enregistré dans ce navigateur.',
     notKept: 'Ce navigateur ne peut pas enregistrer de brouillons. Laissez cette page ouverte.',
-    slow: 'L’envoi prend plus de temps que d’habitude. Veuillez laisser cette page ouverte.',
-    ready: {
-      title: 'Votre demande est prête',
-      text: 'Elle n’a pas encore été envoyée. Votre texte est tel que vous l’avez laissé.',
-    },
-    offline:
-      'Vous pouvez continuer à écrire. Envoyez votre demande dès que la connexion est rétablie.',
+    slow: 'L’envoi prend plus de temps que d’habitude.',
+    ready: 'Votre demande est prête',
+    offline: 'Vous pouvez continuer à écrire.',
     size: (used, limit) => `${used} sur ${limit}`,
     tooLarge: (over) => `Trop long de ${over}. Veuillez raccourcir votre message.`,
     backToForm: 'Nous écrire',
@@ -77,10 +60,7 @@ export const strings: Strings = {
     reachable:
       'Si votre message n’indique aucun autre moyen de vous joindre, veuillez nous écrire de nouveau.',
     another: 'Nouvelle demande',
-    elsewhere: {
-      title: 'Déjà envoyée',
-      text: 'Vous avez envoyé cette demande depuis un autre onglet.',
-    },
+    elsewhere: 'Vous avez envoyé cette demande depuis un autre onglet.',
   },
   ask: {
     unsent: {
@@ -109,32 +89,20 @@ export const strings: Strings = {
     textKept: 'Votre texte est conservé.',
     trySafely:
       'Vous pouvez réessayer sans risque\u202f: nous n’enregistrons la demande qu’une seule fois.',
-    signInToFinish:
-      'Reconnectez-vous et nous terminerons l’envoi\u202f: nous n’enregistrons la demande qu’une seule fois.',
-    signInToSend: 'Reconnectez-vous pour pouvoir l’envoyer.',
-    shorten: (limit) =>
-      `Ensemble, l’objet et le message ne peuvent pas dépasser ${limit}. Veuillez les raccourcir.`,
-    wait: (wait, time) =>
-      `Vous avez atteint le nombre de demandes que nous acceptons par heure. Vous pourrez l’envoyer ${wait === '' ? `à partir de ${time}` : `${wait} (à partir de ${time})`}.`,
-    minutes: { one: 'dans {n} minute', many: 'dans {n} minutes', other: 'dans {n} minutes' },
+    shorten: (limit) => `Ensemble, l’objet et le message ne peuvent pas dépasser ${limit}.`,
+    wait: (time) => `Vous pourrez l’envoyer à partir de ${time}.`,
     again: 'Veuillez réessayer dans une minute.',
-    otherVersion:
-      'La version précédente est arrivée. Voulez-vous envoyer aussi cette version\u202f?',
     oldAttempt: 'Un envoi précédent est peut-être arrivé',
-    oldAttemptText: (time) =>
-      `Vous avez essayé d’envoyer ce texte le ${time}. Nous ne pouvons plus savoir s’il est arrivé.`,
+    oldAttemptText: (time) => `Vous avez essayé d’envoyer ce texte le ${time}.`,
     list: 'Nous n’avons pas pu charger vos demandes.',
-    listSignedOut: 'Reconnectez-vous pour les voir.',
     listOffline: 'Elles se chargeront dès que la connexion sera rétablie.',
   },
   list: {
     title: 'Vos demandes',
     refresh: 'Actualiser',
-    loading: 'Vos demandes sont en cours de chargement.',
     updated: 'La liste a été actualisée.',
     count: { one: '{n} demande', many: '{n} demandes', other: '{n} demandes' },
     more: 'Afficher plus',
-    noSubject: 'Aucun objet',
     noMessage: 'Aucun message',
     showAll: 'Afficher tout',
     showLess: 'Afficher moins',
@@ -146,11 +114,8 @@ export const strings: Strings = {
     matches: { one: '{n} résultat', many: '{n} résultats', other: '{n} résultats' },
     noMatch: 'Aucune demande ne correspond',
     noMatchYet: 'Aucun résultat pour l’instant',
-    notSearched: 'Les demandes plus anciennes n’ont pas encore été parcourues.',
     searching: 'Recherche dans les demandes plus anciennes…',
     clear: 'Effacer la recherche',
-    today: 'Aujourd’hui',
-    yesterday: 'Hier',
     copyText: 'Copier le texte',
     copyLink: 'Copier le lien',
     copied: 'Copié',

@@ -1,0 +1,38 @@
+/** What a search has found, marked in the items of the list. */
+import { fold, isFolded, type Item } from './item.ts';
+import { findHits } from './search.ts';
+
+/** UTF-16 units of subject and body whose end a folded inquiry shows. */
+const SEEN = 100;
+/** All marks of the page, with one name, as in list.css. Firefox before 140 shows none. */
+const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
+if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
+
+/** Marks what a query finds in an item, or nothing, and unfolds the item while it hides that or is the only one. */
+export function showHits(item: Item, query: string, isOnly: boolean): void {
+  const { title, text } = item;
+  const { subject, body } = item.inquiry;
+  const hits = findHits(query, `${subject}\n${body}`);
+  for (const range of item.marks) highlight?.delete(range);
+  item.marks = hits.flat().map(([start, end]) => {
+    const range = new Range();
+    const [place, offset] = end <= subject.length ? [title, 0] : [text, subject.length + 1];
+    range.setStart(...pointIn(place, start - offset));
+    range.setEnd(...pointIn(place, end - offset));
+    highlight?.add(range);
+    return range;
+  });
+  const isSeen = !isOnly && hits.every(([first]) => first === undefined || first[1] <= SEEN);
+  if (isSeen && item.wasOpened) fold(item, true);
+  if (isSeen || !isFolded(item)) return;
+  fold(item, false);
+  item.wasOpened = true;
+}
+
+/** The place of a UTF-16 unit in the parts of a text. */
+function pointIn(place: HTMLElement, offset: number): [Node, number] {
+  const [beginning = place, rest] = place.childNodes;
+  const length = beginning.textContent?.length ?? 0;
+  if (offset <= length || rest === undefined) return [beginning, offset];
+  return [rest.firstChild ?? rest, offset - length];
+}
