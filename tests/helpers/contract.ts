@@ -1,134 +1,93 @@
 /** Validates responses against docs/openapi.yaml. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse } from 'yaml';
 import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
+import { inquiriesPath } from '../../src/contract.ts';
 import { send, type Answer } from './http.ts';
 
-const DOCUMENT = join(import.meta.dirname, '../../docs/openapi.yaml');
-export const document = close(parse(readFileSync(DOCUMENT, 'utf8'))) as OpenApiDocument;
-const { components, paths } = document;
+const FILE = 'docs/openapi.yaml';
+const source = parse(readFileSync(join(import.meta.dirname, '../..', FILE), 'utf8')) as object;
+
+/** A copy without references, in which object schemas allow no other properties: an undocumented field is an error. */
+function resolve(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(resolve);
+  if (typeof part !== 'object' || part === null) return part;
+  if ('$ref' in part) {
+    const names = String(part.$ref).split('/').slice(1);
+    return resolve(names.reduce<unknown>((at, name) => Reflect.get(Object(at), name), source));
+  }
+  const copy = Object.fromEntries(Object.entries(part).map(([key, one]) => [key, resolve(one)]));
+  const isClosed = copy['type'] === 'object' && 'properties' in copy;
+  return isClosed ? { ...copy, additionalProperties: false } : copy;
+}
+const { paths } = resolve(source) as OpenApiDocument;
 
 /** A Response Object with the parts that every response of the document has. */
-type Response = OpenAPIV3_1.ResponseObject & {
-  readonly headers: Record<string, OpenAPIV3_1.HeaderObject | OpenAPIV3_1.ReferenceObject>;
+interface Response {
+  readonly headers: Record<string, OpenAPIV3_1.HeaderObject>;
   readonly content: {
     'application/json': { schema: object; examples: Record<string, { value: unknown }> };
   };
-};
+}
+
+/** The documented responses to a method by status. */
+export function findResponses(method: string): Record<string, Response> {
+  const { get, post, 'x-other-methods': others } = paths[inquiriesPath] ?? {};
+  const { responses = others } = (method === 'GET' && get) || (method === 'POST' && post) || {};
+  return Object(responses) as Record<string, Response>;
+}
 
 /** Headers of the transport and of CORS, which the document does not list. */
 const TRANSPORT =
   /^(content-type|content-length|date|connection|keep-alive|apigw-requestid|access-control-.*|vary)$/;
 
-/** The formats as the service writes them: lower case, milliseconds, UTC. */
-const formats = {
-  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
-  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
-};
-const ajv = new Ajv2020({ strict: false, allErrors: true, formats });
-const compiled = new Map<object, ValidateFunction>();
+const ajv = new Ajv2020({
+  strict: false,
+  allErrors: true,
+  // As the service writes them: lower case, milliseconds, UTC.
+  formats: {
+    uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+    'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+  },
+});
 
-/**
- * Sends a request and validates the response.
- *
- * @throws Error naming what differs from the document.
- */
+/** @throws Error naming what differs from the document. */
+export function checkAnswer(method: string, { status, headers, text, json }: Answer): void {
+  const check = (condition: unknown, problem: string): void => {
+    if (!condition) throw new Error(`${FILE}: ${method} ${status}: ${problem}`);
+  };
+  const { 'access-control-allow-origin': origin, 'content-type': type } = headers;
+  check(origin !== undefined, 'the header Access-Control-Allow-Origin is missing');
+  // Documented in the description only.
+  if (method === 'OPTIONS' && status === 204) return check(text === '', 'there is a body');
+  const { [status]: response } = findResponses(method);
+  check(response, 'it is not documented');
+  check(type === 'application/json', `the content type is ${type}`);
+  const documented = Object.entries(response?.headers ?? {});
+  for (const [name, { required = false, schema = {} }] of documented) {
+    const value = headers[name.toLowerCase()];
+    check(value !== undefined || !required, `the header ${name} is missing`);
+    check(value === undefined || ajv.validate(schema, value), `${name} is ${String(value)}`);
+  }
+  const names = new Set(documented.map(([name]) => name.toLowerCase()));
+  for (const name of Object.keys(headers)) {
+    check(names.has(name) || TRANSPORT.test(name), `the header ${name} is not documented`);
+  }
+  if (method === 'HEAD') return check(text === '', 'there is a body');
+  const isValid = ajv.validate(response?.content['application/json'].schema ?? {}, json);
+  return check(isValid, `${ajv.errorsText()} in ${text.slice(0, 500)}`);
+}
+
+/** Sends a request and validates the response, on another path as one without a route. */
 export async function sendAndCheck(
   url: string,
   options: Parameters<typeof send>[1] = {},
 ): Promise<Answer> {
   const answer = await send(url, options);
-  checkAnswer(options.method ?? 'GET', new URL(url).pathname, answer);
+  const isOurs = new URL(url).pathname === inquiriesPath;
+  checkAnswer(isOurs ? (options.method ?? 'GET') : 'OPTIONS', answer);
   return answer;
-}
-
-/** @throws Error naming what differs from the document. */
-export function checkAnswer(
-  method: string,
-  path: string,
-  { status, headers, text, json }: Answer,
-): void {
-  const check = (condition: boolean, problem: string): void => {
-    if (!condition) throw new Error(`docs/openapi.yaml: ${method} ${path} ${status}: ${problem}`);
-  };
-  check(
-    'access-control-allow-origin' in headers,
-    'the header Access-Control-Allow-Origin is missing',
-  );
-  // Preflights and other paths are documented in the description only.
-  if (method === 'OPTIONS' && status === 204) return check(text === '', 'there is a body');
-  const response = paths[path] ? findResponses(method, path)[status] : undefined;
-  check(
-    response !== undefined || (paths[path] === undefined && status === 404),
-    'it is not documented',
-  );
-
-  check(
-    headers['content-type'] === 'application/json',
-    `the content type is ${headers['content-type']}`,
-  );
-  const documented = new Map(
-    Object.entries(response?.headers ?? {}).map(([name, header]) => [
-      name.toLowerCase(),
-      resolve<OpenAPIV3_1.HeaderObject>(header, components.headers),
-    ]),
-  );
-  for (const [name, { required = false, schema = {} }] of documented) {
-    const value = headers[name];
-    check(value !== undefined || !required, `the header ${name} is missing`);
-    if (value !== undefined) {
-      check(findErrors(schema, value) === undefined, `${name} is ${String(value)}`);
-    }
-  }
-  for (const name of Object.keys(headers)) {
-    check(documented.has(name) || TRANSPORT.test(name), `the header ${name} is not documented`);
-  }
-
-  if (method === 'HEAD') return check(text === '', 'there is a body');
-  const schema =
-    response?.content['application/json'].schema ?? components.schemas['GatewayReply'] ?? {};
-  const errors = findErrors(schema, json);
-  return check(errors === undefined, `${errors} in ${text.slice(0, 500)}`);
-}
-
-/** The documented responses to a method by status, with references resolved. */
-export function findResponses(method: string, path: string): Record<string, Response> {
-  const { get, post, 'x-other-methods': others = {} } = paths[path] ?? {};
-  const { responses = others } = (method === 'GET' && get) || (method === 'POST' && post) || {};
-  return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [
-      status,
-      resolve<Response>(response as Response, components.responses),
-    ]),
-  );
-}
-
-/** A part of the document, or the component that it refers to. */
-function resolve<Part extends object>(
-  part: Part | OpenAPIV3_1.ReferenceObject,
-  among: object,
-): Part {
-  if (!('$ref' in part)) return part;
-  const name = part.$ref.split('/').at(-1) ?? '';
-  return (among as Record<string, Part>)[name] as Part;
-}
-
-function findErrors(schema: object, value: unknown): string | undefined {
-  // `components` is added so that `#/components/schemas/…` resolves.
-  const validate = compiled.get(schema) ?? ajv.compile({ ...schema, components });
-  compiled.set(schema, validate);
-  return validate(value) ? undefined : ajv.errorsText(validate.errors);
-}
-
-/** A copy in which object schemas allow no other properties, so that an undocumented field is an error. */
-function close(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(close);
-  if (typeof value !== 'object' || value === null) return value;
-  const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, close(part)]));
-  return copy['type'] === 'object' && 'properties' in copy
-    ? { ...copy, additionalProperties: false }
-    : copy;
 }

@@ -1,25 +1,23 @@
-/** The built mailer in a sandbox, on a table of its own, with an SES that can be made to fail. */
+/** The built mailer in a sandbox, on a table of its own, with an SES that can be made to fail; and records of the stream. */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { text as read } from 'node:stream/consumers';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { SendEmailCommandInput } from '@aws-sdk/client-sesv2';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBBatchResponse } from 'aws-lambda';
 import { expect } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
-import { createInquiries } from '../../src/inquiries.ts';
-import type { Identity } from '../../src/identity.ts';
-import { createOwnStore } from './engines.ts';
-import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { MAIL_SETTINGS, makeCall } from './events.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { toFirstId } from '../../src/entities/keys.ts';
+import { createRequests, type InquiryRow } from '../../src/entities/requests.ts';
+import { MAIL_SETTINGS } from './events.ts';
 import { answer, startFaultProxy, type Fault } from './fault-proxy.ts';
-import { removeRow } from './own-table.ts';
+import { createOwnTable, removeRow } from './own-table.ts';
 
 export type Row = Record<string, AttributeValue>;
 
@@ -27,8 +25,66 @@ export interface StreamRecord {
   readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE';
   readonly dynamodb: {
     readonly SequenceNumber: string;
-    readonly NewImage?: Row;
+    readonly NewImage: Row;
     readonly OldImage?: Row;
+  };
+}
+
+let sequence = 0;
+
+/** A record of the stream, with a sequence number that is higher than any before. */
+export const toRecord = (
+  NewImage: Row,
+  OldImage?: Row,
+  eventName: StreamRecord['eventName'] = OldImage ? 'MODIFY' : 'INSERT',
+): StreamRecord => ({
+  eventName,
+  dynamodb: {
+    SequenceNumber: String(++sequence).padStart(12, '0'),
+    NewImage,
+    ...(OldImage && { OldImage }),
+  },
+});
+
+/** The record of a reply to the inquiry of a record. */
+export const toReply = (
+  { dynamodb: { NewImage } }: StreamRecord,
+  columns: Record<string, string> = {},
+): StreamRecord => {
+  const added = Object.entries({ reply: 'r', ...columns }).map(([name, S]) => [name, { S }]);
+  return toRecord({ ...NewImage, ...Object.fromEntries(added) }, NewImage);
+};
+
+export const idOf = ({ dynamodb }: StreamRecord): string => dynamodb.NewImage['id']?.S ?? '';
+export const sequenceOf = ({ dynamodb }: StreamRecord): string => dynamodb.SequenceNumber;
+
+/** The sequence numbers that the answer to a batch reports as failed. */
+export const readFailures = (answered: unknown): string[] =>
+  (answered as DynamoDBBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+
+/** Writes inquiries into a table, and erases them. */
+export function createWriter(client: DynamoDBDocumentClient, table: string) {
+  const { putInquiry } = createRequests(table);
+  return {
+    client,
+    table,
+    inbox: createInbox(client, table),
+    /** Stores inquiries, each at its time and by default of an owner of its own. @returns The records of the stream. */
+    async write(rows: readonly (Partial<InquiryRow> & { at?: number })[]) {
+      const inquiries = rows.map(({ at = Date.now(), ...row }) => ({
+        cognito_sub: randomUUID(),
+        email: 'ana@example.com',
+        subject: 's',
+        body: 'b',
+        ...row,
+        id: `${toFirstId(at)}-7${randomUUID().slice(15)}`,
+        created_at: new Date(at).toISOString(),
+      }));
+      await createInquiryEntity(table, client).put(inquiries).go({ concurrent: 10 });
+      return inquiries.map((inquiry) => toRecord(putInquiry({ inquiry }).Item));
+    },
+    remove: async ({ dynamodb }: StreamRecord) =>
+      removeRow(client, table, unmarshall(dynamodb.NewImage) as Inquiry),
   };
 }
 
@@ -45,21 +101,6 @@ type Whole<Part> = Part extends object
 export type SentMail = Omit<Whole<SendEmailCommandInput>, 'ReplyToAddresses'> &
   Pick<SendEmailCommandInput, 'ReplyToAddresses'>;
 
-/** Imitates SES v2; `mails` are the requests that it has accepted, as they came. */
-async function startSes() {
-  const mails: SentMail[] = [];
-  const server = createServer((request, response) => {
-    const accept = (body: string): void => {
-      mails.push(JSON.parse(body) as SentMail);
-      response.end(JSON.stringify({ MessageId: `message-${mails.length}` }));
-    };
-    // A request breaks off when the mailer gives it up.
-    read(request).then(accept, () => undefined);
-  });
-  const url = `http://127.0.0.1:${await listen(server, 0)}`;
-  return { url, mails, close: () => close(server) };
-}
-
 /** An error in the form of SES v2. */
 export const refuseMail = (
   status: number,
@@ -71,47 +112,29 @@ export const refuseMail = (
     'x-amzn-errortype': type,
   });
 
-/** The sequence numbers that the answer to a batch reports as failed. */
-export const readFailures = (answered: unknown): string[] =>
-  (answered as DynamoDBBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-
-let sequence = 0;
-
-/** A record of the stream, with a sequence number that is higher than any before. */
-export const toRecord = (
-  NewImage: Row,
-  {
-    eventName = 'INSERT',
-    OldImage,
-  }: { eventName?: StreamRecord['eventName']; OldImage?: Row } = {},
-): StreamRecord => ({
-  eventName,
-  dynamodb: {
-    SequenceNumber: String(++sequence).padStart(12, '0'),
-    NewImage,
-    ...(OldImage !== undefined && { OldImage }),
-  },
-});
-
-/** An owner with a partition of its own. */
-export const makeOwner = (email = 'ana@example.com'): Identity => ({ sub: randomUUID(), email });
+interface Line {
+  readonly message?: { readonly requestId?: string; readonly outcome?: string };
+}
 
 export async function startMailer(engine: string) {
-  const { client, entity, table, environment: tableEnvironment } = await createOwnStore(engine);
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), table, {
-    retentionDays: 30,
+  const own = await createOwnTable(engine);
+  /** The requests that SES has accepted, as they came. */
+  const mails: SentMail[] = [];
+  const ses = createServer((request, response) => {
+    const accept = (body: string): void => {
+      mails.push(JSON.parse(body) as SentMail);
+      response.end(JSON.stringify({ MessageId: `message-${mails.length}` }));
+    };
+    // A request breaks off when the mailer gives it up.
+    read(request).then(accept, () => undefined);
   });
-  const inquiries = createInquiries(store);
-  const ses = await startSes();
-  const [mailFaults, databaseFaults] = [
-    await startFaultProxy(ses.url),
-    await startFaultProxy(engine),
-  ];
+  const mailFaults = await startFaultProxy(`http://127.0.0.1:${await listen(ses, 0)}`);
+  const databaseFaults = await startFaultProxy(engine);
   const lines: string[] = [];
   const sandbox = await startSandbox({
     module: MAILER,
     environment: {
-      ...tableEnvironment(databaseFaults.url),
+      ...own.environment(databaseFaults.url),
       STAGE: 'develop',
       CONFIGURATION_SET: 'inquiries-develop',
       TOTAL_MAILS_PER_HOUR: '1000',
@@ -123,79 +146,50 @@ export async function startMailer(engine: string) {
   });
 
   /** Ids of the invocations since the log was read last. */
-  const requestIds = new Set<string>();
+  let requestIds: string[] = [];
   const invoke = async (event: unknown, remaining?: number): Promise<unknown> => {
     const requestId = randomUUID();
-    requestIds.add(requestId);
-    return JSON.parse(
-      (await sandbox.invoke(JSON.stringify(event), { requestId, remaining })).result,
-    );
-  };
-  const forget = (): void => {
-    requestIds.clear();
-    lines.length = 0;
+    requestIds.push(requestId);
+    const { result } = await sandbox.invoke(JSON.stringify(event), { requestId, remaining });
+    return JSON.parse(result);
   };
   /** Lines about mails of these invocations, each with that of the metrics, which follows it. */
   const readLog = (): string[] =>
-    lines.flatMap((line, index) => {
-      const metrics = lines[index + 1];
-      const isOurs = requestIds.has(toMessage(line)?.requestId ?? '');
-      return isOurs && metrics !== undefined ? [line, metrics] : [];
+    lines.flatMap((line, at) => {
+      const { message } = JSON.parse(line) as Line;
+      const isOurs = requestIds.includes(message?.requestId ?? '');
+      return isOurs ? lines.slice(at, at + 2) : [];
     });
 
-  const readRow = async (inquiry: Inquiry): Promise<Row> => {
-    const { Item } = await client.send(
-      new GetCommand({ ...entity.get(inquiry).params(), ConsistentRead: true }),
-    );
-    if (Item === undefined) throw new Error('There is no such row.');
-    return marshall(Item);
-  };
-
   return {
-    client,
-    table,
-    mails: ses.mails,
+    ...createWriter(own.client, own.name),
+    mails,
     mailFaults,
     databaseFaults,
-    inbox: createInbox(client, table),
-    remove: async (inquiry: Inquiry) => removeRow(client, table, inquiry),
-    readRow,
-    /** Stores an inquiry. */
-    async create(
-      owner = makeOwner(),
-      { subject = 'A subject', body = 'A body' } = {},
-    ): Promise<Inquiry> {
-      return (await inquiries.create(owner, { subject, body }, makeCall())).inquiry;
-    },
+    invoke,
     /** Hands over records. @returns The sequence numbers that are reported as failed. */
     handle: async (Records: readonly StreamRecord[], remaining = 60_000) =>
       readFailures(await invoke({ Records }, remaining)),
-    /** Invokes it as an operator. */
-    invoke: async (event: unknown) => invoke(event),
-    /**
-     * Waits for the lines about this many mails since the last call, or since {@link forget}.
-     *
-     * @returns Their outcomes in order, and all lines, metrics included.
-     */
-    async takeLog(count: number): Promise<{ outcomes: string[]; text: string }> {
+    /** Forgets what was mailed, logged and planned. */
+    reset(): void {
+      mails.length = 0;
+      requestIds = [];
+      for (const faults of [mailFaults, databaseFaults]) faults.plan = () => undefined;
+    },
+    /** Waits for the lines about this many mails since the last call. @returns Their outcomes, sorted, and all lines, metrics included. */
+    async takeLog(count: number) {
       await expect.poll(readLog, { timeout: 10_000 }).toHaveLength(2 * count);
       const log = readLog();
-      forget();
-      return {
-        outcomes: log.flatMap((line) => toMessage(line)?.outcome ?? []),
-        text: log.join('\n'),
-      };
+      requestIds = [];
+      const outcomes = log.flatMap((line) => (JSON.parse(line) as Line).message?.outcome ?? []);
+      return { outcomes: outcomes.toSorted(), text: log.join('\n') };
     },
-    forget,
     async close(): Promise<void> {
       await sandbox.close();
       await mailFaults.close();
       await databaseFaults.close();
-      await ses.close();
-      client.destroy();
+      await close(ses);
+      own.close();
     },
   };
 }
-
-const toMessage = (line: string) =>
-  (JSON.parse(line) as { message?: { requestId?: string; outcome?: string } }).message;

@@ -1,17 +1,11 @@
 /** What the team gets beside mails about single inquiries: digests of what has none, and what waits for an answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { SUB } from '../helpers/events.ts';
-import {
-  createMailerInstances,
-  idOf,
-  toReply,
-  type MailerInstances,
-} from '../helpers/mailer-instances.ts';
-import { removeRow } from '../helpers/own-table.ts';
+import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
+import { idOf, toReply, type StreamRecord } from '../helpers/mailer.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * HOUR;
@@ -20,6 +14,7 @@ const START = Math.floor(Date.now() / DAY) * DAY + 6 * HOUR;
 /** When the mails of the first hour are given up. */
 const LATE = START + 8 * HOUR;
 const SMOKE_TEST = 'smoke-test-1@inquiries.invalid';
+const NO = new Error('no');
 
 describeOnDynamoDbLocal('the mailer', (engine) => {
   let all: MailerInstances;
@@ -34,16 +29,20 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   };
   const write = (count: number, at = START, row: object = {}) =>
     all.write(Array.from({ length: count }, (_, n) => ({ at: at + n, subject: `s ${n}`, ...row })));
-  const tickAt = async (time: number, instance = all.create()) => {
+  /** The timer runs, on several instances at once. @returns The digests of it. */
+  const tickAt = async (time: number) => {
+    const before = all.lists('digest').length;
     all.time = time;
-    return instance.tick();
+    await Promise.all([1, 2, 3].map(() => all.create().tick()));
+    return all.lists('digest').slice(before);
   };
   /** References of the newest ones, newest first. */
-  const refer = (ids: string[]) => ids.toSorted().slice(-10).toReversed().map(toReference);
+  const refer = (records: readonly StreamRecord[]) =>
+    records.map(idOf).toSorted().slice(-10).toReversed().map(toReference);
 
   it('sends 10 mails at once and no more, those of one inquiry in order', async () => {
     const mailer = await start();
-    const records = await write(40);
+    const [first, ...others] = (await write(40)) as [StreamRecord, ...StreamRecord[]];
     let [sending, most] = [0, 0];
     const full = Promise.withResolvers<unknown>();
     all.beforeSend = async () => {
@@ -53,15 +52,10 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       await full.promise;
       sending--;
     };
-    const first = records.slice(0, 1);
-    expect(await mailer.handle([...first, ...first.map(toReply), ...records.slice(1)])).toEqual([]);
-    expect(most).toBe(10);
-    const [id] = first.map(idOf);
-    expect(all.mails.filter(({ tags }) => tags['inquiry'] === id)).toMatchObject([
-      { to: 'support@example.com' },
-      { subject: 'Re: s 0' },
-    ]);
-    expect(all.mails).toHaveLength(41);
+    expect(await mailer.handle([first, toReply(first), ...others])).toEqual([]);
+    expect([most, all.mails.length]).toEqual([10, 41]);
+    const own = all.mails.filter(({ tags }) => tags['inquiry'] === idOf(first));
+    expect(own).toMatchObject([{ to: 'support@example.com' }, { subject: 'Re: s 0' }]);
   });
 
   it('beyond the mails of an hour sends one digest, and later one of what came since', async () => {
@@ -70,83 +64,79 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await mailer.handle(records)).toEqual([]);
     const mailed = new Set(all.mailed('inquiry'));
     expect(mailed.size).toBe(5);
-    await Promise.all(Array.from({ length: 5 }, () => tickAt(START + 5 * MINUTE)));
-    const withheld = records.map(idOf).filter((id) => !mailed.has(id));
-    expect(all.digests()).toEqual([{ count: 25, since: '06:00', references: refer(withheld) }]);
+    const references = refer(records.filter((record) => !mailed.has(idOf(record))));
+    const digest = { count: 25, since: '06:00', references };
+    expect(await tickAt(START + 5 * MINUTE)).toEqual([digest]);
     const later = await write(1, START + 6 * MINUTE);
     expect(await mailer.handle(later)).toEqual([]);
-    for (const time of [START + 8 * MINUTE, START + 10 * MINUTE, START + 15 * MINUTE, LATE]) {
-      await tickAt(time, mailer);
-    }
-    const references = refer(later.map(idOf));
-    expect(all.digests().slice(1)).toEqual([{ count: 1, since: '06:03', references }]);
+    expect(await tickAt(START + 8 * MINUTE)).toEqual([]);
+    const next = { count: 1, since: '06:03', references: refer(later) };
+    expect(await tickAt(START + 10 * MINUTE)).toEqual([next]);
+    for (const time of [START + 15 * MINUTE, LATE]) expect(await tickAt(time)).toEqual([]);
   });
 
   it('does so for one person with any emails, not for others, until the next hour', async () => {
     const mailer = await start();
-    const eve = (n: number) => ({ cognito_sub: SUB, email: `eve${n}@example.com` });
-    const records = await all.write(
-      Array.from({ length: 12 }, (_, n) => ({ at: START + n, ...eve(n) })),
-    );
+    const byEve = (count: number, at = START) =>
+      all.write(
+        Array.from({ length: count }, (_, n) => ({
+          at: at + n,
+          cognito_sub: SUB,
+          email: `eve${n}@example.com`,
+        })),
+      );
+    const expectMailed = async (records: StreamRecord[], total: number) => {
+      expect(await mailer.handle(records)).toEqual([]);
+      expect(all.mailed('inquiry')).toHaveLength(total);
+    };
+    const records = await byEve(12);
     // Lambda hands over any batch in any order, and again.
-    for (const batch of [records.toReversed(), records]) {
-      expect(await mailer.handle(batch)).toEqual([]);
-    }
-    expect(all.mailed('inquiry')).toHaveLength(10);
-    await tickAt(START + 5 * MINUTE, mailer);
-    expect(all.digests()).toMatchObject([{ count: 2 }]);
-    expect(await mailer.handle(await write(3, START + 6 * MINUTE))).toEqual([]);
-    expect(all.mailed('inquiry')).toHaveLength(13);
+    for (const batch of [records.toReversed(), records]) await expectMailed(batch, 10);
+    expect(await tickAt(START + 5 * MINUTE)).toMatchObject([{ count: 2 }]);
+    await expectMailed(await write(3, START + 6 * MINUTE), 13);
     // What comes late belongs to the digest that was sent for its time.
-    expect(await all.create().handle(await write(1, START + MINUTE))).toEqual([]);
-    expect(all.log.at(-1)).toMatchObject({ outcome: 'withheld' });
-    expect(await mailer.handle(await write(1, START + HOUR, eve(12)))).toEqual([]);
-    expect(all.mailed('inquiry')).toHaveLength(14);
+    await expectMailed(await write(1, START + MINUTE), 13);
+    await expectMailed(await byEve(1, START + HOUR), 14);
   });
 
   it('has in the next digest what the one before has not sent', async () => {
     const mailer = await start({ totalMailsPerHour: 1 });
     await mailer.handle(await write(3));
-    all.failing = { digest: new Error('no') };
-    expect(await tickAt(START + 5 * MINUTE)).toEqual({ digest: 'failed', daily: 'idle' });
+    all.failing = { digest: NO };
+    expect(await tickAt(START + 5 * MINUTE)).toEqual([]);
     all.failing = {};
     await mailer.handle(await write(2, START + 11 * MINUTE));
-    await tickAt(START + 15 * MINUTE);
-    expect(all.digests()).toMatchObject([{ count: 4, since: '06:00' }]);
+    expect(await tickAt(START + 15 * MINUTE)).toMatchObject([{ count: 4, since: '06:00' }]);
   });
 
   it('has in a digest what was given up, and nothing else', async () => {
     const mailer = await start();
-    const smoke = await write(1, START, { email: SMOKE_TEST });
-    const records = await write(5);
-    const [erased, answered, failing, unseen] = [0, 1, 2, 3].map((n) => records.slice(n, n + 1));
+    const [erased, answered, failing, sent, ...unseen] = (await write(5)) as [
+      StreamRecord,
+      StreamRecord,
+      StreamRecord,
+      StreamRecord,
+    ];
     const notATest = await write(1, START, { email: `${SMOKE_TEST}.example.com` });
-    await mailer.handle([...records.slice(4), ...smoke]);
-    all.failing = { inquiry: new Error('no') };
-    expect(await mailer.handle(records.slice(0, 3))).toHaveLength(3);
+    await mailer.handle([sent, ...(await write(1, START, { email: SMOKE_TEST }))]);
+    all.failing = { inquiry: NO };
+    expect(await mailer.handle([erased, answered, failing])).toHaveLength(3);
     all.failing = {};
-    for (const { dynamodb } of erased ?? []) {
-      const { id, email, cognito_sub } = unmarshall(dynamodb.NewImage ?? {});
-      await removeRow(all.client, all.table, { id, email, cognito_sub });
-    }
-    for (const id of answered?.map(idOf) ?? []) await all.inbox.answer(id, { respondent: 'bea' });
-    await tickAt(LATE - 5 * MINUTE);
-    expect(all.digests()).toEqual([]);
-    await tickAt(LATE);
-    await tickAt(LATE + 5 * MINUTE);
-    const references = refer([...(failing ?? []), ...(unseen ?? []), ...notATest].map(idOf));
-    expect(all.digests()).toEqual([{ count: 3, since: '06:00', references }]);
+    await all.remove(erased);
+    await all.inbox.answer(idOf(answered), { respondent: 'bea' });
+    expect(await tickAt(LATE - 5 * MINUTE)).toEqual([]);
+    const references = refer([failing, ...unseen, ...notATest]);
+    expect(await tickAt(LATE)).toEqual([{ count: 3, since: '06:00', references }]);
+    expect(await tickAt(LATE + 5 * MINUTE)).toEqual([]);
   });
 
   it('looks at two days at most, and comes to the end of a long outage', async () => {
     const mailer = await start({ totalMailsPerHour: 1 });
     const end = START + 100 * HOUR;
-    await mailer.handle(await write(2));
-    await mailer.handle(await write(2, end));
-    await tickAt(end + 10 * MINUTE);
-    expect(all.digests()).toMatchObject([{ count: 1 }]);
-    for (const minutes of [15, 20]) await tickAt(end + minutes * MINUTE);
-    expect(all.digests()).toMatchObject([{ count: 1 }, { count: 1 }]);
+    for (const time of [START, end]) await mailer.handle(await write(2, time));
+    expect(await tickAt(end + 10 * MINUTE)).toMatchObject([{ count: 1 }]);
+    const later = [await tickAt(end + 15 * MINUTE), await tickAt(end + 20 * MINUTE)];
+    expect(later.flat()).toMatchObject([{ count: 1 }]);
   });
 
   it('mails the oldest 50 of those unanswered for answer_within days, once a day', async () => {
@@ -154,10 +144,10 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const [answered = '', ...old] = (await write(60, START - 4 * DAY)).map(idOf);
     await write(5, START - DAY);
     await all.inbox.answer(answered, { respondent: 'bea' });
-    for (const time of [DAY - 2 * HOUR, DAY, DAY + HOUR, 2 * DAY]) await tickAt(START + time);
-    const references = old.slice(0, 50).map(toReference);
-    const mail = { count: 59, references };
-    expect(all.dailies()).toMatchObject([mail, mail]);
-    expect(all.digests()).toEqual([]);
+    for (const time of [DAY - 2 * HOUR, DAY, DAY + HOUR, 2 * DAY]) {
+      expect(await tickAt(START + time)).toEqual([]);
+    }
+    const mail = { count: 59, references: old.slice(0, 50).map(toReference) };
+    expect(all.lists('daily')).toMatchObject([mail, mail]);
   });
 });

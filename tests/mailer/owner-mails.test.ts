@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   createAcknowledgementMail,
   createReplyMail,
@@ -9,7 +9,6 @@ import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 
 const { id } = INQUIRY;
 const ANSWERED = { ...INQUIRY, reply: 'r', isEmailVerified: true };
-
 const company = {
   name: 'Müller & Co',
   accent: '#0b7a75',
@@ -22,25 +21,23 @@ const company = {
 const reply = (inquiry: object, settings: object = {}) =>
   createReplyMail({ ...ANSWERED, ...inquiry }, { ...SETTINGS, ...settings });
 
-describe('the mail of a reply', () => {
-  it('holds the reply and the original, quoted', () =>
-    expect(reply({ subject: 'Lamp', body: 'Line 1\n\nLine 2', reply: 'An answer.' })).toMatchObject(
-      {
-        to: 'ana@example.com',
-        replyTo: 'support@example.com',
-        from: 'inquiries@mail.example.com',
-        subject: 'Re: Lamp',
-        // A person has written it: it is not Auto-Submitted.
-        headers: { References: `<${id}@mail.example.com>` },
-        text: 'An answer.\n\nReference 01a1f794-6f77\n\nOn November 20, 2026 at 6:11 AM UTC you wrote:\n\n> Line 1\n>\n> Line 2',
-        tags: { inquiry: id, mail: 'reply' },
-      },
-    ));
+it('the mail of a reply holds the reply and the original, quoted', () =>
+  expect(reply({ subject: 'Lamp', body: 'Line 1\n\nLine 2' })).toMatchObject({
+    to: 'ana@example.com',
+    replyTo: 'support@example.com',
+    from: 'inquiries@mail.example.com',
+    subject: 'Re: Lamp',
+    // A person has written it: it is not Auto-Submitted.
+    headers: { References: `<${id}@mail.example.com>` },
+    text: 'r\n\nReference 01a1f794-6f77\n\nOn November 20, 2026 at 6:11 AM UTC you wrote:\n\n> Line 1\n>\n> Line 2',
+    tags: { inquiry: id, mail: 'reply' },
+  }));
 
-  it('has the company’s name on top, its colour, a link to the inquiry, and the company’s links', () => {
-    const { from, text, html } = reply({ language: 'de' }, { company }) ?? {};
-    expect(from).toBe('=?UTF-8?B?TcO8bGxlciAmIENv?= <inquiries@mail.example.com>');
-    expect(text).toBe(`Müller & Co
+it('has the company’s name on top, its colour, a link to the inquiry, and the company’s links', () => {
+  const mail = reply({ language: 'de' }, { company });
+  expect(mail).toMatchObject({
+    from: '=?UTF-8?B?TcO8bGxlciAmIENv?= <inquiries@mail.example.com>',
+    text: `Müller & Co
 
 r
 
@@ -53,70 +50,61 @@ Am 20. November 2026 um 06:11 UTC schrieben Sie:
 > b
 
 Müller & Co https://www.example.com/de
-Datenschutz https://example.com/?a&b`);
-    expect(html).toContain('border-top:4px solid #0b7a75');
-    expect(html).toMatch(/<p [^>]*>Müller &#38; Co<\/p>\n<div[^>]*>r<\/div>/);
-    expect(html).toContain(
-      '<a href="https://www.example.com/de" dir="auto">Müller &#38; Co</a> · <a href="https://example.com/?a&#38;b" dir="auto">Datenschutz</a></p>',
-    );
+Datenschutz https://example.com/?a&b`,
   });
+  for (const part of [
+    'border-top:4px solid #0b7a75',
+    '>Müller &#38; Co</p>\n<div',
+    '<a href="https://www.example.com/de" dir="auto">Müller &#38; Co</a> · <a href="https://example.com/?a&#38;b" dir="auto">Datenschutz</a></p>',
+  ]) {
+    expect(mail?.html).toContain(part);
+  }
+});
 
-  it('has links where the reply names pages, and none where the inquiry does', () => {
-    const html = reply({
-      reply: 'See https://example.com/a.',
-      body: 'https://example.com/b',
-    })?.html;
-    expect(html).toContain('See <a href="https://example.com/a">https://example.com/a</a>.');
-    expect(html?.match(/<a /g)).toHaveLength(1);
-  });
+it('has links where the reply names pages, and none where the inquiry does', () => {
+  const html = reply({ reply: 'See https://example.com/a.', body: 'https://example.com/b' })?.html;
+  expect(html).toContain('See <a href="https://example.com/a">https://example.com/a</a>.');
+  expect(html?.match(/<a /g)).toHaveLength(1);
+});
 
-  it.each([
-    ['', 'a@example.com'],
-    ['A "B", <eve@example.org>', String.raw`"A \"B\", <eve@example.org>" <a@example.com>`],
-    ['=?utf-8?Q?x?=\r\nBcc: eve', '"= ?utf-8?Q?x?= Bcc: eve" <a@example.com>'],
-    ['漢'.repeat(12), `=?UTF-8?B?${'5ryi'.repeat(11)}?= =?UTF-8?B?5ryi?= <a@example.com>`],
-  ])('is from %j', (name, from) => expect(formatFrom(name, 'a@example.com')).toBe(from));
+it.each([
+  ['', 'a@example.com'],
+  ['A "B", <eve@example.org>', String.raw`"A \"B\", <eve@example.org>" <a@example.com>`],
+  ['=?utf-8?Q?x?=\r\nBcc: eve', '"= ?utf-8?Q?x?= Bcc: eve" <a@example.com>'],
+  ['漢'.repeat(12), `=?UTF-8?B?${'5ryi'.repeat(11)}?= =?UTF-8?B?5ryi?= <a@example.com>`],
+])('is from %j', (name, from) => expect(formatFrom(name, 'a@example.com')).toBe(from));
 
-  it.each(LANGUAGES)(
-    'is in the language of the inquiry, otherwise in that of the stage: %s',
-    (language) => {
-      const mail = reply({ subject: ' ', language });
-      expect(mail).toEqual(reply({ subject: ' ' }, { language }));
-      expect(mail?.subject).toBe(`Re: ${NO_SUBJECT[language]}`);
-      const [dir, side] = language === 'ar' ? ['rtl', 'right'] : ['ltr', 'left'];
-      expect(mail?.html).toContain(`<html lang="${language}" dir="${dir}">`);
-      expect(mail?.html).toContain(`border-${side}:3px`);
-    },
-  );
+it.each(LANGUAGES)(
+  'is in the language of the inquiry, otherwise in that of the stage: %s',
+  (language) => {
+    const mail = reply({ subject: ' ', language });
+    expect(mail).toEqual(reply({ subject: ' ' }, { language }));
+    expect(mail?.subject).toBe(`Re: ${NO_SUBJECT[language]}`);
+    const [dir, side] = language === 'ar' ? ['rtl', 'right'] : ['ltr', 'left'];
+    expect(mail?.html).toContain(`<html lang="${language}" dir="${dir}">`);
+    expect(mail?.html).toContain(`border-${side}:3px`);
+  },
+);
 
-  it('holds all of a reply of 390 KB, and the beginning of a long original', () => {
-    const long = `${'r'.repeat(390_000)} end`;
-    const { text, html } = reply({ reply: long, body: 'b '.repeat(15_000) }) ?? {};
-    expect(text).toContain(long);
-    expect(html).toContain(long);
-    expect(text?.match(/b/g)).toHaveLength(10_001);
-    expect(text).toMatch(/\n> \[…\]$/);
-  });
+it('holds all of a reply of 390 KB, and the beginning of a long original', () => {
+  const long = `${'r'.repeat(390_000)} end`;
+  const { text, html } = reply({ reply: long, body: 'b '.repeat(15_000) }) ?? {};
+  for (const part of [text, html]) expect(part).toContain(long);
+  expect(text?.match(/b/g)).toHaveLength(10_001);
+  expect(text).toMatch(/\n> \[…\]$/);
 });
 
 it('an acknowledgement says that the inquiry has arrived and what to expect, as an automatic reply, and nothing of what the user wrote', () => {
-  const written = {
-    subject: 'Buy this',
-    body: 'https://attacker.example/',
-    language: 'de',
-  } as const;
+  const written = { ...ANSWERED, subject: 'Buy', body: 'https://attacker.example/' };
   const { name, expectation } = company;
-  const mail = createAcknowledgementMail(
-    { ...ANSWERED, ...written },
-    { ...SETTINGS, company: { name, expectation } },
-  );
-  expect(mail).toMatchObject({
+  const settings = { ...SETTINGS, company: { name, expectation } };
+  expect(createAcknowledgementMail({ ...written, language: 'de' }, settings)).toMatchObject({
     to: 'ana@example.com',
     replyTo: 'support@example.com',
     subject: 'Wir haben Ihre Anfrage erhalten',
     headers: { 'Auto-Submitted': 'auto-replied' },
-    text: `Müller & Co\n\nWir haben Ihre Anfrage erhalten.\nZwei Tage.\n\nReferenz 01a1f794-6f77`,
+    text: 'Müller & Co\n\nWir haben Ihre Anfrage erhalten.\nZwei Tage.\n\nReferenz 01a1f794-6f77',
+    html: expect.not.stringMatching(/Buy|attacker/),
     tags: { inquiry: id, mail: 'acknowledgement' },
   });
-  expect(mail?.html).not.toMatch(/Buy this|attacker/);
 });

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { createMailerInstances, toReply } from '../helpers/mailer-instances.ts';
-import type { StreamRecord } from '../helpers/mailer.ts';
+import { createMailerInstances } from '../helpers/mailer-instances.ts';
+import { toReply, type StreamRecord } from '../helpers/mailer.ts';
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
 import { createTally, isHard, select } from '../helpers/tally.ts';
 
@@ -64,13 +64,15 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
         for (const batch of batches.filter((_, n) => n % 4 === shard)) await deliver(batch);
       });
       // Replies come by a mapping of their own (infra/terraform/mailer).
-      expect(await replies.handle(records.slice(0, 20).map(toReply))).toEqual([]);
+      expect(await replies.handle(records.slice(0, 20).map((record) => toReply(record)))).toEqual(
+        [],
+      );
       answered += 20;
       expect(all.mailed('reply')).toHaveLength(answered);
       await Promise.all(shards);
-      const before = all.digests().length;
+      const before = all.lists('digest').length;
       await Promise.all([inquiries.tick(), replies.tick(), all.create().tick()]);
-      expect(all.digests().length - before).toBeLessThanOrEqual(1);
+      expect(all.lists('digest').length - before).toBeLessThanOrEqual(1);
     }
     for (let later = 1; later <= 120; later++) {
       all.time += 300_000;
@@ -78,7 +80,7 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
     }
 
     const single = new Set(all.mailed('inquiry'));
-    const digests = all.digests();
+    const digests = all.lists('digest');
     const named = digests.flatMap(({ references }) => references);
     const mentions = [...named, ...[...single].map(toReference)];
     expect(new Set(mentions).size).toBe(mentions.length);

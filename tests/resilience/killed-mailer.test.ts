@@ -8,12 +8,8 @@ import { createInbox } from '../../inbox/store.ts';
 import { HOUR } from '../../src/limits.ts';
 import { MailRejected, type Mail } from '../../src/mailer/send-mail.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import {
-  createMailerInstances,
-  idOf,
-  toReply,
-  type MailerInstances,
-} from '../helpers/mailer-instances.ts';
+import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
+import { idOf, toReply } from '../helpers/mailer.ts';
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
@@ -36,7 +32,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     return async ({ handle }) => handle(records);
   },
   'replies, of which one is rejected': async (all) => {
-    const replies = (await all.write([{ at: START }, { at: START + 1 }])).map(toReply);
+    const replies = (await all.write([{ at: START }, { at: START + 1 }])).map((record) =>
+      toReply(record),
+    );
     const [rejected] = replies.map(idOf);
     all.beforeSend = async ({ tags: { mail, inquiry } }) => {
       if (mail === 'reply' && inquiry === rejected) throw new MailRejected('no');

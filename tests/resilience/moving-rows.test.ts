@@ -8,7 +8,8 @@ import { toShard } from '../../src/entities/keys.ts';
 import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { writeInquiries } from '../helpers/inquiries.ts';
-import { createMailerInstances, idOf } from '../helpers/mailer-instances.ts';
+import { createMailerInstances } from '../helpers/mailer-instances.ts';
+import { idOf } from '../helpers/mailer.ts';
 import { createOwnTable, removeRow, type OwnTable } from '../helpers/own-table.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
@@ -100,7 +101,7 @@ describeOnDynamoDbLocal('readers beside writers', (endpoint) => {
       await mailer.tick();
     }
     await Promise.all(operators);
-    const counts = all.digests().map(({ count }) => count);
+    const counts = all.lists('digest').map(({ count }) => count);
     expect(counts).toHaveLength(13);
     expect(counts.reduce((sum, count) => sum + count) + all.mailed('inquiry').length).toBe(
       DIGESTED,

@@ -4,7 +4,6 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import {
-  inquiriesPath,
   type ErrorResponseBody,
   type Inquiry,
   type InquiryListResponse,
@@ -223,7 +222,7 @@ async function examine(event: unknown): Promise<void> {
   };
   const method =
     statusCode === 405 ? 'PUT' : String(get(event, 'requestContext', 'http', 'method'));
-  checkAnswer(method, inquiriesPath, { status: statusCode, headers: answered, text: body, json });
+  checkAnswer(method, { status: statusCode, headers: answered, text: body, json });
   expect(answered['access-control-allow-origin']).toBe(ORIGIN);
   expect('idempotency-replayed' in answered).toBe(outcome === 'replay');
   expect(store.rows.length).toBe(stored + (outcome === 201 ? 1 : 0));
