@@ -22,32 +22,25 @@ const TEXTS = {
   arabic: 'مرحبا،\nالمصباح معطل.\n\nAna Beck, Example Ltd.',
   hostile: HOSTILE_TEXTS.join('\n'),
 };
-const MAILS = Object.entries(TEXTS).flatMap(([kind, text]) => {
-  const inquiry = {
-    ...INQUIRY,
-    subject: text.slice(0, 2_000),
-    body: text,
-    reply: text,
-    isEmailVerified: true,
-  };
+const MAILS = Object.entries(TEXTS).flatMap(([kind, body]) => {
+  const texts = { subject: body.slice(0, 2_000), body, reply: body };
+  const inquiry = { ...INQUIRY, ...texts, isEmailVerified: true };
   const failure = {
     mail: 'reply',
-    address: text.slice(0, 500),
     why: 'bounce',
-    diagnostics: text,
+    address: texts.subject,
+    diagnostics: body,
   } as const;
-  const named = [inquiry, { ...inquiry, email: text }];
   const mails = [
     createInquiryMail(inquiry, SETTINGS),
-    createDailyMail({ count: 2, days: 3, named }, SETTINGS),
+    createDailyMail({ count: 1, days: 3, named: [{ ...inquiry, email: body }] }, SETTINGS),
     createNoticeMail(failure, SETTINGS, inquiry),
-    ...(['en', 'ar'] as const).flatMap((language) =>
-      [createReplyMail, createAcknowledgementMail].map((create) =>
-        create({ ...inquiry, language }, SETTINGS),
-      ),
-    ),
+    ...(['en', 'ar'] as const).flatMap((language) => [
+      createReplyMail({ ...inquiry, language }, SETTINGS),
+      createAcknowledgementMail({ ...inquiry, language }, SETTINGS),
+    ]),
   ];
-  return mails.map((mail) => [mail?.tags['mail'] ?? '', kind, mail?.html ?? ''] as const);
+  return mails.map((mail) => [kind, mail?.tags['mail'] ?? '', mail?.html ?? ''] as const);
 });
 
 // Some mail programs leave out style sheets, and all show the subject, not the title.
@@ -56,7 +49,7 @@ const validator = new HtmlValidate({ root: true, extends: ['html-validate:recomm
 
 /** What some programs lack or have in part; caniemail takes overflow-wrap for overflow, too. */
 // oxfmt-ignore
-const LACKING = new Set([
+const LACKING = [
   // A word that is longer than a line is wider than the mail.
   'overflow-wrap', 'overflow', 'word-break', 'table-layout',
   // The program chooses the colours of dark mode itself.
@@ -69,16 +62,16 @@ const LACKING = new Set([
   'dir attribute',
   // Nothing is lost: what is missing or wrong is not used.
   'border', 'font-size', 'font-weight', 'lang attribute', 'margin', 'padding', 'text-align', 'width property',
-]);
+];
 const CLIENTS = ['gmail.*', 'apple-mail.*', 'outlook.*', 'yahoo.*', 'samsung-email.*'] as const;
 
 it.each(MAILS)(
-  'the HTML of the mail %s, %s, is valid, and mail programs show it',
-  (_name, _kind, html) => {
+  'the HTML of a mail, %s, %s, is valid, and mail programs show it',
+  (_kind, _name, html) => {
     const findings = validator.validateStringSync(html).results.flatMap(({ messages }) => messages);
-    expect(findings.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+    expect(findings).toEqual([]);
     const { issues } = caniemail({ clients: [...CLIENTS], html });
     const found = [...issues.errors.values(), ...issues.warnings.values()].flat();
-    expect(found.map(({ title }) => title).filter((title) => !LACKING.has(title))).toEqual([]);
+    expect(LACKING).toEqual(expect.arrayContaining(found.map(({ title }) => title)));
   },
 );
