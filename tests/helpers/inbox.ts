@@ -91,9 +91,12 @@ export async function openInbox({
     url: proxy.url,
     inbox: createInbox(client, own.name, now),
     deliveries: createDeliveryEntity(own.name, own.client),
-    /** Runs a verb on this table. */
-    run: (args: readonly string[], options?: IoOptions) =>
-      runInbox(['--data', folder, ...args], options),
+    /** Runs a line on this table, unless the line names another place. */
+    run(line: string | readonly string[], options?: IoOptions) {
+      const args = typeof line === 'string' ? line.split(' ').filter(Boolean) : line;
+      const isPlaced = args.some((word) => word === '--stage' || word === '--data');
+      return runInbox(isPlaced ? args : [...args, '--data', folder], options);
+    },
     /** Stores an inquiry that was created the given milliseconds ago. */
     async add(age: number, change: Partial<StoredInquiry> = {}): Promise<StoredInquiry> {
       const time = now() - age;

@@ -1,62 +1,48 @@
+/** What the command prints: texts, tables and times at a terminal, CSV; and the times that it takes. */
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { parseSince } from '../../inbox/arguments.ts';
 import { toCsvText } from '../../inbox/export.ts';
 import { cutText, formatTable, formatTime } from '../../inbox/output.ts';
-
-import { escapeUnsafe, escapeLines, wrapLine, wrapUsage } from '../../lib/terminal-text.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import { formatAge, formatDuration } from '../../inbox/words.ts';
+import { escapeLines, wrapLine, wrapUsage } from '../../lib/terminal-text.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
-describe('text of users on a terminal', () => {
-  it.each([
-    ['\u001b[31m\u009b2J\u0000\n\t', String.raw`\u001b[31m\u009b2J\u0000\n\t`],
-    ['\u202Ea\u2066x\u200E\u061C', String.raw`\u202ea\u2066x\u200e\u061c`],
-    ['a\u2028b\u2029', String.raw`a\u2028b\u2029`],
-    ['\ud800 and \udfff', String.raw`\ud800 and \udfff`],
-    ['zero\u200Bwidth x\u200Dy', String.raw`zero\u200bwidth x\u200dy`],
-    ['1️⃣ ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 葛\u{E0100} क्‍ष', '1️⃣ ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 葛\u{E0100} क्‍ष'],
-    ['👩‍👩‍👧‍👦 שלום نعم می‌خواهم 漢字', '👩‍👩‍👧‍👦 שלום نعم می‌خواهم 漢字'],
-  ])('%j is shown as %j', (text, expected) => {
-    expect(escapeUnsafe(text)).toBe(expected);
-  });
-
-  it('keeps its lines where lines are allowed, and a tab is four spaces', () => {
-    expect(escapeLines('a\r\nb\n\tc\rd\u001b')).toEqual(['a', 'b', String.raw`    c\rd\u001b`]);
-  });
+it.each([
+  ['\u001b[31m\u009b2J\u0000', String.raw`\u001b[31m\u009b2J\u0000`],
+  ['\u202Ea\u2066x\u200E\u061C', String.raw`\u202ea\u2066x\u200e\u061c`],
+  ['\u2028\u2029 \ud800 \udfff', String.raw`\u2028\u2029 \ud800 \udfff`],
+  ['zero\u200Bwidth x\u200Dy', String.raw`zero\u200bwidth x\u200dy`],
+  ['👩‍👧 1️⃣ 葛\u{E0100} क्‍ष می‌خواهم', '👩‍👧 1️⃣ 葛\u{E0100} क्‍ष می‌خواهم'],
+  ['a\r\nb\n\tc\rd', 'a\nb\n    c\\rd'],
+])('%j is shown as %j', (text, expected) => {
+  expect(escapeLines(text)).toEqual(expected.split('\n'));
 });
 
-describe('cutText', () => {
-  it.each([
-    ['abc', 3, 'abc'],
-    ['abcd', 3, 'ab…'],
-    ['漢字漢字', 5, '漢字…'],
-    ['漢字漢字', 4, '漢…'],
-    ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 4, '👩‍👩‍👧‍👦👩‍👩‍👧‍👦'],
-    ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 3, '👩‍👩‍👧‍👦…'],
-    ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
-    // A character under a pile of marks cannot be shown.
-    [`a${'\u0301'.repeat(500)}b`, 10, '\uFFFDb'],
-  ])('%j in %d columns is %j', (text, columns, expected) => {
-    expect(cutText(text, columns)).toBe(expected);
-  });
+it.each([
+  ['abc', 3, 'abc'],
+  ['abcd', 3, 'ab…'],
+  ['漢字漢字', 5, '漢字…'],
+  ['漢字漢字', 4, '漢…'],
+  ['👩‍👧👩‍👧', 4, '👩‍👧👩‍👧'],
+  ['👩‍👧👩‍👧', 3, '👩‍👧…'],
+  ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
+  // A character under a pile of marks cannot be shown.
+  [`a${'\u0301'.repeat(500)}b`, 10, '\uFFFDb'],
+])('%j in %d columns is %j', (text, columns, expected) => {
+  expect(cutText(text, columns)).toBe(expected);
 });
 
 it('a usage is broken at words where the terminal is too narrow for it, and columns stay', () => {
-  const usage = `Usage: npm run x -- [options]
-
-  --all  answered ones, too; of
-         others, it says so`;
+  const usage = 'Usage: npm run x -- [options]\n\n  --all  answered ones, too; of\n         others';
   expect(wrapUsage(usage, 80)).toBe(usage);
-  expect(wrapUsage(usage, 22)).toBe(`Usage: npm run x --
-           [options]
-
-  --all  answered
-         ones, too; of
-         others, it
-         says so`);
+  expect(wrapUsage(usage, 22)).toBe(
+    'Usage: npm run x --\n           [options]\n\n  --all  answered\n         ones, too; of\n         others',
+  );
+  const line = 'word '.repeat(80_000);
+  expect(wrapLine(line, 0)).toBe(line);
 });
 
 describe('a table', () => {
@@ -65,31 +51,16 @@ describe('a table', () => {
   });
 
   it.each([
-    [
-      'cuts the widest texts',
-      40,
-      'ana@example.com',
-      'x'.repeat(100),
-      `ana@example.com  ${'x'.repeat(18)}…`,
-    ],
-    [
-      'cuts nothing below eight columns',
-      10,
-      'ana@example.com',
-      'subject no. 1',
-      'ana@exa…  subject…',
-    ],
-  ])('%s on a terminal of %d columns', (_, width, email, subject, row) => {
+    // The widest texts are cut, nothing below eight columns; from right to left, text is isolated so that columns keep their order.
+    [40, 'ana@example.com', 'x'.repeat(100), `ana@example.com  ${'x'.repeat(18)}…`],
+    [10, 'ana@example.com', 'subject no. 1', 'ana@exa…  subject…'],
+    [80, 'a@b', 'Re: שלום', 'a@b    \u2068Re: שלום\u2069'],
+  ])('on a terminal of %d columns has %j and %j', (width, email, subject, row) => {
     expect(formatTable(columns, [['1', email, subject]], width).split('\n')[1]).toBe(`1   ${row}`);
   });
 
-  it('isolates text that is written from right to left, so that columns keep their order', () => {
-    const [, row] = formatTable(columns, [['1', 'a@b', 'Re: שלום']], 80).split('\n');
-    expect(row).toBe('1   a@b    \u2068Re: שלום\u2069');
-  });
-
   it.each([40, 200])(
-    'has rows of at most %d columns, and cells at the same column in each',
+    'of hostile texts has no row of more than %d columns, and cells at the same column',
     (width) => {
       const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, 'END']);
       const lines = formatTable(columns, rows, width).split('\n').slice(0, -1);
@@ -99,6 +70,15 @@ describe('a table', () => {
       expect(new Set(places).size).toBe(1);
     },
   );
+});
+
+it('show indents texts, in broken lines too, so that they cannot look like headings', () => {
+  const body = `Reply\n\n${'xy '.repeat(13)}Answer   answered by R`;
+  const lines = formatInquiry({ ...INQUIRY, body }, 40).split('\n');
+  expect(lines.filter((line) => /^(Reply|Answer|Expires)/.test(line))).toEqual([
+    'Answer     not yet',
+  ]);
+  expect(lines).toEqual(expect.arrayContaining(['  Reply', '  Answer   answered by R']));
 });
 
 it.each([
@@ -117,32 +97,24 @@ it('a time is local, with its zone; what is no time stays as it is', () => {
   expect(formatTime('soon')).toBe('soon');
 });
 
-describe('--since', () => {
-  const NOW = Date.parse('2026-11-21T12:00:00Z');
-  it.each([
-    ['30m', NOW - 30 * 60_000],
-    ['2w', NOW - 14 * 86_400_000],
-    ['2026-11-01', new Date(2026, 10, 1).getTime()],
-    ['2024-02-29', new Date(2024, 1, 29).getTime()],
-    ['2026-11-01T10:30', new Date(2026, 10, 1, 10, 30).getTime()],
-    ['2026-11-01T10:30:05.123+09:00', Date.UTC(2026, 10, 1, 1, 30, 5, 123)],
-  ])('takes %s', (text, expected) => {
-    expect(parseSince(text, NOW)).toBe(expected);
-  });
+const NOW = Date.parse('2026-11-21T12:00:00Z');
 
-  it.each([
-    '',
-    '7',
-    '-7d',
-    '7y',
-    '2026-02-30',
-    '2026-02-30T10:00Z',
-    '2026-11-01T25:00',
-    '\u001b[2J',
-  ])('refuses %j in one line', (text) => {
-    expect(() => parseSince(text, NOW)).toThrow(/^--since must be [^\p{Cc}]*$/u);
-  });
+it.each([
+  ['30m', NOW - 30 * 60_000],
+  ['2w', NOW - 14 * 86_400_000],
+  ['2024-02-29', new Date(2024, 1, 29).getTime()],
+  ['2026-11-01T10:30', new Date(2026, 10, 1, 10, 30).getTime()],
+  ['2026-11-01T10:30:05.123+09:00', Date.UTC(2026, 10, 1, 1, 30, 5, 123)],
+])('--since takes %s', (text, expected) => {
+  expect(parseSince(text, NOW)).toBe(expected);
 });
+
+it.each(['', '-7d', '7y', '2026-02-30', '2026-02-30T10:00Z', '2026-11-01T25:00', '\u001b[2J'])(
+  '--since refuses %j in one line',
+  (text) => {
+    expect(() => parseSince(text, NOW)).toThrow(/^--since must be [^\p{Cc}]*$/u);
+  },
+);
 
 it.each([
   ...Array.from('=+-@＝＋－＠', (sign): [string, string] => [`${sign}1`, `'${sign}1`]),
@@ -154,17 +126,4 @@ it.each([
   ['a = b - c, x@example.com', 'a = b - c, x@example.com'],
 ])('%j is written as %j for a spreadsheet', (text, expected) => {
   expect(toCsvText(text)).toBe(expected);
-});
-
-it('show indents texts, in broken lines too, so that they cannot look like headings', () => {
-  const text = `Reply\n\n${'xy '.repeat(13)}Answer   answered by R`;
-  const lines = formatInquiry({ ...INQUIRY, body: text }, 40).split('\n');
-  expect(lines.filter((line) => /^(Reply|Answer)/.test(line))).toEqual(['Answer     not yet']);
-  expect(lines).toEqual(expect.arrayContaining(['  Reply', '  Answer   answered by R']));
-  expect(lines.join()).not.toContain('Expires');
-});
-
-it('shows a line of any length on a terminal that does not know its width', () => {
-  const line = 'word '.repeat(80_000);
-  expect(wrapLine(line, 0)).toBe(line);
 });

@@ -1,10 +1,10 @@
-/** The inbox behind the command and the page, on both engines and under faults. */
+/** The inbox behind the command and the page: what verbs cannot show, such as paging, races and faults. */
 import { UUID } from 'uuidv7';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sendAll } from '../../inbox/batches.ts';
 import { parseReply, type InquiryFilter } from '../../inbox/store.ts';
 import { toShard } from '../../src/entities/keys.ts';
-import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
+import { EMAIL, SUB } from '../helpers/events.ts';
 import { answerAfter, cutConnection, refuse, type Fault } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { beforehand, onRequest, openInbox } from '../helpers/inbox.ts';
@@ -12,6 +12,8 @@ import { beforehand, onRequest, openInbox } from '../helpers/inbox.ts';
 type Row = Record<'pk' | 'sk', unknown>;
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
+const reply_at = new Date(NOW).toISOString();
+const REPLY = { reply: 'Yes.', respondent: 'R' };
 
 /** An id of the given millisecond. */
 const idAt = (milliseconds: number): string => UUID.fromFieldsV7(milliseconds, 1, 2, 3).toString();
@@ -19,57 +21,44 @@ const idAt = (milliseconds: number): string => UUID.fromFieldsV7(milliseconds, 1
 /** An inbox on a table of its own, at a fixed time. */
 async function open(pageSize = 1_000) {
   const table = await openInbox({ pageSize, now: () => NOW });
-  const listIds = async (filter?: InquiryFilter): Promise<string[]> =>
-    (await Array.fromAsync(table.inbox.list(filter))).flat().map(({ id }) => id);
   const readAll = async () => (await Array.fromAsync(table.inbox.listInFull())).flat();
-  return { ...table, listIds, readAll };
+  return { ...table, readAll };
 }
 
-describe('list', () => {
-  it('filters and orders over all owners and pages, with what the index holds', async () => {
-    const { inbox, add, listIds } = await open(2);
-    const answered = { respondent: 'R', reply_at: new Date(NOW).toISOString() };
-    const rows = [
-      await add(1_000, answered),
-      await add(2_000, { email: 'b@example.com', cognito_sub: 'sub-b' }),
-      await add(3_000, { email: 'Ana@example.com', ...answered }),
-      await add(4_000),
-    ];
-    for (let n = 5; n <= 40; n++) {
-      rows.push(await add(n * 1_000, { email: 'c@d.e', cognito_sub: `${n}` }));
-    }
-    const since = NOW - 4_000;
-    const cases: [string, InquiryFilter, number[]][] = [
-      ['all of them, newest first', {}, [...rows.keys()]],
-      ['what is unanswered', { isAnswered: false, since }, [1, 3]],
-      ['an email, byte for byte', { email: 'Ana@example.com' }, [2]],
-      ['a sub under all its emails', { sub: SUB }, [0, 2, 3]],
-      ['since a millisecond, inclusive', { since: NOW - 3_000 }, [0, 1, 2]],
-      ['since the next millisecond', { since: NOW - 2_999 }, [0, 1]],
-      ['before an id', { before: idAt(NOW - 2_500), since }, [2, 3]],
-      ['an empty range', { before: idAt(NOW - 3_000), since: NOW }, []],
-      ['the oldest after an id', { order: 'oldest', after: rows[3]?.id }, [2, 1, 0]],
-      ['all at once', { since, before: idAt(NOW), isAnswered: false, email: 'b@example.com' }, [1]],
-    ];
-    for (const [name, filter, expected] of cases) {
-      expect([name, await listIds(filter)]).toEqual([name, expected.map((n) => rows[n]?.id)]);
-    }
-    const pages = await Array.fromAsync(inbox.list());
-    expect(pages.length).toBeGreaterThan(1);
-    const { subject: _, body: _body, ...indexed } = rows[0] ?? INQUIRY;
-    expect(pages.flat()[0]).toEqual(indexed);
-  });
-
-  it('has no idempotency keys, nor is one found by the id of its inquiry', async () => {
-    const { client, name: table, inbox, add, listIds, readAll, remove } = await open(2);
-    const row = await add(1_000);
-    await writeIdempotencyKey({ client, table }, row);
-    expect(await listIds({ withExpired: true, sub: SUB, email: EMAIL })).toEqual([row.id]);
-    expect(await readAll()).toEqual([row]);
-    await remove(row);
-    expect(await inbox.get(row.id)).toBe(undefined);
-    expect(await inbox.answer(row.id, { respondent: 'R' })).toEqual({ status: 'not-found' });
-  });
+it('lists by filters over all owners and pages, with what the index holds, and no idempotency keys', async () => {
+  const { client, name, inbox, add, remove } = await open(2);
+  const rows = [
+    await add(1_000, { respondent: 'R', reply_at }),
+    await add(2_000, { email: 'b@example.com', cognito_sub: 'sub-b' }),
+    await add(3_000, { email: 'Ana@example.com', respondent: 'R', reply_at }),
+    await add(4_000),
+  ] as const;
+  const others = [];
+  for (let n = 5; n <= 40; n++) others.push(await add(n * 1_000, { cognito_sub: `${n}` }));
+  await writeIdempotencyKey({ client, table: name }, rows[3]);
+  const since = NOW - 4_000;
+  for (const [filter, ...expected] of [
+    [{ isAnswered: false, since }, 1, 3],
+    [{ email: 'Ana@example.com' }, 2],
+    [{ sub: SUB, withExpired: true }, 0, 2, 3],
+    // The boundaries are inclusive, those of ids are not.
+    [{ since: NOW - 3_000 }, 0, 1, 2],
+    [{ since: NOW - 2_999 }, 0, 1],
+    [{ before: rows[1].id, since }, 2, 3],
+    [{ before: idAt(NOW - 3_000), since: NOW }],
+    [{ order: 'oldest', after: rows[3].id }, 2, 1, 0],
+    [{ since, before: idAt(NOW), isAnswered: false, email: 'b@example.com' }, 1],
+    [{ sub: SUB, email: EMAIL, isAnswered: true }, 0],
+  ] as [InquiryFilter, ...number[]][]) {
+    const found = (await Array.fromAsync(inbox.list(filter))).flat();
+    expect([filter, found.map(({ id }) => id)]).toEqual([filter, expected.map((n) => rows[n]?.id)]);
+  }
+  const pages = await Array.fromAsync(inbox.list());
+  expect(pages.length).toBeGreaterThan(1);
+  const indexed = [...rows, ...others].map(({ subject: _subject, body: _body, ...row }) => row);
+  expect(pages.flat()).toEqual(indexed);
+  await remove(rows[3]);
+  expect(await inbox.answer(rows[3].id, REPLY)).toEqual({ status: 'not-found' });
 });
 
 /** A replica that has not got the latest writes: only strongly consistent reads find something. */
@@ -80,7 +69,7 @@ const lag: Fault = async ({ receive, forward, response }) => {
   response.end(reply?.body ?? '{"Responses":{},"UnprocessedKeys":{},"Items":[],"Count":0}');
 };
 
-it('an inquiry, its texts and all of the table are read as they are stored now', async () => {
+it('reads an inquiry, texts and all of the table as they are stored now', async () => {
   const { inbox, add, meet, readAll } = await open();
   const row = await add(1);
   meet(onRequest(['GetItem', 'BatchGetItem', 'Scan'], () => lag));
@@ -89,123 +78,97 @@ it('an inquiry, its texts and all of the table are read as they are stored now',
   expect((await Array.fromAsync(inbox.scan())).flat()).toEqual([row]);
 });
 
-describe('listInFull', () => {
-  it('has all columns, in the order of the list, over many portions', async () => {
-    const { inbox, add } = await open();
-    const answer = { reply: 'r', reply_at: 't', respondent: 'R' };
-    const rows = await Promise.all(
-      Array.from({ length: 90 }, (_, n) => add(n, n % 2 ? {} : answer)),
-    );
-    const portions = await Array.fromAsync(inbox.listInFull());
-    expect(portions.map(({ length }) => length)).toEqual([40, 40, 10]);
-    expect(portions.flat()).toEqual(rows);
+it('reads texts in the order of the list, and asks again for keys that DynamoDB has not processed', async () => {
+  const { name, inbox, readAll, add, meet, remove } = await open();
+  const rows = [];
+  for (let n = 0; n < 90; n++) rows.push(await add(n));
+  const portions = await Array.fromAsync(inbox.listInFull());
+  expect(portions.map(({ length }) => length)).toEqual([40, 40, 10]);
+  expect(portions.flat()).toEqual(rows);
+  // The first two responses have one row each.
+  const keepFirst = answerAfter(({ body }) => {
+    const { Responses } = JSON.parse(body.toString()) as { Responses: Record<string, Row[]> };
+    const [kept, ...others] = Responses[name] ?? [];
+    const Keys = others.map(({ pk, sk }) => ({ pk, sk }));
+    const left = { Responses: { [name]: [kept] }, UnprocessedKeys: { [name]: { Keys } } };
+    return { body: Buffer.from(JSON.stringify(left)) };
   });
-
-  it('asks again for keys that DynamoDB has not processed, and leaves out a row that is deleted', async () => {
-    const { name, readAll, add, meet, remove } = await open();
-    const rows = [await add(3), await add(2), await add(1)];
-    // The first two responses have one row each.
-    const keepFirst = answerAfter(({ body }) => {
-      const { Responses } = JSON.parse(body.toString()) as { Responses: Record<string, Row[]> };
-      const [kept, ...others] = Responses[name] ?? [];
-      const UnprocessedKeys = { [name]: { Keys: others.map(({ pk, sk }) => ({ pk, sk })) } };
-      return {
-        body: Buffer.from(JSON.stringify({ Responses: { [name]: [kept] }, UnprocessedKeys })),
-      };
-    });
-    meet(onRequest('BatchGetItem', (get) => (get < 2 ? keepFirst : undefined)));
-    expect(await readAll()).toEqual(rows.toReversed());
-    const [old, ...left] = rows;
-    meet(onRequest('BatchGetItem', () => old && beforehand(() => remove(old))));
-    expect(await readAll()).toEqual(left.toReversed());
-  });
+  meet(onRequest('BatchGetItem', (get) => (get < 2 ? keepFirst : undefined)));
+  expect(await readAll()).toEqual(rows);
+  const [newest, ...others] = rows;
+  meet(onRequest('BatchGetItem', () => newest && beforehand(() => remove(newest))));
+  expect(await readAll()).toEqual(others);
 });
 
-describe('answer', () => {
-  const REPLY = { reply: 'Yes.', respondent: 'R' };
-  const reply_at = new Date(NOW).toISOString();
-
-  it('sets the three columns and the place in the index, and nothing else', async () => {
-    const { inbox, add, scan } = await open();
-    const row = await add(1_000, { expires_at: NOW / 1_000 + 60 });
-    const [before] = await scan();
-    expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'answered', reply_at });
-    expect(await scan()).toEqual([{ ...before, ...REPLY, reply_at, inbox: toShard(row.id, true) }]);
-  });
-
-  it('is given once when twenty people answer at the same millisecond', async () => {
-    const { inbox, add } = await open();
-    const { id } = await add(1);
-    const results = await Promise.all(
-      Array.from({ length: 20 }, (_, n) =>
-        inbox.answer(id, { reply: `reply ${n}`, respondent: 'R' }),
-      ),
-    );
-    const winner = results.findIndex(({ status }) => status === 'answered');
-    expect(results.filter(({ status }) => status === 'already-answered')).toHaveLength(19);
-    expect((await inbox.get(id))?.reply).toBe(`reply ${winner}`);
-  });
-
-  it('is reported as given when its response was lost, but not when another one was stored before a retry', async () => {
-    const { inbox, add, meet } = await open();
-    for (const answer of [REPLY, { respondent: 'R' }]) {
-      const { id } = await add(1);
-      let updates = 0;
-      const cut = cutConnection('after', 'reset');
-      meet(onRequest('UpdateItem', (update) => ((updates = update + 1) === 1 ? cut : undefined)));
-      expect(await inbox.answer(id, answer)).toEqual({ status: 'answered', reply_at });
-      expect(updates).toBe(2);
-      expect(await inbox.get(id)).toMatchObject(answer);
-    }
-    const row = await add(1);
-    const answerAndCut: Fault = async (exchange) => {
-      await inbox.answer(row.id, { reply: 'Other.', respondent: 'R' });
-      await cutConnection('before', 'reset')(exchange);
-    };
-    meet(onRequest('UpdateItem', (update) => (update === 0 ? answerAndCut : undefined)));
-    expect(await inbox.answer(row.id, REPLY)).toMatchObject({ status: 'already-answered' });
-    expect((await inbox.get(row.id))?.reply).toBe('Other.');
-  });
-
-  it('creates no row: neither for an unknown id, nor for one that is deleted at the same time; other errors pass', async () => {
-    const { inbox, add, meet, remove, scan } = await open();
-    expect(await inbox.answer(idAt(NOW), REPLY)).toEqual({ status: 'not-found' });
-    const row = await add(1);
-    const name = 'AccessDeniedException';
-    meet(onRequest('UpdateItem', () => refuse(400, name)));
-    await expect(inbox.answer(row.id, REPLY)).rejects.toMatchObject({ name });
-    meet(onRequest('UpdateItem', () => beforehand(() => remove(row))));
-    expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'not-found' });
-    expect(await scan()).toEqual([]);
-  });
-});
-
-describe('a batch', () => {
+it('waits longer while nothing of a batch is processed, and gives it up', async () => {
+  const sent: string[] = [];
+  const waits: number[] = [];
+  const left = ['bc', 'bc', 'bc', 'c'];
   const toKeys = (pk: string) => ({ pk, sk: pk });
-
-  it('is sent again with what is left, waits longer while nothing is processed, and is given up', async () => {
-    const sent: string[][] = [];
-    const waits: number[] = [];
-    const left = [['b', 'c'], ['b', 'c'], ['b', 'c'], ['c']];
-    const send = async (keys: string[]) => ({
-      unprocessed: (left[sent.push(keys) - 1] ?? keys).map(toKeys),
-    });
-    const sleep = async (milliseconds: number) => waits.push(milliseconds);
-    const name = 'ThrottlingException';
-    await expect(sendAll(['a', 'b', 'c'], toKeys, send, sleep)).rejects.toMatchObject({ name });
-    const [first, second] = [
-      ['a', 'b', 'c'],
-      ['b', 'c'],
-    ];
-    expect(sent.slice(0, 5)).toEqual([first, second, second, second, ['c']]);
-    expect(waits).toEqual([50, 100, 200, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400]);
-  });
+  const send = async (keys: string[]) => {
+    const unprocessed = Array.from(left[sent.push(keys.join('')) - 1] ?? 'c', toKeys);
+    return { unprocessed };
+  };
+  const sleep = async (milliseconds: number) => waits.push(milliseconds);
+  const name = 'ThrottlingException';
+  await expect(sendAll(['a', 'b', 'c'], toKeys, send, sleep)).rejects.toMatchObject({ name });
+  expect(sent.slice(0, 5)).toEqual(['abc', 'bc', 'bc', 'bc', 'c']);
+  expect(waits).toEqual([50, 100, 200, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400]);
 });
 
-it.each([
-  ['a\r\nb\rc\n\nd \t\n\n', 'a\nb\nc\n\nd'],
-  ['  indented', '  indented'],
-  ['\ud800x', '\uFFFDx'],
-])('the text of a reply %j becomes %j', (text, expected) => {
-  expect(parseReply(text)).toBe(expected);
+it('an answer sets the three columns and the place in the index, and nothing else', async () => {
+  const { inbox, add, scan } = await open();
+  const row = await add(1_000, { expires_at: NOW / 1_000 + 60 });
+  const [before] = await scan();
+  expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'answered', reply_at });
+  expect(await scan()).toEqual([{ ...before, ...REPLY, reply_at, inbox: toShard(row.id, true) }]);
+});
+
+it('one answer is given when twenty people answer at the same millisecond', async () => {
+  const { inbox, add } = await open();
+  const { id } = await add(1);
+  const replies = Array.from({ length: 20 }, (_, n) => `reply ${n}`);
+  const results = await Promise.all(
+    replies.map((reply) => inbox.answer(id, { reply, respondent: 'R' })),
+  );
+  const winner = results.findIndex(({ status }) => status === 'answered');
+  expect(results.filter(({ status }) => status === 'already-answered')).toHaveLength(19);
+  expect((await inbox.get(id))?.reply).toBe(replies[winner]);
+});
+
+it('an answer is given when its response was lost, but not when another one came before the retry', async () => {
+  const { inbox, add, meet } = await open();
+  const lost = cutConnection('after', 'reset');
+  for (const answer of [REPLY, { respondent: 'R' }]) {
+    const { id } = await add(1);
+    let updates = 0;
+    meet(onRequest('UpdateItem', () => (updates++ === 0 ? lost : undefined)));
+    expect(await inbox.answer(id, answer)).toEqual({ status: 'answered', reply_at });
+    expect(updates).toBe(2);
+    expect(await inbox.get(id)).toMatchObject(answer);
+  }
+  const { id } = await add(1);
+  const other = { reply: 'Other.', respondent: 'R' };
+  const answerAndCut: Fault = async (exchange) => {
+    await inbox.answer(id, other);
+    await cutConnection('before', 'reset')(exchange);
+  };
+  meet(onRequest('UpdateItem', (update) => (update === 0 ? answerAndCut : undefined)));
+  expect(await inbox.answer(id, REPLY)).toMatchObject({ status: 'already-answered' });
+  expect(await inbox.get(id)).toMatchObject(other);
+});
+
+it('an answer creates no row for what is deleted at the same time, and other errors pass', async () => {
+  const { inbox, add, meet, remove, scan } = await open();
+  const row = await add(1);
+  const name = 'AccessDeniedException';
+  meet(onRequest('UpdateItem', () => refuse(400, name)));
+  await expect(inbox.answer(row.id, REPLY)).rejects.toMatchObject({ name });
+  meet(onRequest('UpdateItem', () => beforehand(() => remove(row))));
+  expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'not-found' });
+  expect(await scan()).toEqual([]);
+});
+
+it('the text of a reply has LF between its lines, no white space at its end and no lone surrogate', () => {
+  expect(parseReply('  a\r\nb\rc\n\n\ud800 \t\n\n')).toBe('  a\nb\nc\n\n\uFFFD');
 });
