@@ -74,10 +74,10 @@ export async function startInboxServer(
   const secret = randomBytes(32).toString('base64url');
   const api = createApi(connection, savedReplies);
   const folder = outputOf(PAGE);
-  const server = await startPageServer<{ readonly origin: string }>({
+  const server = await startPageServer({
     port,
     folder,
-    openerPolicy: 'same-origin',
+    configure: () => connection,
     find: (path) =>
       existsSync(join(folder, path))
         ? undefined
@@ -93,7 +93,7 @@ export async function startInboxServer(
       "require-trusted-types-for 'script'",
       "trusted-types 'none'",
     ],
-    handle(request, response, { origin }) {
+    handle(request, response, origin) {
       if (request.url?.startsWith('/api/') !== true) return false;
       void respond(request, response, connection, async (...parameters) => {
         if (!isEqual(request.headers.authorization ?? '', `Bearer ${secret}`)) {
@@ -109,7 +109,6 @@ export async function startInboxServer(
       return true;
     },
   });
-  server.configure({ origin: server.url });
   return { url: `${server.url}/#${secret}`, close: server.close };
 }
 

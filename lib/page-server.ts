@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import sirv from 'sirv';
+import { readIfThere } from './command-line.ts';
 import { replies } from './gateway-replies.ts';
 import { close, listen, splitTarget } from './loopback-server.ts';
 
@@ -12,50 +12,47 @@ export interface Content {
   readonly data: string;
 }
 
-/** The page for addresses without one; empty where the folder has none. */
-function readNotFoundPage(folder: string): string {
-  const file = join(folder, '404.html');
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
-}
-
 /** The source expression of an inline script or style sheet for a Content-Security-Policy. */
 export const hashOf = (inline: string): string =>
   `'sha256-${createHash('sha256').update(inline).digest('base64')}'`;
 
 /**
- * Serves a page of the local stack on a loopback port: the files of a folder, GET and HEAD only, and what `find`
- * returns. Until it is configured every request gets 503.
+ * Serves a page of this machine on a loopback port: the files of a folder, GET and HEAD only, and what `find` returns.
+ * While `configure` returns nothing, every request gets 503.
  *
+ * @param options.configure - What `find` and `policy` depend on.
  * @param options.policy - Directives of the Content-Security-Policy besides those of every page.
  * @param options.allowOrigin - The Access-Control-Allow-Origin of the files for a request's Origin. Default: none.
  * @param options.handle - Handles a request itself, or returns false.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
-export async function startPageServer<Config>(options: {
+export async function startPageServer<Config>({
+  port,
+  folder,
+  send = sirv(folder, { dev: true }), // in this mode files are read on each request, so that a new build needs no restart
+  ...options
+}: {
   readonly port: number;
   readonly folder: string;
-  /** Cross-Origin-Opener-Policy. */
-  readonly openerPolicy: 'same-origin' | 'unsafe-none';
+  configure(): Config | undefined;
   find(path: string, config: Config): Content | undefined;
   policy(config: Config, url: string): readonly string[];
   allowOrigin?(origin: string | undefined): string | undefined;
-  handle?(request: IncomingMessage, response: ServerResponse, config: Config): boolean;
+  handle?(request: IncomingMessage, response: ServerResponse, url: string): boolean;
   /** Sends other content than the files of the folder. */
   readonly send?:
     | ((request: IncomingMessage, response: ServerResponse, next: () => void) => void)
     | undefined;
 }) {
-  // In this mode files are read on each request, so that a new build needs no restart.
-  const send = options.send ?? sirv(options.folder, { dev: true });
-  let config: Config | undefined;
   const server = createServer((request, response) => {
     const { rawPath } = splitTarget(request);
     const end = (status: number, headers: Record<string, string> = {}, data = '') =>
       void response.writeHead(status, headers).end(request.method === 'HEAD' ? '' : data);
+    const config = options.configure();
     if (config === undefined) return end(replies.unavailable.status);
     // One origin of the page is registered with issuer and gateway; `localhost` is another one.
     if (request.headers.host !== new URL(url).host) return end(302, { location: url + rawPath });
-    if (options.handle?.(request, response, config)) return undefined;
+    if (options.handle?.(request, response, url)) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return end(405, { allow: 'GET, HEAD' });
     }
@@ -66,22 +63,16 @@ export async function startPageServer<Config>(options: {
     response.setHeader('cache-control', 'no-cache');
     response.setHeader('x-content-type-options', 'nosniff');
     response.setHeader('referrer-policy', 'no-referrer');
-    response.setHeader('cross-origin-opener-policy', options.openerPolicy);
+    response.setHeader('cross-origin-opener-policy', 'same-origin');
     const content = options.find(rawPath, config);
     if (content !== undefined) return end(200, { 'content-type': content.type }, content.data);
     const allowed = options.allowOrigin?.(request.headers.origin);
     if (allowed !== undefined) response.setHeader('access-control-allow-origin', allowed);
-    return send(request, response, () =>
-      end(404, { 'content-type': 'text/html; charset=utf-8' }, readNotFoundPage(options.folder)),
-    );
+    return send(request, response, () => {
+      const page = readIfThere(join(folder, '404.html'));
+      end(404, { 'content-type': 'text/html; charset=utf-8' }, page);
+    });
   });
-  const url = `http://127.0.0.1:${await listen(server, options.port)}`;
-  return {
-    url,
-    server,
-    configure(value: Config): void {
-      config = value;
-    },
-    close: () => close(server),
-  };
+  const url = `http://127.0.0.1:${await listen(server, port)}`;
+  return { url, server, close: () => close(server) };
 }

@@ -37,7 +37,7 @@ export async function startMailbox(
     mails.push({ ...mail, at: Date.now() });
     response.end(JSON.stringify({ MessageId: randomUUID() }));
     const destination = mail.Destination?.ToAddresses ?? [];
-    const event = SIMULATOR[destination[0] ?? ''];
+    const event = SIMULATOR[destination.join()];
     if (event === undefined) return;
     const tags = Object.fromEntries(
       mail.EmailTags?.map(({ Name, Value }) => [Name, [Value]]) ?? [],
@@ -45,10 +45,10 @@ export async function startMailbox(
     const text = JSON.stringify({ ...event, mail: { destination, tags } });
     setTimeout(report, REPORT_DELAY, text).unref();
   };
-  const page = await startPageServer<object>({
+  return startPageServer({
     port,
-    folder: join(import.meta.dirname, 'pages/mailbox'),
-    openerPolicy: 'same-origin',
+    folder: join(import.meta.dirname, 'pages'),
+    configure: () => mails,
     find: (path) =>
       path === '/mails' ? { type: 'application/json', data: JSON.stringify(mails) } : undefined,
     // Holds for the content of mails, too, which has inline styles and loads nothing.
@@ -58,12 +58,11 @@ export async function startMailbox(
       "connect-src 'self'",
       'img-src data:',
     ],
-    handle(request, response) {
+    handle(request, response, url) {
+      if (request.url === '/') request.url = '/mailbox.html';
       if (request.url !== '/v2/email/outbound-emails') return false;
-      if (!refuseOtherSites(request, response, page.url)) void receive(request, response);
+      if (!refuseOtherSites(request, response, url)) void receive(request, response);
       return true;
     },
   });
-  page.configure({});
-  return page;
 }

@@ -38,7 +38,13 @@ export type Settings = ReturnType<typeof readSettings>;
 
 /** @throws UsageError for a wrong option or variable. */
 export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
-  refuseOptionsOfNpm(args, env);
+  // npm takes options before `--` for its own, and leaves them in the environment.
+  const taken = Object.keys(OPTIONS).filter((name) => env[`npm_config_${name.replace('-', '_')}`]);
+  if (taken.length > 0) {
+    throw new UsageError(
+      `npm took --${taken.join(' and --')} for itself; write them behind two dashes: npm start -- --port 4000`,
+    );
+  }
   // parseArgs has no optional values.
   const given = args.map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg));
   const options = parseOptions(USAGE, OPTIONS, given);
@@ -47,17 +53,21 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   if (engine !== options.engine) throw refuse('--engine', engineNames.join(' or '), options.engine);
   return {
     port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_530),
+    /** Default: DynamoDB Local if it can run here, otherwise dynalite. */
     engine,
     /** The data folder. */
     folder: resolve(options.data),
     reset: options.reset,
     /** How many inquiries to begin with. */
     seed: seed === undefined ? seed : parseNumber('--seed', seed, 1, 5_000),
+    /** Whether the form is served from its sources, and open pages get their changes. */
     liveForm: options.watch,
+    /** Origins of other pages that may sign in and call the API, as the contact form does. */
     corsOrigins: options['cors-origin'].map(parseOrigin),
+    /** The port of Node's inspector, to debug the function without its timeout. */
     inspect: inspect === undefined ? inspect : parseNumber('--inspect', inspect, 1, 65_535),
-    /** Variables of the function and the mailer. */
-    settings: readVariables(env),
+    /** Of the function and the mailer. */
+    variables: readVariables(env),
   };
 }
 
@@ -94,19 +104,4 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   read('ACKNOWLEDGE', (value) => /^(true|false)$/.test(value), 'true or false');
   read('MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`);
   return variables;
-}
-
-/**
- * npm takes options before `--` for its own, leaves them in the environment and passes their values as arguments.
- *
- * @throws UsageError with the command to write.
- */
-function refuseOptionsOfNpm([first]: readonly string[], env: NodeJS.ProcessEnv): void {
-  const taken = Object.keys(OPTIONS).filter((name) => env[`npm_config_${name.replace('-', '_')}`]);
-  // npm takes --engine for its --engine-strict.
-  if (engineNames.some((name) => name === first)) taken.push('engine');
-  if (taken.length === 0) return;
-  throw new UsageError(
-    `npm took --${taken.join(' and --')} for itself; write them behind two dashes: npm start -- --port 4000`,
-  );
 }

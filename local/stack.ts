@@ -1,59 +1,43 @@
 /** The whole service on one machine: engine, issuer and gateway around the function, mailer and mailbox behind it. */
 import { randomUUID } from 'node:crypto';
 import { inspect as format } from 'node:util';
+import { limits } from '../lib/gateway-replies.ts';
+import { close, listen } from '../lib/loopback-server.ts';
+import type { StackState } from '../lib/running-stack.ts';
 import { createAuthorizer } from './authorizer.ts';
-import { startDemoServer } from './pages/demo-server.ts';
-import { startDocsServer } from './pages/docs-server.ts';
-import {
-  startEngine,
-  dynamoDbLocalUnavailableReason,
-  type EngineName,
-} from './database/engines.ts';
-import { startFormServer } from './pages/form-server.ts';
+import { dynamoDbLocalUnavailableReason, startEngine } from './database/engines.ts';
+import { openTable } from './database/table.ts';
+import { startFormServer } from './form-server.ts';
 import { createGateway } from './gateway.ts';
 import { startIssuer } from './issuer/issuer-server.ts';
 import { startFunction } from './lambda/function.ts';
 import { startMailbox } from './mailbox.ts';
-import { limits } from '../lib/gateway-replies.ts';
-import { close, listen } from '../lib/loopback-server.ts';
+import { startDemoServer, startDocsServer, type Addresses } from './page-servers.ts';
+import type { Settings } from './settings.ts';
 import { startEventSourceMapping, type StreamOptions } from './stream.ts';
-import { openTable } from './database/table.ts';
 
-export interface StackOptions {
-  /** The gateway's port; issuer, docs, form, mailbox and demo take the next five. 0 (the default): any free ports. */
-  readonly port?: number;
-  /** Default: DynamoDB Local if it can run here, otherwise dynalite. */
-  readonly engine?: EngineName | undefined;
-  /** Where inquiries are kept; absent: in memory. */
-  readonly folder?: string | undefined;
-  /** Where the issuer's key is kept; absent: in memory. */
-  readonly keysFile?: string | undefined;
-  /** Origins of other pages that may sign in and call the API, as the contact form does. */
-  readonly corsOrigins?: readonly string[];
-  /** Serves the form from its sources, and applies their changes to open pages. Default: serves web/dist. */
-  readonly liveForm?: boolean;
+/** Settings of `npm start`. Without a folder, inquiries are kept in memory; without `liveForm`, web/dist is served. */
+export interface StackOptions extends Partial<Omit<Settings, 'reset' | 'seed' | 'inspect'>> {
+  readonly inspect?: number | undefined;
+  /** Where the issuer's key is kept. */
+  readonly keysFile: string;
   /** The company's settings of the form: name, colour, texts. */
   readonly branding?: Readonly<Record<string, unknown>>;
-  /** Settings of the function and the mailer, for their environment, from readSettings. */
-  readonly settings?: Readonly<Record<string, string>>;
-  /** Port of Node's inspector, to debug the function without its timeout. */
-  readonly inspect?: number | undefined;
   /** Receives each line that the functions and the gateway log. Default: standard output, shortened. */
   readonly log?: (line: string) => void;
 }
 
 /** Milliseconds from one look for due digests to the next, as on the stages. */
 const DIGEST_INTERVAL = 5 * 60_000;
+const TABLE = 'inquiries-local';
 
 export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 /** The event of a request without Idempotency-Key, which needs transactions; dynalite has none. docs/adr/0090 */
-function withoutKey(event: string): string {
-  const { headers, ...rest } = JSON.parse(event) as {
-    readonly headers: Readonly<Record<string, string>>;
-  };
-  return JSON.stringify({ ...rest, headers: { ...headers, 'idempotency-key': undefined } });
-}
+const withoutKey = (event: string): string =>
+  JSON.stringify(JSON.parse(event), (name, value: unknown) =>
+    name === 'idempotency-key' ? undefined : value,
+  );
 
 /**
  * Prints a line that a function or the gateway logs, without metrics, requests that the gateway has printed, and mails that
@@ -69,18 +53,6 @@ function printLine(line: string): void {
   if (level === undefined || isRequest || message?.outcome === 'already-sent') return;
   process.stdout.write(`${level} ${format(message, { breakLength: Infinity })}\n`);
 }
-
-/** What both functions are told. The user's own AWS settings are ignored. */
-const createEnvironment = (engineUrl: string, tableName: string): Record<string, string> => ({
-  PATH: process.env['PATH'] ?? '',
-  TABLE_NAME: tableName,
-  AWS_ENDPOINT_URL_DYNAMODB: engineUrl,
-  AWS_REGION: 'local',
-  AWS_ACCESS_KEY_ID: 'local',
-  AWS_SECRET_ACCESS_KEY: 'local',
-  AWS_CONFIG_FILE: '/dev/null',
-  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-});
 
 type Mail = Awaited<ReturnType<typeof startMail>>;
 
@@ -131,47 +103,63 @@ export async function startStack({
   corsOrigins: otherOrigins = [],
   liveForm = false,
   branding = {},
-  settings = {},
+  variables = {},
   inspect,
   log = printLine,
-}: StackOptions = {}) {
-  const tableName = 'inquiries-local';
-  await using resources = new AsyncDisposableStack();
-
-  const portAt = (offset: number): number => (port === 0 ? 0 : port + offset);
-  const closeLater = <Part extends { close(): Promise<void> } | undefined>(part: Part): Part => {
-    resources.defer(() => part?.close());
+}: StackOptions) {
+  await using parts = new AsyncDisposableStack();
+  const keep = <Part extends { close(): Promise<void> }>(part: Part): Part => {
+    parts.defer(() => part.close());
     return part;
   };
-  const demo = closeLater(await startDemoServer(portAt(5)));
-  const embedders = [...otherOrigins, demo.url];
-  const form = closeLater(await startFormServer(portAt(3), { live: liveForm, embedders }));
-  const corsOrigins = [...new Set([form.url, ...embedders])] as [string, ...string[]];
-  const docs = closeLater(await startDocsServer(portAt(2)));
+  const portAt = (offset: number): number => (port === 0 ? 0 : port + offset);
+  let addresses: Addresses | undefined;
   let mail: Mail | undefined;
-  const mailbox = closeLater(
+
+  const demo = keep(await startDemoServer(portAt(5), () => addresses));
+  const embedders = [...otherOrigins, demo.url];
+  const form = keep(
+    await startFormServer(portAt(3), {
+      live: liveForm,
+      embedders,
+      configure: () =>
+        addresses && {
+          ...branding,
+          issuer: addresses.issuer,
+          clientId: issuer.clientId,
+          apiUrl: addresses.apiUrl,
+        },
+    }),
+  );
+  const corsOrigins = [...new Set([form.url, ...embedders])] as [string, ...string[]];
+  const docs = keep(await startDocsServer(portAt(2), () => addresses));
+  const mailbox =
     engineName === 'dynalite'
       ? undefined
-      : await startMailbox(portAt(4), (message) => mail?.report(message)),
-  );
-  const issuer = closeLater(
-    await startIssuer({ port: portAt(1), keysFile, webOrigins: corsOrigins }),
-  );
+      : keep(await startMailbox(portAt(4), (event) => mail?.report(event)));
+  const issuer = keep(await startIssuer({ port: portAt(1), keysFile, webOrigins: corsOrigins }));
+  const engine = keep(await startEngine(engineName, folder));
+  const streamArn = await openTable(engine, TABLE);
 
-  // Loaded while the engine's process starts.
-  const loading = form.load();
-  const engine = closeLater(await startEngine(engineName, folder));
-  await loading;
-  const streamArn = await openTable(engine, tableName);
-  const environment = { ...createEnvironment(engine.url, tableName), ...settings };
-  const lambda = closeLater(
+  /** What both functions are told. The user's own AWS settings are ignored. */
+  const environment = {
+    TABLE_NAME: TABLE,
+    AWS_ENDPOINT_URL_DYNAMODB: engine.url,
+    AWS_REGION: 'local',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    ...variables,
+  };
+  const lambda = keep(
     await startFunction({
       module: new URL('../src/handler.ts', import.meta.url).href,
       environment: {
         ...environment,
         CORS_ORIGIN: form.url,
         // A limit needs transactions, as a key does.
-        ...(engine.name === 'dynalite' && { INQUIRIES_PER_HOUR: '' }),
+        ...(mailbox === undefined && { INQUIRIES_PER_HOUR: '' }),
       },
       timeout: limits.timeout,
       ...(inspect !== undefined && {
@@ -184,7 +172,7 @@ export async function startStack({
     }),
   );
   if (mailbox !== undefined && streamArn !== undefined) {
-    mail = closeLater(
+    mail = keep(
       await startMail(
         {
           ...environment,
@@ -202,32 +190,36 @@ export async function startStack({
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId] }),
     invoke: (event, requestId) =>
-      lambda.invoke(engineName === 'dynalite' ? withoutKey(event) : event, requestId),
+      lambda.invoke(mailbox === undefined ? withoutKey(event) : event, requestId),
     corsOrigins,
     log,
     accessLog: log,
   });
   const url = `http://127.0.0.1:${await listen(gateway, port)}`;
-  resources.defer(() => close(gateway));
-  form.configure({ ...branding, issuer: issuer.url, clientId: issuer.clientId, apiUrl: url });
-  demo.configure({ issuer: issuer.url, apiUrl: url, formUrl: form.url });
-  docs.configure({ gateway: url });
+  parts.defer(() => close(gateway));
+  addresses = { apiUrl: url, issuer: issuer.url, formUrl: form.url };
 
-  const started = resources.move();
+  const started = parts.move();
   return {
-    /** The gateway's address without a path. */
-    url,
-    formUrl: form.url,
-    /** The origins that may call the API; the contact form's is the first. */
-    corsOrigins,
+    /** What `npm run token` and `npm run inbox` read. */
+    state: {
+      pid: process.pid,
+      gateway: url,
+      form: form.url,
+      mailbox: mailbox?.url,
+      issuer: issuer.url,
+      keysFile,
+      engine: engine.url,
+      enginePid: engine.pid,
+      table: TABLE,
+    } satisfies StackState,
     docsUrl: docs.url,
     /** A page of another origin with the custom element. */
     demoUrl: demo.url,
-    /** The mailbox's address; undefined with dynalite. */
-    mailboxUrl: mailbox?.url,
+    /** The origins that may call the API; the contact form's is the first. */
+    corsOrigins,
     issuer,
     engine,
-    tableName,
     /** Runs the next requests, and sends the next mails, on the code as it is now. */
     reload(): void {
       lambda.reload();

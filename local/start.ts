@@ -8,6 +8,7 @@
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import {
   onEndOfNpm,
@@ -19,11 +20,10 @@ import {
 } from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
 import { ROOT } from '../lib/paths.ts';
-import { stateFileOf, type StackState } from '../lib/running-stack.ts';
+import { isAlive, readState, stateFileOf } from '../lib/running-stack.ts';
 import { formatAnnouncement } from './announcement.ts';
-import { refuseFolderInUse } from './data-folder.ts';
 import { engineNames } from './database/engines.ts';
-import { buildFormWhenStale } from './pages/form-server.ts';
+import { buildFormWhenStale } from './form-server.ts';
 import { seedTable } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { startStack, type Stack } from './stack.ts';
@@ -36,58 +36,58 @@ export const main: Main = async (args, io) => {
   process.umask(0o077);
   openFolder(folder);
   await refuseFolderInUse(folder);
+  await refusePortsInUse(settings);
   if (reset) {
     for (const name of engineNames) rmSync(join(folder, name), { recursive: true, force: true });
   }
   if (!liveForm) await buildFormWhenStale();
-  const keysFile = join(folder, 'issuer-keys.json');
-  const stack = await start(settings, keysFile);
+  const branding = readFileSync(join(ROOT, 'web/config.example.json'), 'utf8');
+  const stack = await startStack({
+    ...settings,
+    keysFile: join(folder, 'issuer-keys.json'),
+    branding: JSON.parse(branding) as Record<string, unknown>,
+  });
   endWith(stack, folder, io);
   // No connection is accepted before the file is written: until here, only promises were resolved since the gateway
   // began to listen.
-  const state = describeState(stack, keysFile);
-  writeFileSync(stateFileOf(folder), `${JSON.stringify(state, null, 2)}\n`);
+  writeFileSync(stateFileOf(folder), `${JSON.stringify(stack.state, null, 2)}\n`);
   if (liveForm) await reloadOnChange(stack, io);
-  const seeded = seed && (await seedTable(stack.engine.url, stack.tableName, seed));
+  const seeded = seed && (await seedTable(stack.state.engine, stack.state.table, seed));
   io.stdout.write(`${formatAnnouncement(stack, settings, seeded)}\n`);
 };
 
 if (import.meta.main) await runCommand(main);
 
-const refusePort = (port: number | undefined, option = '--port (0 = any free port)') =>
-  new UsageError(`Port ${port} is in use; choose another with ${option}.`);
+/** Whether a process runs and listens: process ids are reused. */
+const runs = async (pid: number | undefined, url: string): Promise<boolean> =>
+  isAlive(pid) && isListening(Number(URL.parse(url)?.port ?? 0));
 
-/** Starts the stack. @throws UsageError naming the option when a port is in use. */
-async function start(settings: Settings, keysFile: string): Promise<Stack> {
-  const { port, inspect } = settings;
-  // Both are listened to last.
-  if (port !== 0 && (await isListening(port))) throw refusePort(port);
-  if (inspect !== undefined && (await isListening(inspect))) {
-    throw refusePort(inspect, '--inspect=PORT');
+/** @throws UsageError when a running stack, or an engine that has outlived its stack, uses a data folder. */
+async function refuseFolderInUse(folder: string): Promise<void> {
+  const state = readState(folder);
+  if (state === undefined) return;
+  const { pid, enginePid, gateway, engine, form } = state;
+  const refuse = (by: string) => new UsageError(`The data folder ${folder} is in use by ${by}.`);
+  if (await runs(pid, gateway)) {
+    throw refuse(`a running stack (process ${pid}, API ${gateway}/inquiries, form ${form})`);
   }
-  const branding = readFileSync(join(ROOT, 'web/config.example.json'), 'utf8');
-  return startStack({
-    ...settings,
-    keysFile,
-    branding: JSON.parse(branding) as Record<string, unknown>,
-  }).catch((error: NodeJS.ErrnoException & { port?: number }) => {
-    throw error.code === 'EADDRINUSE' ? refusePort(error.port) : error;
-  });
+  // An engine ends a moment after its stack, unless it hangs.
+  for (let waits = 0; await runs(enginePid, engine); waits++) {
+    if (waits === 50) {
+      throw refuse(`DynamoDB Local, whose stack has ended; end it with kill -9 ${enginePid}`);
+    }
+    await sleep(100);
+  }
 }
 
-/** What `npm run token` and `npm run inbox` read. */
-function describeState(stack: Stack, keysFile: string): StackState {
-  return {
-    pid: process.pid,
-    gateway: stack.url,
-    form: stack.formUrl,
-    mailbox: stack.mailboxUrl,
-    issuer: stack.issuer.url,
-    keysFile,
-    engine: stack.engine.url,
-    enginePid: stack.engine.pid,
-    table: stack.tableName,
-  };
+/** @throws UsageError naming the option when a port is in use. */
+async function refusePortsInUse({ port, inspect = 0 }: Settings): Promise<void> {
+  const ports = port === 0 ? [] : [0, 1, 2, 3, 4, 5].map((offset) => port + offset);
+  for (const one of [...ports, inspect]) {
+    if (one === 0 || !(await isListening(one))) continue;
+    const option = one === inspect ? '--inspect=PORT' : '--port (0 = any free port)';
+    throw new UsageError(`Port ${one} is in use; choose another with ${option}.`);
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { Provider, errors, type Configuration, type InteractionResults } from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from '../../lib/issuer-keys.ts';
-import { contentSecurityPolicy, messagePage, settingsPage, signInPage } from './pages.ts';
+import { contentSecurityPolicy, messagePage, signInPage } from './pages.ts';
 import { CLIENT_ID, subOf, TOKEN_LIFETIME, userClaims } from '../../lib/issuer-tokens.ts';
 
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
@@ -54,8 +54,6 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     // Grants every scope, so that no consent screen is shown.
     async loadExistingGrant({ oidc }) {
       const clientId = oidc.client?.clientId ?? '';
-      const known = await oidc.provider.Grant.find(oidc.session?.grantIdFor(clientId) ?? '');
-      if (known) return known;
       const grant = new oidc.provider.Grant({ accountId: oidc.account?.accountId, clientId });
       grant.addOIDCScope('openid email profile offline_access');
       await grant.save();
@@ -85,7 +83,6 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     },
     discovery: { end_session_endpoint: url + LOGOUT },
     interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
-    // The settings, to which the page leads, name the client and the redirect addresses.
     renderError: (ctx, { error, error_description: description = '' }) =>
       show(ctx, ctx.status, messagePage(error, description)),
     features: {
@@ -100,9 +97,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     const finish = async (result: InteractionResults) =>
       redirect(ctx, await provider.interactionResult(ctx.req, ctx.res, result));
     const form = new URLSearchParams(await text(ctx.req));
-    if (form.has('cancel')) {
-      return finish({ error: 'access_denied', error_description: 'The sign-in was cancelled.' });
-    }
+    if (form.has('cancel')) return finish({ error: 'access_denied' });
     const email = form.get('email')?.trim() ?? '';
     if (/^[^\s@<>"]+@[^\s@<>"]+$/.test(email)) {
       const sub = subOf(email);
@@ -120,7 +115,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
    * https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
    */
   const logout = async (ctx: Context): Promise<void> => {
-    const { client_id, logout_uri, post_logout_redirect_uri, state } = ctx.query;
+    const { client_id, logout_uri, post_logout_redirect_uri } = ctx.query;
     const target = String(logout_uri ?? post_logout_redirect_uri);
     if (client_id !== CLIENT_ID || !homes.includes(target)) {
       const reason = `client_id must be ${CLIENT_ID}, and logout_uri one of: ${homes.join(', ')}`;
@@ -129,30 +124,28 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     const session = await provider.Session.get(ctx);
     await session.destroy(); // its refresh tokens are then refused, too
     ctx.cookies.set(provider.cookieName('session'), null, { overwrite: true });
-    return redirect(
-      ctx,
-      state === undefined ? target : `${target}?state=${encodeURIComponent(String(state))}`,
-    );
+    return redirect(ctx, target);
   };
 
-  const respond = async (ctx: Context, next: () => Promise<void>): Promise<void> => {
+  const settings = messagePage(
+    'Local issuer',
+    `${url}, in place of a user pool: any e-mail address signs in, without a password. Send the API the ID token, not the access token.`,
+    `Client id, without a secret: ${CLIENT_ID}. Authorization code with PKCE.`,
+    `Redirect addresses: ${redirectUris.join(' ')}. npm start -- --cors-origin ORIGIN adds those of another app.`,
+    `Sign-out addresses: ${homes.join(' ')}`,
+  );
+  provider.use(async (ctx, next) => {
     // Protects the sign-in from DNS rebinding.
     if (ctx.host !== host) return ctx.throw(421);
-    if (ctx.path === '/') return show(ctx, 200, settingsPage(url, redirectUris, homes));
+    if (ctx.path === '/') return show(ctx, 200, settings);
     if (ctx.path === LOGOUT) return logout(ctx);
-    if (ctx.path.startsWith('/sign-in/')) return signIn(ctx);
-    await next();
-    if (ctx.status === 404 && ctx.body === undefined) {
-      show(ctx, 404, messagePage('Page not found', 'The issuer has no page at this address.'));
-    }
-  };
-  provider.use(async (ctx, next) =>
-    respond(ctx, next).catch((error: unknown) => {
+    if (!ctx.path.startsWith('/sign-in/')) return next();
+    return signIn(ctx).catch((error: unknown) => {
       if (!(error instanceof errors.SessionNotFound)) throw error;
       const advice = 'Go back to the application and sign in from there.';
       show(ctx, 400, messagePage('Sign-in expired', advice));
-    }),
-  );
+    });
+  });
   // The response is only `server_error`; the cause is a defect in this file.
   provider.on('server_error', (_ctx, error) => process.stderr.write(`issuer: ${error.stack}\n`));
   return provider;

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, it } from 'vitest';
-import { buildFormWhenStale } from '../../local/pages/form-server.ts';
+import { buildFormWhenStale } from '../../local/form-server.ts';
 import { WEB } from '../../lib/paths.ts';
 import { LANGUAGES } from '../../src/languages.ts';
 

@@ -34,13 +34,14 @@ it.skipIf(whyNoBrowser !== undefined)(
     const stack = await startStack({
       engine: 'dynalite',
       corsOrigins: [origin],
+      keysFile: join(root, 'issuer-keys.json'),
       log: () => undefined,
     });
     onTestFinished(() => stack.close());
     for (const { name, text } of FILES) {
       // The addresses of this stack, in the place of the default ones.
       const own = text
-        .replace('http://127.0.0.1:3000', stack.url)
+        .replace('http://127.0.0.1:3000', stack.state.gateway)
         .replace('http://127.0.0.1:3001', stack.issuer.url)
         .replace('inquiries-local', stack.issuer.clientId);
       writeFileSync(join(root, name), own);
@@ -57,6 +58,6 @@ it.skipIf(whyNoBrowser !== undefined)(
       .toMatch(/^\S+Z from my own front end$/);
     expect(await page.getByRole('textbox', { name: 'Subject' }).inputValue()).toBe('');
     expect(complaints).toEqual([]);
-    expect((await fetch(stack.formUrl)).status).toBe(200);
+    expect((await fetch(stack.state.form)).status).toBe(200);
   },
 );

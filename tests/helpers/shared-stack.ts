@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildFormWhenStale } from '../../local/pages/form-server.ts';
+import { buildFormWhenStale } from '../../local/form-server.ts';
 import { startStack } from '../../local/stack.ts';
 
 export type SharedStack = typeof shared;
@@ -11,13 +11,13 @@ const folder = mkdtempSync(join(tmpdir(), 'inquiries-browser-'));
 const keysFile = join(folder, 'issuer-keys.json');
 await buildFormWhenStale();
 const stack = await startStack({ keysFile, log: () => undefined });
-const { url, formUrl, docsUrl, demoUrl, tableName, engine, issuer } = stack;
+const { state, docsUrl, demoUrl, engine, issuer } = stack;
 const shared = {
-  url,
-  formUrl,
+  url: state.gateway,
+  formUrl: state.form,
   docsUrl,
   demoUrl,
-  tableName,
+  tableName: state.table,
   engine: { name: engine.name, url: engine.url },
   issuer: { url: issuer.url, clientId: issuer.clientId, keysFile },
 };

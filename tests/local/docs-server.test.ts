@@ -1,11 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { startDocsServer } from '../../local/pages/docs-server.ts';
+import { startDocsServer } from '../../local/page-servers.ts';
 
 it('serves a page without scripts, everything it names, the contract of this gateway, and nothing else', async () => {
-  const docs = await startDocsServer(0);
-  onTestFinished(() => docs.close());
   const gateway = 'http://127.0.0.1:8';
-  docs.configure({ gateway });
+  const docs = await startDocsServer(0, () => ({ apiUrl: gateway, issuer: '-', formUrl: '-' }));
+  onTestFinished(() => docs.close());
   const get = (path: string) => fetch(docs.url + path);
   const page = await get('/');
   expect(Object.fromEntries(page.headers)).toMatchObject({
@@ -19,6 +18,6 @@ it('serves a page without scripts, everything it names, the contract of this gat
   for (const path of named) expect((await get(path ?? '')).status).toBe(200);
   const document = await (await get('/openapi.yaml')).text();
   expect(document).toContain(`servers: [ { url: ${gateway},`);
-  expect((await get('/..%2fdocs-server.ts')).status).toBe(404);
+  expect((await get('/..%2fstart.ts')).status).toBe(404);
   expect((await fetch(docs.url, { method: 'POST' })).status).toBe(405);
 });

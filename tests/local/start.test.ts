@@ -10,7 +10,7 @@ import { main } from '../../local/start.ts';
 import { run } from '../helpers/io.ts';
 
 // A build would go on after the refusal, and the end of this file would cut it off.
-vi.mock(import('../../local/pages/form-server.ts'), async (importOriginal) => ({
+vi.mock(import('../../local/form-server.ts'), async (importOriginal) => ({
   ...(await importOriginal()),
   buildFormWhenStale: async () => false,
 }));

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ViteDevServer } from 'vite';
-import { buildPageWhenStale, outputOf, startLivePage } from '../../lib/page-build.ts';
-import { WEB } from '../../lib/paths.ts';
-import { hashOf, startPageServer } from '../../lib/page-server.ts';
+import { buildPageWhenStale, outputOf, startLivePage } from '../lib/page-build.ts';
+import { WEB } from '../lib/paths.ts';
+import { hashOf, startPageServer } from '../lib/page-server.ts';
 
 /** The form's config.json, the company's settings included. web/README.md */
 interface FormConfig extends Readonly<Record<string, unknown>> {
@@ -14,7 +14,7 @@ interface FormConfig extends Readonly<Record<string, unknown>> {
 }
 
 /** A file that is inlined in the page. */
-const read = (file: string): string => readFileSync(join(WEB, file), 'utf8');
+const hashOfFile = (file: string): string => hashOf(readFileSync(join(WEB, file), 'utf8'));
 
 /** Builds web/dist if it is missing or older than its sources. @returns Whether it was built. */
 export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenStale(WEB);
@@ -28,13 +28,21 @@ export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenSta
  */
 export async function startFormServer(
   port: number,
-  { live, embedders }: { readonly live: boolean; readonly embedders: readonly string[] },
+  {
+    live,
+    embedders,
+    configure,
+  }: {
+    readonly live: boolean;
+    readonly embedders: readonly string[];
+    configure(): FormConfig | undefined;
+  },
 ) {
   let vite: ViteDevServer | undefined;
   const page = await startPageServer<FormConfig>({
     port,
     folder: outputOf(WEB),
-    openerPolicy: 'same-origin',
+    configure,
     find: (path, config) =>
       path === '/config.json'
         ? { type: 'application/json', data: JSON.stringify(config, null, 2) }
@@ -51,8 +59,8 @@ export async function startFormServer(
             'worker-src blob:',
           ]
         : [
-            `script-src 'self' ${hashOf(read('src/first-paint.js'))}`,
-            `style-src 'self' ${hashOf(read('ui/first-paint.css'))}`,
+            `script-src 'self' ${hashOfFile('src/first-paint.js')}`,
+            `style-src 'self' ${hashOfFile('ui/first-paint.css')}`,
             `connect-src 'self' ${issuer} ${apiUrl}`,
             "require-trusted-types-for 'script'",
             "trusted-types 'none'",
@@ -66,12 +74,9 @@ export async function startFormServer(
         }
       : undefined,
   });
+  if (live) vite = await startLivePage(WEB, page.server);
   return {
-    ...page,
-    /** Loads what serves the sources, which occupies this process for a second; before `configure`. */
-    load: async (): Promise<void> => {
-      if (live) vite = await startLivePage(WEB, page.server);
-    },
+    url: page.url,
     async close(): Promise<void> {
       await vite?.close();
       await page.close();

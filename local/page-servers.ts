@@ -1,0 +1,78 @@
+/** The pages of the local stack for developers, local/pages: docs, and the demo of another site that embeds the form. */
+import { readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { startPageServer } from '../lib/page-server.ts';
+import { ROOT } from '../lib/paths.ts';
+
+/** Addresses of the running stack. */
+export interface Addresses {
+  readonly apiUrl: string;
+  readonly issuer: string;
+  readonly formUrl: string;
+}
+/** Gives them when the stack runs. */
+export type FindAddresses = () => Addresses | undefined;
+
+/** The default ports of these addresses, by which the files name them. */
+const PORTS: Readonly<Record<string, keyof Addresses>> = {
+  3000: 'apiUrl',
+  3001: 'issuer',
+  3003: 'formUrl',
+};
+const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };
+
+/** Serves files by their paths, with the addresses of this stack in them, and those of local/pages as they are. */
+const startTextServer = (
+  port: number,
+  files: Readonly<Record<string, string>>,
+  configure: FindAddresses,
+  policy: (addresses: Addresses) => string[],
+) =>
+  startPageServer<Addresses>({
+    port,
+    folder: join(ROOT, 'local/pages'),
+    configure,
+    find(path, addresses) {
+      const file = files[path];
+      if (file === undefined) return undefined;
+      const data = readFileSync(join(ROOT, file), 'utf8').replaceAll(
+        /http:\/\/127\.0\.0\.1:(300[013])/g,
+        (_, name: string) => addresses[PORTS[name] ?? 'apiUrl'],
+      );
+      return { type: `${TYPES[extname(file)] ?? 'text/plain'}; charset=utf-8`, data };
+    },
+    policy: (addresses) => ["style-src 'self'", 'img-src data:', ...policy(addresses)],
+  });
+
+/** Serves curl commands, the guides and docs/openapi.yaml as text. @throws Error with `code` EADDRINUSE and `port`. */
+export const startDocsServer = (port: number, configure: FindAddresses) =>
+  startTextServer(
+    port,
+    {
+      '/': 'local/pages/docs.html',
+      '/contract.md': 'docs/contract.md',
+      '/front-end.md': 'docs/front-end.md',
+      '/element.md': 'web/README.md',
+      '/openapi.yaml': 'docs/openapi.yaml',
+    },
+    configure,
+    () => [],
+  );
+
+/** Serves the page of another site, with a sign-in and a policy of its own. @throws as {@link startDocsServer}. */
+export const startDemoServer = (port: number, configure: FindAddresses) =>
+  startTextServer(
+    port,
+    {
+      '/': 'local/pages/demo.html',
+      '/demo.js': 'local/pages/demo.js',
+      '/oidc-client-ts.min.js': 'node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js',
+    },
+    configure,
+    ({ apiUrl, issuer, formUrl }) => [
+      `script-src-elem 'self' ${formUrl}`,
+      `connect-src ${issuer} ${apiUrl}`,
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ],
+  );
