@@ -17,10 +17,10 @@ const THROTTLED_MS = 750;
 
 interface Quotas {
   /** Write units a second that table and index take at first, and at most. */
-  readonly warm: number;
-  readonly table: number;
-  readonly gateway: number;
-  readonly concurrency: number;
+  warm: number;
+  table: number;
+  gateway: number;
+  concurrency: number;
 }
 
 /** The quotas of a new account, and those that AWS has raised. */
@@ -31,15 +31,15 @@ export const MODELS = {
 
 /** POSTs a second, and the share of them with an Idempotency-Key. */
 export interface Load {
-  readonly rate: number;
-  readonly keyed: number;
+  rate: number;
+  keyed: number;
 }
 
 /** Of the table and of the index. */
 type Units = Readonly<Record<'table' | 'index', number>>;
 
 interface Limit {
-  readonly title: string;
+  title: string;
   /**
    * POSTs a second that it takes.
    *

@@ -9,11 +9,11 @@ import { zipSync } from 'fflate';
 export type Variant = 'POST' | 'keyed POST' | 'keyed POST with the limit';
 
 export interface Contender {
-  readonly name: string;
-  readonly title: string;
-  readonly variants: readonly Variant[];
+  name: string;
+  title: string;
+  variants: readonly Variant[];
   /** How it is bundled; absent for this service, which has a build of its own. */
-  readonly options?: BuildOptions;
+  options?: BuildOptions;
 }
 
 /** The options for ES modules are from Powertools' documentation. */
@@ -61,9 +61,9 @@ export const contenders: readonly Contender[] = [
 
 export interface Package {
   /** The module that exports `handler`. */
-  readonly module: string;
+  module: string;
   /** Bytes of the zip. */
-  readonly size: number;
+  size: number;
 }
 
 /** Builds a contender into a folder of its own. */

@@ -20,13 +20,13 @@ const IDEMPOTENCY_TABLE = 'inquiries-bench-idempotency';
 const FULLEST = 13_300;
 
 export interface Owner {
-  readonly sub: string;
-  readonly email: string;
+  sub: string;
+  email: string;
 }
 
 /** An owner and the number of their inquiries. */
 export interface SeededOwner extends Owner {
-  readonly count: number;
+  count: number;
 }
 
 export type Database = Awaited<ReturnType<typeof startDatabase>>;

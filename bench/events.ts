@@ -6,9 +6,9 @@ import type { Owner } from './database.ts';
 
 export interface EventOptions extends ServiceRequest {
   /** Absent: without claims. */
-  readonly owner?: Owner;
+  owner?: Owner;
   /** Value of the header Idempotency-Key. */
-  readonly key?: string | undefined;
+  key?: string | undefined;
 }
 
 /** An event as JSON, with the claims of an ID token as the gateway passes them on. */

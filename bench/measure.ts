@@ -9,19 +9,19 @@ import { createLimits } from './limits.ts';
 
 /** A contender and its measurements by the names of the figures; a figure that is not measured is missing. */
 export interface Entrant {
-  readonly contender: Contender;
-  readonly built: Package;
+  contender: Contender;
+  built: Package;
   /** One cost for each process; a text is the reason why the process has ended before. */
-  readonly costs: Map<string, (Cost | string)[]>;
+  costs: Map<string, (Cost | string)[]>;
   /** Peaks in bytes, over all processes. */
-  readonly memory: Map<string, number>;
+  memory: Map<string, number>;
 }
 
 export interface Bench {
-  readonly database: Database;
-  readonly limited: boolean;
+  database: Database;
+  limited: boolean;
   /** Warm requests of each kind in one process. */
-  readonly warmRequests: number;
+  warmRequests: number;
 }
 
 let nextNumber = 100;

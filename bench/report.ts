@@ -4,11 +4,12 @@ import type { Cost } from '../local/lambda/sandbox.ts';
 import { BARE, OURS } from './contenders.ts';
 import { middleCost, type Bench, type Entrant } from './measure.ts';
 
-type Kind = keyof Cost;
-type Row = readonly [title: string, format: (entrant: Entrant) => string];
+type Format = (entrant: Entrant) => string;
+type Row = [title: string, format: Format];
 
+const KINDS = { time: 'wall', CPU: 'cpu' } as const;
 /** The targets: the most that a ratio of this service to a contender may be. */
-const RATIO_LIMITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+const TARGETS: Record<string, Record<string, number>> = {
   'middy-powertools': {
     'initialisation + first POST, time': 0.2,
     'initialisation + first keyed POST, time': 0.3,
@@ -25,11 +26,8 @@ const RATIO_LIMITS: Readonly<Record<string, Readonly<Record<string, number>>>> =
   },
 };
 const FULLEST_MEMORY = 'memory, fullest list';
-const MEGABYTE = 1024 * 1024;
 
-const listFigures = (entrants: readonly Entrant[]): string[] => [
-  ...new Set(entrants.flatMap(({ costs }) => [...costs.keys()])),
-];
+const isCold = (figure: string): boolean => /first|^initialisation$/.test(figure);
 
 /** The report in Markdown. */
 export function formatResults(
@@ -43,8 +41,6 @@ export function formatResults(
     ? '128 MB of memory; a whole core during initialisation, then 7.2 % of one in periods of 20 ms'
     : 'none; only CPU times are meaningful';
   const figures = listFigures(entrants);
-  const cold = figures.filter((figure) => figure.includes('first') || figure === 'initialisation');
-  const warm = figures.filter((figure) => !cold.includes(figure));
   return `# Results of \`npm run bench\`
 
 ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${machine}. Engine: dynamodb-local behind TLS. Limits: ${limits}. Means of the middle half of ${rounds} cold starts, taken in turns, in milliseconds.
@@ -61,38 +57,49 @@ Initialisation ends when the process asks for its first event. Keyed: with a new
 
 ${table(entrants, [
   ['zip KB', ({ built }) => formatNumber(built.size / 1024, 0)],
-  ...cold.map((figure) => costRow(figure, ['wall'])),
-  memoryRow('memory'),
+  ...figures.filter(isCold).map((figure): Row => [figure, formatCost(figure, ['wall'])]),
+  ['memory', (entrant) => formatNumber(peakOf(entrant, 'memory'), 0)],
 ])}
 
 ## Warm requests: time / CPU
 
 A POST of 240 characters, GETs of 10 and of ${database.owners.fullest.count} inquiries, the most that fit into one response.
 
-${table(entrants, [...warm.map((figure) => costRow(figure, ['wall', 'cpu'])), memoryRow(FULLEST_MEMORY)])}
+${table(entrants, [
+  ...figures
+    .filter((figure) => !isCold(figure))
+    .map((figure): Row => [figure, formatCost(figure, ['wall', 'cpu'])]),
+  ['memory', (entrant) => formatNumber(peakOf(entrant, FULLEST_MEMORY), 0)],
+])}
 `;
 }
+
+const listFigures = (entrants: readonly Entrant[]): string[] => [
+  ...new Set(entrants.flatMap(({ costs }) => [...costs.keys()])),
+];
 
 /** This service divided by each of the others, and its sizes, with the targets. */
 function formatRatios(entrants: readonly Entrant[]): string {
   const ours = entrants.find(({ contender }) => contender.name === OURS);
   if (ours === undefined) throw new Error('This service was not measured.');
   const others = entrants.filter(({ contender: { name } }) => name !== OURS && name !== BARE);
-  const ratio = (figure: string, kind: Kind, title: string): Row => [
-    title,
-    (other) => {
-      const [one, two] = [costOf(ours, figure), costOf(other, figure)];
-      if (typeof one !== 'object' || typeof two !== 'object') return '–';
-      return judge(one[kind] / two[kind], RATIO_LIMITS[other.contender.name]?.[title]);
-    },
-  ];
   const compared = listFigures(others).filter((figure) => !/^(first|initialisation$)/.test(figure));
+  const ratios = compared.flatMap((figure) =>
+    Object.entries(KINDS).map(([name, kind]): Row => {
+      const title = `${figure}, ${name}`;
+      return [
+        title,
+        (other) => {
+          const [one, two] = [costOf(ours, figure), costOf(other, figure)];
+          if (typeof one !== 'object' || typeof two !== 'object') return '–';
+          return judge(one[kind] / two[kind], TARGETS[other.contender.name]?.[title]);
+        },
+      ];
+    }),
+  );
   const peak = peakOf(ours, FULLEST_MEMORY);
   return `${table(others, [
-    ...compared.flatMap((figure) => [
-      ratio(figure, 'wall', `${figure}, time`),
-      ratio(figure, 'cpu', `${figure}, CPU`),
-    ]),
+    ...ratios,
     ['fullest list, memory', (other) => judge(peak / peakOf(other, FULLEST_MEMORY))],
     ['package', ({ built }) => judge(ours.built.size / built.size)],
   ])}
@@ -101,20 +108,15 @@ Memory with the fullest list: ${judge(peak, 95)} MB. Package (zip): ${judge(ours
 }
 
 /** A figure with its target; bold where the target is missed. */
-function judge(value: number, limit?: number): string {
-  if (limit === undefined) return formatNumber(value, 2);
-  const text = `${formatNumber(value, 2)} (≤ ${limit})`;
-  return value > limit ? `**${text}**` : text;
+function judge(value: number, target?: number): string {
+  if (target === undefined) return formatNumber(value, 2);
+  const text = `${formatNumber(value, 2)} (≤ ${target})`;
+  return value > target ? `**${text}**` : text;
 }
 
 /** Megabytes; NaN where nothing was counted. */
 const peakOf = ({ memory }: Entrant, figure: string): number =>
-  (memory.get(figure) ?? Number.NaN) / MEGABYTE;
-
-const memoryRow = (figure: string): Row => [
-  'memory',
-  (entrant) => formatNumber(peakOf(entrant, figure), 0),
-];
+  (memory.get(figure) ?? Number.NaN) / 2 ** 20;
 
 const formatNumber = (value: number, digits: number): string =>
   Number.isNaN(value) ? '–' : value.toFixed(digits);
@@ -125,22 +127,20 @@ function costOf({ costs }: Entrant, figure: string): Cost | string | undefined {
   return all && (all.find((cost) => typeof cost === 'string') ?? middleCost(all as Cost[]));
 }
 
-const costRow = (figure: string, kinds: readonly Kind[]): Row => [
-  figure,
+const formatCost =
+  (figure: string, kinds: (keyof Cost)[]): Format =>
   (entrant) => {
     const cost = costOf(entrant, figure);
     if (typeof cost !== 'object') return cost ?? '–';
     return kinds.map((kind) => cost[kind].toPrecision(cost[kind] < 100 ? 3 : 4)).join(' / ');
-  },
-];
+  };
 
 /** A table in Markdown with a column for each contender. */
-function table(entrants: readonly Entrant[], rows: readonly Row[]): string {
-  return [
+const table = (entrants: readonly Entrant[], rows: Row[]): string =>
+  [
     ['', ...entrants.map(({ contender }) => contender.title)],
     ['---', ...entrants.map(() => '---:')],
     ...rows.map(([title, format]) => [title, ...entrants.map(format)]),
   ]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
-}

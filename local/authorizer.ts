@@ -7,14 +7,14 @@ export type Claims = Record<string, string>;
 /** `challenge` is the value of `www-authenticate` (RFC 6750 section 3). */
 export type Authorize = (
   authorization: string | undefined,
-) => Promise<{ readonly claims: Claims } | { readonly challenge: string }>;
+) => Promise<{ claims: Claims } | { challenge: string }>;
 
 /** RFC 7515 section 7.1: three parts in base64url. jose ignores white space. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 /** The gateway accepts RSA signatures only. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512'];
-/** Milliseconds. AWS caches keys for two hours; an unknown `kid` fetches them again at most twice a minute. */
-const KEY_CACHE = { cacheMaxAge: 7_200_000, cooldownDuration: 30_000, timeoutDuration: 5_000 };
+/** Milliseconds. AWS caches keys for two hours. */
+const KEY_CACHE = { cacheMaxAge: 7_200_000 };
 
 /**
  * Creates the authorizer. A token is accepted when a key of the issuer's JWKS, named by its `kid`, verifies the

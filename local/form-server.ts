@@ -8,9 +8,9 @@ import { hashOf, startPageServer } from '../lib/page-server.ts';
 
 /** The form's config.json, the company's settings included. web/README.md */
 interface FormConfig extends Readonly<Record<string, unknown>> {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly apiUrl: string;
+  issuer: string;
+  clientId: string;
+  apiUrl: string;
 }
 
 /** A file that is inlined in the page. */
@@ -33,8 +33,8 @@ export async function startFormServer(
     embedders,
     configure,
   }: {
-    readonly live: boolean;
-    readonly embedders: readonly string[];
+    live: boolean;
+    embedders: readonly string[];
     configure(): FormConfig | undefined;
   },
 ) {

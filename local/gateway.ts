@@ -24,23 +24,23 @@ const PREFLIGHT = {
 };
 
 export interface GatewayOptions {
-  readonly authorize: Authorize;
+  authorize: Authorize;
   /** Invokes the function with an event as JSON and resolves to its result as JSON. */
-  readonly invoke: (event: string, requestId: string) => Promise<string>;
+  invoke: (event: string, requestId: string) => Promise<string>;
   /** The allowed origins. The first is named in responses to any other origin, and where a request has none. */
-  readonly corsOrigins: readonly [string, ...string[]];
+  corsOrigins: readonly [string, ...string[]];
   /** Whether the next request exceeds the stage's throttling limits. Default: never. */
-  readonly throttle?: () => boolean;
+  throttle?: () => boolean;
   /** Receives one line for each failed invocation. */
-  readonly log: (line: string) => void;
+  log: (line: string) => void;
   /** Receives one line for each response. Default: nothing does. */
-  readonly accessLog?: (line: string) => void;
+  accessLog?: (line: string) => void;
 }
 
 interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: string;
 }
 
 /** Creates the gateway, which does not listen yet. */
@@ -143,7 +143,7 @@ function parseResult(json: string): Answer {
     statusCode: status = 0,
     headers = {},
     body = '',
-  } = (JSON.parse(json) ?? {}) as Partial<Answer & { readonly statusCode: number }>;
+  } = (JSON.parse(json) ?? {}) as Partial<Answer & { statusCode: number }>;
   if (!(status >= 200 && status <= 599 && typeof body === 'string')) {
     throw new Error('the handler returned a malformed response');
   }

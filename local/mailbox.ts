@@ -8,7 +8,7 @@ import { refuseOtherSites } from '../lib/loopback-server.ts';
 import { startPageServer } from '../lib/page-server.ts';
 
 /** A mail as SES got it, and when. */
-export type LocalMail = SendEmailRequest & { readonly at: number };
+export type LocalMail = SendEmailRequest & { at: number };
 
 /** What SES reports of mails to its mailbox simulator. */
 const SIMULATOR: Readonly<Record<string, object>> = {

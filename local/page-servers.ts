@@ -6,9 +6,9 @@ import { ROOT } from '../lib/paths.ts';
 
 /** Addresses of the running stack. */
 export interface Addresses {
-  readonly apiUrl: string;
-  readonly issuer: string;
-  readonly formUrl: string;
+  apiUrl: string;
+  issuer: string;
+  formUrl: string;
 }
 /** Gives them when the stack runs. */
 export type FindAddresses = () => Addresses | undefined;

@@ -18,13 +18,13 @@ import { startEventSourceMapping, type StreamOptions } from './stream.ts';
 
 /** Settings of `npm start`. Without a folder, inquiries are kept in memory; without `liveForm`, web/dist is served. */
 export interface StackOptions extends Partial<Omit<Settings, 'reset' | 'seed' | 'inspect'>> {
-  readonly inspect?: number | undefined;
+  inspect?: number | undefined;
   /** Where the issuer's key is kept. */
-  readonly keysFile: string;
+  keysFile: string;
   /** The company's settings of the form: name, colour, texts. */
-  readonly branding?: Readonly<Record<string, unknown>>;
+  branding?: Readonly<Record<string, unknown>>;
   /** Receives each line that the functions and the gateway log. Default: standard output, shortened. */
-  readonly log?: (line: string) => void;
+  log?: (line: string) => void;
 }
 
 /** Milliseconds from one look for due digests to the next, as on the stages. */
@@ -46,8 +46,8 @@ const withoutKey = (event: string): string =>
 function printLine(line: string): void {
   if (!line.startsWith('{')) return void process.stdout.write(`${line}\n`);
   const { level, message } = JSON.parse(line) as {
-    readonly level?: string;
-    readonly message?: { readonly route?: string; readonly outcome?: string };
+    level?: string;
+    message?: { route?: string; outcome?: string };
   };
   const isRequest = level === 'INFO' && message?.route !== undefined;
   if (level === undefined || isRequest || message?.outcome === 'already-sent') return;

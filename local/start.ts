@@ -59,8 +59,9 @@ export const main: Main = async (args, io) => {
 if (import.meta.main) await runCommand(main);
 
 /** Whether a process runs and listens: process ids are reused. */
-const runs = async (pid: number | undefined, url: string): Promise<boolean> =>
-  isAlive(pid) && isListening(Number(URL.parse(url)?.port ?? 0));
+async function runs(pid: number | undefined, url: string): Promise<boolean> {
+  return isAlive(pid) && isListening(Number(URL.parse(url)?.port ?? 0));
+}
 
 /** @throws UsageError when a running stack, or an engine that has outlived its stack, uses a data folder. */
 async function refuseFolderInUse(folder: string): Promise<void> {

@@ -13,16 +13,16 @@ import { LOCAL } from './database/table.ts';
 
 export interface StreamOptions {
   /** The engine's address. */
-  readonly endpoint: string;
-  readonly streamArn: string;
+  endpoint: string;
+  streamArn: string;
   /** Invokes the function with an event as JSON; returns its answer as JSON, throws when it fails. */
-  readonly invoke: (event: string) => Promise<string>;
+  invoke: (event: string) => Promise<string>;
   /** Which records: those of one mapping of the stages. */
-  readonly kind: keyof typeof filters;
+  kind: keyof typeof filters;
   /** Receives one line of JSON, as Lambda logs it, while the stream cannot be read. */
-  readonly log: (line: string) => void;
+  log: (line: string) => void;
   /** Milliseconds before the first retry, doubled for each one, at most 2 s. Default: 100. */
-  readonly retryDelay?: number;
+  retryDelay?: number;
 }
 
 /** As on the stages. A failed record is tried again until the stream does not have it any more, after 24 hours. */
@@ -152,9 +152,7 @@ const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
   },
 });
 
-type Pattern =
-  | { readonly [key: string]: Pattern }
-  | readonly (string | { readonly exists: boolean })[];
+type Pattern = { readonly [key: string]: Pattern } | readonly (string | { exists: boolean })[];
 
 /** The part of Lambda's event filter syntax that the filters of the stages use: a list matches any of its elements. */
 function isMatch(pattern: Pattern, value: unknown): boolean {

@@ -20,9 +20,9 @@ import { baseClient, createInquiry, listInquiries } from './shared/inquiries.ts'
 import { Refusal, respond, respondToError, type Message, type Owner } from './shared/requests.ts';
 
 interface Keyed {
-  readonly key: string;
-  readonly owner: Owner;
-  readonly message: Message;
+  key: string;
+  owner: Owner;
+  message: Message;
 }
 
 const logger = new Logger({ serviceName: 'inquiries' });

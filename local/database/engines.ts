@@ -14,13 +14,13 @@ export const engineNames = ['dynamodb-local', 'dynalite'] as const;
 export type EngineName = (typeof engineNames)[number];
 
 export interface Engine {
-  readonly name: EngineName;
+  name: EngineName;
   /** Endpoint for `AWS_ENDPOINT_URL_DYNAMODB`, on the loopback interface. */
-  readonly url: string;
+  url: string;
   /** Its process; undefined for dynalite, which runs in this one. */
-  readonly pid?: number | undefined;
+  pid?: number | undefined;
   /** Resolves with the reason when the engine fails; never for dynalite, whose errors are uncaught exceptions. */
-  readonly failed: Promise<Error>;
+  failed: Promise<Error>;
   close(): Promise<void>;
 }
 

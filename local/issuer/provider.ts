@@ -54,6 +54,8 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     // Grants every scope, so that no consent screen is shown.
     async loadExistingGrant({ oidc }) {
       const clientId = oidc.client?.clientId ?? '';
+      const known = await oidc.provider.Grant.find(oidc.session?.grantIdFor(clientId) ?? '');
+      if (known) return known;
       const grant = new oidc.provider.Grant({ accountId: oidc.account?.accountId, clientId });
       grant.addOIDCScope('openid email profile offline_access');
       await grant.save();

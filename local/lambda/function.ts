@@ -5,17 +5,17 @@ import { FunctionTimeout, startSandbox, type Sandbox, type SandboxOptions } from
 export type LocalFunction = Awaited<ReturnType<typeof startFunction>>;
 
 export interface FunctionOptions extends SandboxOptions {
-  readonly timeout: number;
+  timeout: number;
   /** Most processes at a time. Default: 4. */
-  readonly concurrency?: number;
+  concurrency?: number;
   /** Starts the first sandbox with the first invocation. */
-  readonly lazy?: boolean;
+  lazy?: boolean;
 }
 
 interface Queued {
-  readonly event: string;
-  readonly requestId: string;
-  readonly answer: PromiseWithResolvers<string>;
+  event: string;
+  requestId: string;
+  answer: PromiseWithResolvers<string>;
 }
 
 /** Starts the function with one sandbox, or with none (`lazy`). @throws Error when its initialisation fails. */

@@ -11,24 +11,24 @@ import { close, listen } from '../../lib/loopback-server.ts';
 
 /** Milliseconds. */
 export interface Cost {
-  readonly wall: number;
+  wall: number;
   /** All threads of the process. */
-  readonly cpu: number;
+  cpu: number;
 }
 
 export interface SandboxOptions {
   /** URL or absolute path of the module that exports `handler`. */
-  readonly module: string;
+  module: string;
   /** The environment, apart from Lambda's own variables; nothing is inherited. */
-  readonly environment: Readonly<Record<string, string>>;
+  environment: Readonly<Record<string, string>>;
   /** Milliseconds that an invocation may run, at most 2^31 - 1. Default: 30,000. */
-  readonly timeout?: number;
+  timeout?: number;
   /** Passed to Node after Lambda's own arguments. */
-  readonly nodeArguments?: readonly string[];
+  nodeArguments?: readonly string[];
   /** Shell command that the process runs before it becomes Node, to enter a control group for example. */
-  readonly before?: string | undefined;
+  before?: string | undefined;
   /** Receives each line that the process writes. */
-  readonly log?: (line: string) => void;
+  log?: (line: string) => void;
 }
 
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
@@ -148,7 +148,7 @@ export async function startSandbox({
         requestId = randomUUID(),
         remaining = timeout,
       }: { requestId?: string; remaining?: number | undefined } = {},
-    ): Promise<Cost & { readonly result: string }> {
+    ): Promise<Cost & { result: string }> {
       if (failure !== undefined) throw failure;
       const { cpu, response } = idle;
       next = Promise.withResolvers();

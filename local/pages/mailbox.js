@@ -39,8 +39,8 @@ async function refresh() {
   if (shown > 0) status.textContent = `${shown} sent since the start.`;
 }
 
-setInterval(
-  () => void refresh().catch(() => (status.textContent = 'The stack does not run.')),
-  1_000,
-);
-await refresh();
+async function poll() {
+  await refresh().catch(() => (status.textContent = 'The stack does not run.'));
+  setTimeout(() => void poll(), 1_000);
+}
+await poll();

@@ -1,29 +1,25 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Authorize } from '../../local/authorizer.ts';
+/** What the local gateway does as API Gateway does; tests/function/contract.test.ts has its replies to each method. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createGateway } from '../../local/gateway.ts';
+import { limits } from '../../lib/gateway-replies.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 import { CORS } from '../../lib/stages.ts';
-import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { send } from '../helpers/http.ts';
 
 const ORIGIN = 'https://www.example.com';
 const OTHER = 'http://localhost:5173';
+const EVIL = `${OTHER}.evil.example`;
 
-/** A response of the gateway itself to a request without Origin. */
-const refusal = (status: number, message: string) => {
-  return { status, json: { message }, headers: { 'access-control-allow-origin': ORIGIN } };
-};
-/** A result of the function as JSON. */
+/** What the function returns, as JSON. */
 const result = (change: object = {}): string =>
   JSON.stringify({ statusCode: 200, headers: {}, body: '{}', ...change });
-
-/** What the gateway under test has around it, set anew by each test. */
-let authorize: Authorize;
 let returned = '';
-let events: Record<string, unknown>[] = [];
-let logged: string[] = [];
+const events: Record<string, unknown>[] = [];
+const logged: string[] = [];
 const server = createGateway({
-  authorize: (header) => authorize(header),
+  // A request with the header is refused.
+  authorize: async (header) =>
+    header === undefined ? { claims: { sub: 's' } } : { challenge: `Bearer of="${header}"` },
   invoke: async (event) => {
     events.push(JSON.parse(event) as Record<string, unknown>);
     return returned;
@@ -31,62 +27,124 @@ const server = createGateway({
   corsOrigins: [ORIGIN, OTHER],
   log: (line) => void logged.push(line),
 });
-let port = 0;
 let url = '';
 beforeAll(async () => {
-  port = await listen(server, 0);
-  url = `http://127.0.0.1:${port}/inquiries`;
+  url = `http://127.0.0.1:${await listen(server, 0)}/inquiries`;
 });
 afterAll(() => close(server));
-beforeEach(() => {
-  [events, logged, returned] = [[], [], result()];
-  authorize = async () => ({ claims: { sub: 's' } });
-});
 
-it.each([
-  ['GET', '/inquiries/'],
-  ['TRACE', '/inquiries'],
-])('answers 404 to %s %s before it looks at the token', async (method, path) => {
-  authorize = () => Promise.reject(new Error('asked'));
-  const answer = await send(`http://127.0.0.1:${port}${path}`, { method });
-  expect(answer).toMatchObject(refusal(404, 'Not Found'));
-});
+const TOKEN = ['Authorization', 'a'];
+const refusal = (message: string, headers: object = {}) => {
+  return { json: { message }, headers: { 'access-control-allow-origin': ORIGIN, ...headers } };
+};
+const preflight = (origin: string) => {
+  const headers = [...TOKEN, 'Origin', origin, 'Access-Control-Request-Method', 'POST'];
+  return { method: 'OPTIONS', headers };
+};
+/** Headers of as many bytes as are allowed, with the request line, and of more. */
+function fill(more: number) {
+  const rest = 'GET /inquiries HTTP/1.1\r\nhost: h\r\nconnection: close\r\nx: \r\n'.length;
+  const text = 'x'.repeat(limits.headers - rest + more);
+  return { headers: ['host', 'h', 'connection', 'close', 'x', text] };
+}
+const post = (body: string, type = 'application/json') => {
+  return { method: 'POST', headers: ['Content-Type', type], body };
+};
+const allows = (origin: string) => {
+  const expose = CORS.expose_headers.join();
+  const headers = { vary: 'Origin', 'access-control-expose-headers': expose };
+  return { headers: { ...headers, 'access-control-allow-origin': origin } };
+};
+const PREFLIGHT = {
+  'access-control-allow-methods': CORS.allow_methods.join(),
+  'access-control-allow-headers': CORS.allow_headers.join(),
+  'access-control-max-age': String(CORS.max_age),
+};
+const ROOM = limits.lambdaPayload - result({ body: '' }).length;
+const ANY_ORIGIN = result({ headers: { 'Access-Control-Allow-Origin': '*' } });
 
-it('answers 401 with the challenge of the authorizer, which gets the header Authorization only', async () => {
-  authorize = async (header) => ({ challenge: `Bearer of="${header}"` });
+type Request = Parameters<typeof send>[1] & { readonly path?: string };
+it.each<[string, Request, status: number, answer?: object, result?: string]>([
+  [
+    'another path, before the token is looked at',
+    { path: '/', headers: TOKEN },
+    404,
+    refusal('Not Found'),
+  ],
+  ['another method', { method: 'TRACE', headers: TOKEN }, 404, refusal('Not Found')],
   // Joined, so that neither is trusted by chance.
-  const headers = ['Authorization', 'a', 'authorization', 'b', 'Cookie', 'c'];
-  const answer = await send(`${url}?access_token=d`, { headers });
-  expect(answer).toMatchObject(refusal(401, 'Unauthorized'));
-  expect(answer.headers['www-authenticate']).toBe('Bearer of="a,b"');
-  expect(events).toEqual([]);
+  [
+    'two tokens',
+    { path: '?access_token=d', headers: [...TOKEN, 'authorization', 'b', 'Cookie', 'c'] },
+    401,
+    refusal('Unauthorized', { 'www-authenticate': 'Bearer of="a,b"' }),
+  ],
+  ['an allowed preflight', preflight(ORIGIN), 204, { text: '', headers: PREFLIGHT }],
+  ['an allowed origin', { headers: ['Origin', ORIGIN] }, 200, allows(ORIGIN), ANY_ORIGIN],
+  ['another allowed one', { headers: ['Origin', OTHER] }, 200, allows(OTHER), ANY_ORIGIN],
+  ['another origin', { headers: ['Origin', EVIL] }, 200, allows(ORIGIN), ANY_ORIGIN],
+  ['no origin', {}, 200, allows(ORIGIN), ANY_ORIGIN],
+  ['10,240 bytes of headers', fill(0), 200],
+  ['one more', fill(1), 431, refusal('Request Header Fields Too Large')],
+  ['an event of less than 6 MB', post('x'.repeat(6_280_000)), 200],
+  ['escapes that make it larger', post('"'.repeat(3_200_000)), 413],
+  ['base64 that makes it larger', post('x'.repeat(4_800_000), 'image/png'), 413],
+  ['a result of 6 MB', {}, 200, {}, result({ body: '1'.repeat(ROOM) })],
+  ['a larger one', {}, 500, {}, result({ body: '1'.repeat(ROOM + 1) })],
+  ['a result that is null', {}, 500, {}, 'null'],
+  ['without a status', {}, 500, {}, result({ statusCode: 42 })],
+  ['without a text', {}, 500, {}, result({ body: {} })],
+  [
+    'a success, which is not stored',
+    {},
+    201,
+    { json: 'é', headers: { 'cache-control': 'no-store', 'content-length': '4' } },
+    result({ statusCode: 201, headers: { 'Cache-Control': 'max-age=9' }, body: '"é"' }),
+  ],
+  [
+    'an error with headers of its own',
+    {},
+    400,
+    { headers: { 'cache-control': 'max-age=9' } },
+    result({ statusCode: 400, headers: { 'Cache-Control': 'max-age=9' } }),
+  ],
+])('answers %s', async (_, { path = '', ...request }, status, answer = {}, given = result()) => {
+  returned = given;
+  logged.length = 0;
+  expect(await send(url + path, request)).toMatchObject({ status, ...answer });
+  expect(logged).toHaveLength(status === 500 ? 1 : 0);
+});
+
+it('answers a preflight of another origin without what it allows', async () => {
+  const { status, headers } = await send(url, preflight(EVIL));
+  expect(status).toBe(204);
+  for (const name of Object.keys(PREFLIGHT)) expect(headers).not.toHaveProperty(name);
 });
 
 it('makes an event of payload 2.0', async () => {
+  returned = result();
   await send(`${url}?a=1&b=x%20y&a=2&empty=&plus=1+1`, {
     method: 'POST',
     headers: ['X-Twice', 'one', 'x-twice', 'two', 'Cookie', 'c1=v1; c2=v2', 'User-Agent', 'test/1'],
   });
-  expect(events).toMatchObject([
-    {
-      version: '2.0',
-      routeKey: 'POST /inquiries',
-      rawPath: '/inquiries',
-      rawQueryString: 'a=1&b=x%20y&a=2&empty=&plus=1+1',
-      cookies: ['c1=v1', 'c2=v2'],
-      headers: { 'x-twice': 'one,two', 'x-forwarded-for': '127.0.0.1' },
-      queryStringParameters: { a: '1,2', b: 'x y', empty: '', plus: '1 1' },
-      requestContext: {
-        authorizer: { jwt: { claims: { sub: 's' }, scopes: null } },
-        http: { method: 'POST', path: '/inquiries', sourceIp: '127.0.0.1', userAgent: 'test/1' },
-        time: expect.stringMatching(/^\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d \+0000$/) as string,
-      },
+  expect(events.at(-1)).toMatchObject({
+    version: '2.0',
+    routeKey: 'POST /inquiries',
+    rawPath: '/inquiries',
+    rawQueryString: 'a=1&b=x%20y&a=2&empty=&plus=1+1',
+    cookies: ['c1=v1', 'c2=v2'],
+    headers: { 'x-twice': 'one,two', 'x-forwarded-for': '127.0.0.1' },
+    queryStringParameters: { a: '1,2', b: 'x y', empty: '', plus: '1 1' },
+    requestContext: {
+      authorizer: { jwt: { claims: { sub: 's' }, scopes: null } },
+      http: { method: 'POST', path: '/inquiries', sourceIp: '127.0.0.1', userAgent: 'test/1' },
+      time: expect.stringMatching(/^\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d \+0000$/) as string,
     },
-  ]);
-  expect(events[0]?.['headers']).not.toHaveProperty('cookie');
+  });
+  expect(events.at(-1)).not.toHaveProperty('headers.cookie');
   await send(url);
-  for (const name of ['body', 'cookies', 'queryStringParameters']) {
-    expect(events[1]).not.toHaveProperty(name);
+  for (const absent of ['body', 'cookies', 'queryStringParameters']) {
+    expect(events.at(-1)).not.toHaveProperty(absent);
   }
 });
 
@@ -95,82 +153,7 @@ it.each([
   ['application/problem+json', 'utf8'],
   ['image/png', 'base64'],
 ] as const)('passes a body of the type %s as %s', async (type, encoding) => {
-  await send(url, { method: 'POST', headers: ['Content-Type', type], body: '{"é":1}' });
+  await send(url, post('{"é":1}', type));
   const body = Buffer.from('{"é":1}').toString(encoding);
-  expect(events).toMatchObject([{ body, isBase64Encoded: encoding === 'base64' }]);
-});
-
-it.each([
-  [ORIGIN, ORIGIN],
-  [OTHER, OTHER],
-  [`${OTHER}.evil.example`, ORIGIN],
-  [undefined, ORIGIN],
-])('allows %s a call from %s, whatever the function says', async (origin, allowed) => {
-  returned = result({ headers: { 'Access-Control-Allow-Origin': '*' } });
-  const { headers } = await send(url, { headers: origin === undefined ? [] : ['Origin', origin] });
-  expect(headers).toMatchObject({
-    'access-control-allow-origin': allowed,
-    vary: 'Origin',
-    'access-control-expose-headers': CORS.expose_headers.join(),
-  });
-});
-
-it('answers preflights itself, and those of another origin without what it allows', async () => {
-  authorize = () => Promise.reject(new Error('asked'));
-  const ask = (origin: string) => {
-    const headers = ['Origin', origin, 'Access-Control-Request-Method', 'POST'];
-    return send(url, { method: 'OPTIONS', headers });
-  };
-  const answer = await ask(ORIGIN);
-  expect(answer).toMatchObject({ status: 204, text: '' });
-  expect(answer.headers).toMatchObject({
-    'access-control-allow-methods': CORS.allow_methods.join(),
-    'access-control-allow-headers': CORS.allow_headers.join(),
-    'access-control-max-age': String(CORS.max_age),
-  });
-  const refused = await ask(`${OTHER}.evil.example`);
-  expect(refused.status).toBe(204);
-  expect(Object.keys(refused.headers).join()).not.toMatch(/allow-(methods|headers)|max-age/);
-});
-
-it('takes a request line and headers of 10,240 bytes and not one more', async () => {
-  const fixed = `GET /inquiries HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\nx-fill: \r\n`;
-  const sendWith = (more: number) => {
-    const text = 'x'.repeat(10_240 - fixed.length + more);
-    return send(url, { headers: ['connection', 'close', 'x-fill', text] });
-  };
-  expect((await sendWith(0)).status).toBe(200);
-  const refused = refusal(431, 'Request Header Fields Too Large');
-  for (const more of [1, 100_000]) expect(await sendWith(more)).toMatchObject(refused);
-});
-
-it('answers 413 when the event is over the 6 MB of Lambda, escapes and base64 counted', async () => {
-  const post = async (body: string, type = 'application/json') =>
-    (await send(url, { method: 'POST', headers: ['Content-Type', type], body })).status;
-  expect(await post('x'.repeat(6_280_000))).toBe(200);
-  expect(await post('"'.repeat(3_200_000))).toBe(413);
-  expect(await post('x'.repeat(4_800_000), 'image/png')).toBe(413);
-  expect(events).toHaveLength(1);
-});
-
-it.each([
-  [201, 'no-store'],
-  [400, 'max-age=9'],
-])('answers %d with the Cache-Control %s', async (statusCode, expected) => {
-  returned = result({ statusCode, headers: { 'Cache-Control': 'max-age=9' }, body: '"é"' });
-  const headers = { 'cache-control': expected, 'content-length': '4' };
-  expect(await send(url)).toMatchObject({ status: statusCode, json: 'é', headers });
-});
-
-const ROOM = LAMBDA_PAYLOAD_LIMIT - result({ body: '' }).length;
-it.each([
-  [200, result({ body: 'x'.repeat(ROOM) })],
-  [500, result({ body: 'x'.repeat(ROOM + 1) })],
-  [500, 'null'],
-  [500, result({ statusCode: 42 })],
-  [500, result({ body: {} })],
-])('answers %d to the result %.50s', async (status, json) => {
-  returned = json;
-  expect((await fetch(url)).status).toBe(status);
-  expect(logged).toHaveLength(status === 500 ? 1 : 0);
+  expect(events.at(-1)).toMatchObject({ body, isBase64Encoded: encoding === 'base64' });
 });

@@ -3,36 +3,26 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startMailbox } from '../../local/mailbox.ts';
 import { send } from '../helpers/http.ts';
 
-async function open(report?: (event: string) => void) {
-  const mailbox = await startMailbox(0, report);
-  onTestFinished(() => mailbox.close());
-  const sendMail = (to: string, headers: Record<string, string> = {}) =>
-    fetch(`${mailbox.url}/v2/email/outbound-emails`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({
-        Destination: { ToAddresses: [to] },
-        EmailTags: [{ Name: 'mail', Value: 'reply' }],
-      }),
-    });
-  return { ...mailbox, sendMail };
-}
-
-it('keeps mails, and answers neither to another name (DNS rebinding) nor to a page of another origin', async () => {
-  const { url, sendMail } = await open();
-  expect((await sendMail('ana@example.com')).status).toBe(200);
-  expect((await sendMail('ana@example.com', { origin: 'https://mail.example' })).status).toBe(403);
-  const mails = await (await fetch(`${url}/mails`)).json();
-  expect(mails).toMatchObject([{ Destination: { ToAddresses: ['ana@example.com'] } }]);
-  expect((await send(`${url}/mails`, { headers: ['host', 'mail.example'] })).status).toBe(302);
-});
-
-it('reports mails to the addresses of SES’s simulator, and no others', async () => {
+it('keeps mails, reports those to SES’s simulator, and answers neither to another name nor to a page of another origin', async () => {
   const events: unknown[] = [];
-  const { sendMail } = await open((event) => void events.push(JSON.parse(event)));
-  for (const name of ['ana', 'complaint']) await sendMail(`${name}@simulator.amazonses.com`);
-  const destination = ['complaint@simulator.amazonses.com'];
-  const mail = { destination, tags: { mail: ['reply'] } };
+  const { url, close } = await startMailbox(0, (event) => void events.push(JSON.parse(event)));
+  onTestFinished(close);
+  const deliver = async (to: string, origin = url) => {
+    const EmailTags = [{ Name: 'mail', Value: 'reply' }];
+    return fetch(`${url}/v2/email/outbound-emails`, {
+      method: 'POST',
+      headers: { origin },
+      body: JSON.stringify({ Destination: { ToAddresses: [to] }, EmailTags }),
+    });
+  };
+  const addresses = ['ana@simulator.amazonses.com', 'complaint@simulator.amazonses.com'];
+  for (const address of addresses) expect((await deliver(address)).status).toBe(200);
+  expect((await deliver('ana@example.com', 'https://mail.example')).status).toBe(403);
+  const mails = await (await fetch(`${url}/mails`)).json();
+  expect(mails).toMatchObject(addresses.map((to) => ({ Destination: { ToAddresses: [to] } })));
+  // DNS rebinding.
+  expect((await send(`${url}/mails`, { headers: ['host', 'mail.example'] })).status).toBe(302);
+  const mail = { destination: addresses.slice(1), tags: { mail: ['reply'] } };
   const expected = [{ complaint: { complaintFeedbackType: 'abuse' }, mail }];
   await expect.poll(() => events, { timeout: 5_000 }).toEqual(expected);
 });

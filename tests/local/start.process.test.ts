@@ -1,22 +1,104 @@
-/** `npm start` as a process. Each stack serves several tests, which depend on their order. start.test.ts has what it refuses. */
-import { execFileSync } from 'node:child_process';
+/** `npm run dev` and `npm start` as processes. A stack serves several tests, which depend on their order. */
+import { execFileSync, spawn, spawnSync, type SpawnSyncOptions } from 'node:child_process';
+import { once } from 'node:events';
 import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { connectLocally } from '../../inbox/connect.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
-import { sendAndCheck as send } from '../helpers/contract.ts';
-import {
-  accessOfOthers,
-  folder,
-  noJava,
-  noTerminal,
-  start,
-  WAIT,
-  type Running,
-} from '../helpers/npm-start.ts';
+import { readRunningStack } from '../../lib/running-stack.ts';
+import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
+import type { LocalMail } from '../../local/mailbox.ts';
+import type { InquiryListResponse } from '../../src/contract.ts';
+import { on, setUp, whyNoBrowser } from '../helpers/chromium.ts';
 import { readText } from '../helpers/repository.ts';
+
+const noJava = dynamoDbLocalUnavailableReason();
+if (noJava !== undefined) {
+  process.stdout.write(`\nSKIPPED: npm start on DynamoDB Local, because ${noJava}.\n`);
+}
+/** Milliseconds; a start takes three seconds on a quiet machine. */
+const WAIT = { timeout: 80_000 };
+vi.setConfig({ testTimeout: 2 * WAIT.timeout, hookTimeout: 2 * WAIT.timeout });
+
+const folder = fs.mkdtempSync(join(tmpdir(), 'inquiries-start-'));
+/** A checkout that tests may change. */
+const root = join(folder, 'checkout');
+/** Where both engines keep their data. */
+const data = join(root, '.data');
+const temporary = join(folder, 'tmp');
+const exits: Promise<unknown>[] = [];
+const kill = new AbortController();
+beforeAll(() => {
+  fs.mkdirSync(temporary);
+  const rooms = ['src', 'lib', 'local', 'deploy', 'inbox', 'web', 'infra', 'docs'];
+  for (const part of [...rooms, 'package.json', 'tsconfig.json']) {
+    fs.cpSync(join(ROOT, part), join(root, part), { recursive: true });
+  }
+  fs.symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+});
+afterAll(async () => {
+  kill.abort();
+  await Promise.allSettled(exits);
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+type Running = Awaited<ReturnType<typeof start>>;
+
+/** Starts a stack on the data folder, and waits until it says that it runs. */
+async function start(command: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, {
+    cwd: options.cwd ?? ROOT,
+    env: { ...process.env, ...options.env },
+    signal: kill.signal,
+    killSignal: 'SIGTERM',
+  });
+  const exit = once(child, 'exit');
+  exits.push(exit);
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  // npm warns about settings of the user that it does not know, and Java about a variable that a test sets.
+  const complained = (): string => errors.replaceAll(/^(npm warn|Picked up) .*\n/gm, '');
+  await vi.waitUntil(() => output.includes('curl -X POST') || complained() !== '', WAIT);
+  expect(complained()).toBe('');
+  const said = (): string => stripVTControlCharacters(output);
+  const addressOf = (label: string) => new RegExp(`${label} +(\\S+)`).exec(said())?.[1] ?? '';
+  const token = execFileSync(process.execPath, ['local/token.ts', '--data', data], { cwd: ROOT });
+  const call = async (method: string, subject?: string, headers: Record<string, string> = {}) =>
+    fetch(addressOf('API'), {
+      method,
+      headers: { authorization: String(token).trim(), ...headers },
+      ...(subject !== undefined && { body: JSON.stringify({ subject, body: 'Who\nis?' }) }),
+    });
+  return {
+    said,
+    complained,
+    addressOf,
+    call,
+    subjects: async () => {
+      const { inquiries } = (await (await call('GET')).json()) as InquiryListResponse;
+      return inquiries.map(({ subject }) => subject);
+    },
+    /** Recipients and subjects of the mails. */
+    mails: async () => {
+      const mails = (await (await fetch(`${addressOf('Mailbox')}/mails`)).json()) as LocalMail[];
+      return mails.map(({ Destination, Content }) => [
+        Destination?.ToAddresses?.join(),
+        Content?.Simple?.Subject?.Data,
+      ]);
+    },
+    /** @returns The exit code. */
+    stop: async (signal: NodeJS.Signals): Promise<unknown> => {
+      child.kill(signal);
+      return (await exit)[0];
+    },
+  };
+}
 
 /** The first of six free ports, below those that the system gives to connections. */
 async function findPorts(): Promise<number> {
@@ -28,168 +110,239 @@ async function findPorts(): Promise<number> {
 }
 
 const portOf = (url: string): number => Number(new URL(url).port);
+
+/** What other users may do with the data; empty: nothing. */
+const accessOfOthers = (): string[] =>
+  [
+    data,
+    ...fs.readdirSync(data, { recursive: true, encoding: 'utf8' }).map((name) => join(data, name)),
+  ]
+    .map((path) => `${path} ${(fs.statSync(path).mode & 0o077).toString(8)}`)
+    .filter((line) => !line.endsWith(' 0'));
+
 const TEAM = 'support@example.com';
-/** Where both engines keep their data. */
-const data = join(folder, 'kept');
-
-/** An id, or its beginning that is the reference. */
-const UUID = /\b[\da-f]{8}-[\da-f]{4}(?:(?:-[\da-f]{4}){2}-[\da-f]{12})?\b/g;
-
-/** Without what differs from run to run: progress that was erased, ids, times and the name of the operator. */
+const ANA = 'ana@example.com';
+const UUID = /[\da-f]{8}-[\da-f]{4}[-\da-f]*/g;
 const normalize = (text: string): string =>
   text
-    .split('\n')
-    .map((line) => line.split('\r\u001B[K').at(-1) ?? '')
-    .join('\n')
+    .trim()
     .replaceAll(UUID, 'ID')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-    .replaceAll(/(?<=^ID +)\d+[smh] +/gm, 'AGE ')
-    .replaceAll(/ as \S+\.$/gm, ' as NAME.')
-    .replaceAll(/[ \r]+$/gm, '')
-    .trimEnd();
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
 
-describe.skipIf(noJava !== undefined)('npm start on DynamoDB Local', () => {
+describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
+  const here = setUp();
   const other = 'http://localhost:5173';
+  const inCheckout: SpawnSyncOptions & { encoding: 'utf8' } = { cwd: root, encoding: 'utf8' };
   let port = 0;
   let stack: Running;
   beforeAll(async () => {
     port = await findPorts();
-    // AWS's variables are the user's, to be ignored.
-    const aws = { AWS_PROFILE: 'missing', AWS_ENDPOINT_URL: 'http://127.0.0.1:9' };
-    const env = { ...aws, PORT: String(port) };
-    stack = await start(data, ['--cors-origin', other], { command: ['npm', 'start', '--'], env });
+    const env = {
+      PORT: String(port),
+      TMPDIR: temporary,
+      NODE_DISABLE_COMPILE_CACHE: '1', // npm's
+      JAVA_TOOL_OPTIONS: `-Djava.io.tmpdir=${temporary}`,
+      // The user's, to be ignored.
+      AWS_PROFILE: 'missing',
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+    };
+    stack = await start(['npm', 'run', 'dev', '--', '--cors-origin', other], { cwd: root, env });
   });
 
-  it('takes the port from PORT and the next five, and prints the form first, then the inbox', async () => {
+  it('takes the port from PORT and the next five, and prints the form first', async () => {
     const at = (index: number) => `http://127.0.0.1:${port + index}`;
     const labels = ['Sign-in', 'Docs', 'Form', 'Mailbox', 'Demo'];
-    expect(stack.api).toBe(`${at(0)}/inquiries`);
+    expect(stack.addressOf('API')).toBe(`${at(0)}/inquiries`);
     expect(labels.map(stack.addressOf)).toEqual([1, 2, 3, 4, 5].map(at));
     expect(/Inquiry service[^]*?(http:\S+)/.exec(stack.said())?.[1]).toBe(at(3));
-    expect(stack.said()).toContain(`npm run inbox -- --web --data '${data}'`);
     const branding = JSON.parse(readText('web/config.example.json')) as object;
     const config = { ...branding, issuer: at(1), clientId: 'inquiries-local', apiUrl: at(0) };
     expect(await (await fetch(`${at(3)}/config.json`)).json()).toEqual(config);
   });
 
-  it.skipIf(noTerminal !== undefined)(
-    'answers the commands of README.md and docs/inbox.md as they show',
-    () => {
-      // npm finds this stack instead of one of the developer's.
-      let script = `npm() { case "$*" in *" -- "*) ;; *) set -- "$@" -- ;; esac; command npm "$@" --data ${data}; }\n`;
-      let id = '';
-      const text = readText('README.md') + readText('docs/inbox.md');
-      for (const [, printed = '', output = ''] of text.matchAll(
-        /^\$ (.*)\n((?:(?!\$ |```).*\n)*)/gm,
-      )) {
-        const command = printed
-          .replace('http://127.0.0.1:3000/inquiries', stack.api)
-          .replace(UUID, id);
-        if (output === '') {
-          script += `${command}\n`;
-          continue;
-        }
-        // At a terminal, where the inbox prints tables.
-        const args = ['--quiet', '--return', '--command', script + command, '/dev/null'];
-        const env = { ...process.env, SHELL: '/bin/bash' };
-        const actual = execFileSync('script', args, { cwd: ROOT, encoding: 'utf8', env });
-        expect(`${printed}\n${normalize(actual)}`).toBe(`${printed}\n${normalize(output)}`);
-        [id = id] = actual.match(UUID) ?? [];
-      }
-    },
-  );
-
-  it('mails an inquiry to the team and its reply to the owner', async () => {
-    const { inquiry } = (await stack.send('POST', 'First')).json as { inquiry: { id: string } };
-    const mail = [TEAM, '[inquiries local] First'];
-    const newest = async () => (await stack.mails()).at(-1);
-    await expect.poll(newest, WAIT).toEqual(mail);
-    const { inbox } = connectLocally(data);
-    await inbox.answer(inquiry.id, { reply: 'Yes.', respondent: 'Rita' });
-    await expect.poll(newest, WAIT).toEqual(['ana@example.com', 'Re: First']);
-    expect((await stack.mails()).filter(([, subject]) => subject === mail[1])).toEqual([mail]);
+  it('answers the commands of README.md, docs/inbox.md and its own as they show, and mails once', async () => {
+    const [printed = ''] = /(?<=\n +)curl -X POST (?:.*\\\n)+.*/.exec(stack.said()) ?? [];
+    const text = `${readText('README.md')}${readText('docs/inbox.md')}$ ${printed}\n`;
+    let id = '';
+    for (const [, line = '', shown = ''] of text.matchAll(/^\$ ((?:.*\\\n)*.*)\n(\{.*\n)?/gm)) {
+      const command = line.replace('$API', stack.addressOf('API')).replace(UUID, id);
+      const { status, stdout } = spawnSync('sh', ['-c', command], inCheckout);
+      expect([line, status]).toEqual([line, 0]);
+      expect(normalize(stdout)).toBe(normalize(shown || stdout));
+      [id = id] = stdout.match(UUID) ?? [];
+    }
+    const mail = [TEAM, '[inquiries local] Hello'];
+    await expect.poll(stack.mails, WAIT).toHaveLength(3);
+    expect(await stack.mails()).toEqual(expect.arrayContaining([mail, mail, [ANA, 'Re: Hello']]));
   });
 
-  it('prints a curl command that sends an inquiry, and then short lines, without what the user wrote', async () => {
-    const before = stack.said().length;
-    expect(stack.curl()).toMatchObject({ inquiry: { subject: 'Hello', email: 'ana@example.com' } });
-    await stack.send('PUT');
-    await send(`${stack.api}/ana@example.com`);
-    const said = () =>
+  it('has a docs page whose links lead to texts with its addresses, and whose commands work', async () => {
+    const docs = stack.addressOf('Docs');
+    const html = await (await fetch(docs)).text();
+    const links = [...html.matchAll(/href="(\/[^"]+)"/g)].map(([, path = '']) => path);
+    for (const path of links) expect((await fetch(docs + path)).status).toBe(200);
+    expect(await (await fetch(`${docs}/front-end.md`)).text()).toContain(
+      stack.addressOf('Sign-in'),
+    );
+    const [token = '', ...curls] = [...html.matchAll(/<pre>(.*?)<\/pre>/gs)].map(
+      ([, line = '']) => line,
+    );
+    expect(curls).toHaveLength(4);
+    const { stdout } = spawnSync(
+      'sh',
+      ['-c', [token, ...curls, curls.at(-1)].join('\n')],
+      inCheckout,
+    );
+    expect(stdout.match(/"subject":"Once"/g)).toHaveLength(2);
+    expect(stdout).toMatch(/^idempotency-replayed: true/im);
+  });
+
+  it('logs short lines, without what the user wrote', async () => {
+    await stack.call('PUT');
+    await fetch(`${stack.addressOf('API')}/${ANA}`);
+    const log = () =>
       stack
         .said()
-        .slice(before)
-        .replaceAll(/\d+ ms/g, 'N ms');
-    await expect.poll(said, WAIT).toContain("mail: 'inquiry'");
-    expect(said()).toContain('POST /inquiries 201 N ms\n');
-    expect(said()).toContain('GET (other path) 404 N ms\n');
-    expect(said()).toMatch(/^WARN \{.*'METHOD_NOT_ALLOWED' \}\n/m);
-    expect(said()).not.toMatch(/Hello|ana@example|eyJ|_aws|INFO.*route/);
+        .split(`there?"}'`)
+        .at(-1)
+        ?.replaceAll(/\d+ ms/g, 'N ms');
+    await expect.poll(log, WAIT).toContain('GET (other path) 404 N ms\n');
+    expect(log()).toContain('POST /inquiries 201 N ms\n');
+    expect(log()).toContain("mail: 'inquiry'");
+    expect(log()).toMatch(/^WARN \{.*'METHOD_NOT_ALLOWED' \}\n/m);
+    expect(log()).not.toMatch(/Hello|ana@example|eyJ|_aws|INFO.*route/);
   });
 
   it('keeps what other users of the machine cannot read', () => {
     expect(fs.readdirSync(data)).toEqual(['dynamodb-local', 'issuer-keys.json', 'stack.json']);
-    expect(accessOfOthers(data)).toEqual([]);
+    expect(accessOfOthers()).toEqual([]);
   });
 
-  it('lets the pages of --cors-origin sign in and call the API beside form and demo, and no other', async () => {
+  /** As editors and git do. */
+  const replace = (file: string, from: string, to: string) => {
+    const path = join(root, file);
+    fs.writeFileSync(`${path}~`, fs.readFileSync(path, 'utf8').replace(from, to));
+    fs.renameSync(`${path}~`, path);
+  };
+
+  it('runs the new code of function and mailer each time it changes', async () => {
+    for (const [file, from, to] of [
+      ['src/errors.ts', 'Allowed methods', 'Once'],
+      ['src/errors.ts', 'Once', 'Twice'],
+      ['src/mailer/team-mails.ts', '[inquiries ', '[new '],
+    ] as const) {
+      const before = stack.said().length;
+      replace(file, from, to);
+      const said = () => stack.said().slice(before);
+      await expect.poll(said, WAIT).toContain(`${file} changed: reloaded`);
+      const { message } = (await (await stack.call('PUT')).json()) as { message: string };
+      expect(message).toContain(to === 'Once' ? 'Once: GET, POST.' : 'Twice: GET, POST.');
+    }
+    await stack.call('POST', '2');
+    const newest = async () => (await stack.mails()).at(-1);
+    await expect.poll(newest, WAIT).toEqual([TEAM, '[new local] 2']);
+  });
+
+  it.skipIf(whyNoBrowser !== undefined)(
+    'shows a change in the open contact form, whose text stays',
+    async () => {
+      const { page, complaints } = await here.open();
+      await page.goto(stack.addressOf('Form'));
+      await on(page).signIn(ANA);
+      await on(page).write('Half', 'written');
+
+      await page.waitForLoadState();
+      let loads = 0;
+      page.on('load', () => void loads++);
+      replace('web/ui/style.css', '', ':root { --probe: 1; }\n');
+      const style = "getComputedStyle(document.documentElement).getPropertyValue('--probe')";
+      await expect.poll(() => page.evaluate(style), WAIT).toBe('1');
+      expect(await on(page).message.inputValue()).toBe('written');
+      expect(loads).toBe(0);
+
+      replace('web/src/main.ts', '', `document.documentElement.dataset['probe'] = '3';`);
+      const probe = 'document.documentElement.dataset.probe';
+      await expect.poll(() => page.evaluate(probe), WAIT).toBe('3');
+      await expect.poll(() => on(page).message.inputValue(), WAIT).toBe('written');
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  // After this, changes load the form anew: Vite also serves the element, which takes no changes.
+  it('lets the pages of --cors-origin sign in, call the API and embed the form beside form and demo, and no other', async () => {
     const form = stack.addressOf('Form');
-    const allowed = [form, stack.addressOf('Demo'), other];
-    for (const origin of [...allowed, 'http://127.0.0.1:5173']) {
-      const isAllowed = allowed.includes(origin);
-      const answer = await send(stack.api, { headers: ['Origin', origin] });
-      expect(answer.headers['access-control-allow-origin']).toBe(isAllowed ? origin : form);
+    for (const origin of [form, stack.addressOf('Demo'), other, 'http://127.0.0.1:5173']) {
+      const isAllowed = origin !== 'http://127.0.0.1:5173';
+      const allowedBy = async (url: string) =>
+        (await fetch(url, { headers: { origin } })).headers.get('access-control-allow-origin');
+      expect(await allowedBy(stack.addressOf('API'))).toBe(isAllowed ? origin : form);
+      const embeds = isAllowed && origin !== form;
+      expect(await allowedBy(`${form}/inquiry-form.js`)).toBe(embeds ? origin : null);
       // A request without a code challenge: the issuer tells a registered page about it, and no other.
       const query = `client_id=inquiries-local&response_type=code&redirect_uri=${origin}/callback`;
       const url = `${stack.addressOf('Sign-in')}/oauth2/authorize?${query}`;
       expect((await fetch(url, { redirect: 'manual' })).status).toBe(isAllowed ? 303 : 400);
     }
+    // The issuer's key lies there, too.
+    expect((await fetch(`${form}/@fs${root}/package.json`)).status).toBe(403);
   });
 
   it('accepts no connection from another machine', async () => {
     // Linux delivers all of 127.0.0.0/8 to this machine, but not to sockets that listen on 127.0.0.1.
     for (const label of ['Form', 'Demo', 'API', 'Docs', 'Sign-in', 'Mailbox', 'DynamoDB']) {
       const listening = portOf(stack.addressOf(label));
-      expect(await isListening(listening)).toBe(true);
-      for (const host of ['127.0.0.2', '::1']) {
-        expect([label, host, await isListening(listening, host)]).toEqual([label, host, false]);
-      }
+      const hosts = ['127.0.0.1', '127.0.0.2', '::1'];
+      const found = await Promise.all(hosts.map((host) => isListening(listening, host)));
+      expect([label, ...found]).toEqual([label, true, false, false]);
     }
   });
 
-  it('ends when npm alone is killed', async () => {
+  it('is found by the smoke test', () => {
+    const { stdout } = spawnSync(process.execPath, ['deploy/smoke.ts'], inCheckout);
+    expect(stdout).toContain(' passed, 0 failed, ');
+  });
+
+  it('ends when npm alone is killed, and leaves no temporary files', async () => {
+    const engine = portOf(stack.addressOf('DynamoDB'));
     await stack.stop('SIGKILL');
-    await expect.poll(() => isListening(port), WAIT).toBe(false);
+    for (const one of [port, engine]) await expect.poll(() => isListening(one), WAIT).toBe(false);
     await expect.poll(() => fs.existsSync(join(data, 'stack.json')), WAIT).toBe(false);
+    expect(fs.readdirSync(temporary)).toEqual([]);
   });
 
-  it('keeps inquiries over a restart, mails them once and silently, and closes everything on Ctrl-C', async () => {
-    stack = await start(data, ['--port', '0', '--seed', '9']);
+  it('keeps inquiries over a restart, mails them once and silently, and leaves no process when it is killed', async () => {
+    const args = ['--data', data, '--port', '0', '--seed', '9'];
+    stack = await start([process.execPath, 'local/start.ts', ...args]);
+    expect(stack.said()).toContain(`npm run inbox -- --web --data '${data}'`);
     expect(stack.said()).toContain('Seed       0 inquiries');
-    expect((await stack.subjects()).slice(0, 2)).toEqual(['Hello', 'First']);
-    await stack.send('POST', 'Second');
+    expect((await stack.subjects())[0]).toBe('2');
+    await stack.call('POST', 'New');
     // In order: what the stream holds of the first inquiries was read before.
-    await expect.poll(stack.mails, WAIT).toEqual([[TEAM, '[inquiries local] Second']]);
+    await expect.poll(stack.mails, WAIT).toEqual([[TEAM, '[inquiries local] New']]);
     expect(stack.said()).not.toContain('already-sent');
-    expect(await stack.stop('SIGINT')).toBe(0);
-    expect(stack.complained()).toBe('');
-    for (const label of ['API', 'DynamoDB']) {
-      expect(await isListening(portOf(stack.addressOf(label)))).toBe(false);
+
+    const { pid, enginePid } = readRunningStack(data);
+    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], inCheckout);
+    const children = stdout.trim().split(/\s+/);
+    // Also function and mailer.
+    expect(children.length).toBeGreaterThanOrEqual(3);
+    // By which a start is refused beside an engine that outlives its stack.
+    expect(children).toContain(String(enginePid));
+    // A process in an endless loop does not see the end of the stack either.
+    for (const child of children) {
+      if (child !== String(enginePid)) process.kill(Number(child), 'SIGSTOP');
     }
-    expect(fs.existsSync(join(data, 'stack.json'))).toBe(false);
+    expect(await stack.stop('SIGKILL')).toBe(null);
+    await expect.poll(() => spawnSync('ps', ['-p', children.join()]).status, WAIT).toBe(1);
   });
 });
 
 describe('npm start without Java', () => {
-  let port = 0;
-  let stack: Running;
-  beforeAll(async () => {
-    port = await findPorts();
+  it('runs on dynalite, says what is missing there, keeps inquiries when it is killed, and ends on Ctrl-C', async () => {
+    const port = await findPorts();
+    const command = [process.execPath, 'local/start.ts', '--data', data, '--port', '0'];
     const env = { PATH: dirname(process.execPath), INQUIRIES_PER_HOUR: '2' };
-    stack = await start(data, ['--port', '0', '--seed', '20', `--inspect=${port}`], { env });
-  });
-
-  it('runs on dynalite, and says why and what is missing there', () => {
+    const stack = await start([...command, '--seed', '20', `--inspect=${port}`], { env });
     for (const line of [
       'dynalite, because there is no JDK 17 or newer',
       'Idempotency-Key and INQUIRIES_PER_HOUR are ignored, because dynalite has no transactions',
@@ -200,30 +353,20 @@ describe('npm start without Java', () => {
     ]) {
       expect(stack.said()).toContain(line);
     }
-  });
-
-  it('debugs the function, with --inspect', async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/json/list`);
-    expect(await response.json()).toMatchObject([{ type: 'node' }]);
-  });
-
-  it('ignores Idempotency-Key and INQUIRIES_PER_HOUR, as it says', async () => {
+    const inspector = await fetch(`http://127.0.0.1:${port}/json/list`);
+    expect(await inspector.json()).toMatchObject([{ type: 'node' }]);
     for (const status of [201, 201, 201]) {
-      const answer = await stack.send('POST', 'Keyed', ['Idempotency-Key', 'k']);
-      expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([status, undefined]);
+      const answer = await stack.call('POST', 'Keyed', { 'Idempotency-Key': 'k' });
+      expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([status, null]);
     }
-    expect(accessOfOthers(data)).toEqual([]);
-  });
+    expect(accessOfOthers()).toEqual([]);
+    await stack.stop('SIGKILL');
 
-  it('keeps inquiries when it is killed', async () => {
-    expect(await stack.stop('SIGKILL')).toBe(null);
-    const again = await start(data, ['--port', '0', '--engine', 'dynalite']);
-    expect((await again.subjects()).slice(0, 4)).toEqual([
-      'Keyed',
-      'Keyed',
-      'Keyed',
-      expect.any(String),
-    ]);
-    expect(await again.stop('SIGHUP')).toBe(0);
+    const again = await start([...command, '--engine', 'dynalite']);
+    expect((await again.subjects()).slice(0, 3)).toEqual(['Keyed', 'Keyed', 'Keyed']);
+    expect(await again.stop('SIGINT')).toBe(0);
+    expect(again.complained()).toBe('');
+    expect(await isListening(portOf(again.addressOf('API')))).toBe(false);
+    expect(fs.existsSync(join(data, 'stack.json'))).toBe(false);
   });
 });

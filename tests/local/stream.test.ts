@@ -1,4 +1,4 @@
-import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { uuidv7 } from 'uuidv7';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -8,7 +8,6 @@ import { openTable } from '../../local/database/table.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
-import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 
 const WAIT = { timeout: 30_000 };
@@ -79,8 +78,6 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     await own.inbox.answer(answered, { reply: 'Yes.', respondent: 'R' });
     await own.inbox.answer(dismissed, { respondent: 'R' });
     await removeRow(client, table, { ...INQUIRY, id: deleted });
-    const { pk, sk } = await writeIdempotencyKey({ client, table }, INQUIRY);
-    await client.send(new DeleteCommand({ TableName: table, Key: { pk, sk } }));
     await own.put({ pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' });
 
     const { events, batches, lines } = map(own);
@@ -107,22 +104,31 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
     expect([...lines, ...replies.lines]).toEqual([]);
   });
 
-  it('tries a batch again from the first record that is reported as failed', async () => {
+  it.each<[string, judge: (attempt: number, batch: number[]) => number[], batches: number[][]]>([
+    [
+      'from the first record that it reports as failed',
+      (attempt) => (attempt === 1 ? [1, 2] : []),
+      [
+        [0, 1, 2],
+        [1, 2],
+      ],
+    ],
+    [
+      'record by record where it fails, again and again, and then goes on',
+      (attempt, batch) => {
+        if (attempt < 6 && batch.includes(1)) throw new Error('no');
+        return [];
+      },
+      [[0, 1, 2], [0], [1], [1], [1], [1], [2]],
+    ],
+  ])('tries a batch again %s', async (_, judge, expected) => {
     const own = await openOwnTable();
-    const ids = await own.post(5);
-    const { batches } = map(own, (attempt) => (attempt <= 2 ? [ids[2], ids[4]] : []));
-    await expect.poll(batches, WAIT).toEqual([ids, ids.slice(2), ids.slice(2)]);
-  });
-
-  it('tries each record of a batch alone on which the function fails, again and again, and then goes on', async () => {
-    const own = await openOwnTable();
-    const [one, poison, three] = await own.post(3);
-    const { batches } = map(own, (attempt, ids) => {
-      if (attempt < 10 && ids.includes(poison)) throw new Error('no');
-      return [];
-    });
-    const retries = Array.from({ length: 8 }, () => [poison]);
-    await expect.poll(batches, WAIT).toEqual([[one, poison, three], [one], ...retries, [three]]);
+    const ids: (string | undefined)[] = await own.post(3);
+    const numbersOf = (batch: (string | undefined)[]) => batch.map((id) => ids.indexOf(id));
+    const { batches } = map(own, (attempt, batch) =>
+      judge(attempt, numbersOf(batch)).map((number) => ids[number]),
+    );
+    await expect.poll(() => batches().map(numbersOf), WAIT).toEqual(expected);
   });
 
   it('passes replies on while inquiries fail, by a mapping of their own; stops at once; a new one reads all again', async () => {

@@ -31,8 +31,8 @@ const InquiryEntity = new Entity(
 );
 
 interface Page {
-  readonly data: EntityItem<typeof InquiryEntity>[];
-  readonly cursor: string | null;
+  data: EntityItem<typeof InquiryEntity>[];
+  cursor: string | null;
 }
 
 /** The owner's inquiries, newest first, as many as one response holds, and a Link header to the rest. */

@@ -6,18 +6,18 @@ import type {
 import { LAMBDA_PAYLOAD_LIMIT } from '../../../src/limits.ts';
 
 export interface Owner {
-  readonly cognito_sub: string;
-  readonly email: string;
+  cognito_sub: string;
+  email: string;
 }
 
 export interface ListQuery {
-  readonly limit?: number | undefined;
-  readonly before?: string | undefined;
+  limit?: number | undefined;
+  before?: string | undefined;
 }
 
 export interface Message {
-  readonly subject: string;
-  readonly body: string;
+  subject: string;
+  body: string;
 }
 
 /** Bytes that a list may take of Lambda's response, in which the body is an escaped string. */
@@ -28,7 +28,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** A request that the contract refuses. The message is the error's code. */
 export class Refusal extends Error {
-  readonly status: number;
+  status: number;
 
   constructor(status: number, code: string) {
     super(code);
