@@ -315,7 +315,7 @@ describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
     stack = await start([process.execPath, 'local/start.ts', ...args]);
     expect(stack.said()).toContain(`npm run inbox -- --web --data '${data}'`);
     expect(stack.said()).toContain('Seed       0 inquiries');
-    expect((await stack.subjects())[0]).toBe('2');
+    expect(await stack.subjects()).toContain('2');
     await stack.call('POST', 'New');
     // In order: what the stream holds of the first inquiries was read before.
     await expect.poll(stack.mails, WAIT).toEqual([[TEAM, '[inquiries local] New']]);
