@@ -7,43 +7,39 @@ import {
 import { DescribeTableCommand, ListTagsOfResourceCommand } from '@aws-sdk/client-dynamodb';
 import { NETWORK } from '../lib/aws.ts';
 import type { Connection } from './connect.ts';
-import { nameMissingTable } from './erasures.ts';
+import { ignore, nameMissingTable } from './erasures.ts';
 
-export type Account =
+export interface Account {
   /** `elsewhere`: this is the local stack, or a stage whose issuer is not its own pool. */
-  | { readonly status: 'none' | 'elsewhere' }
-  | {
-      readonly status: 'found';
-      /** The id of the user pool. */
-      readonly pool: string;
-      /** Deletes the account, and with it its refresh tokens. */
-      readonly remove: () => Promise<void>;
-    };
+  readonly status: 'found' | 'none' | 'elsewhere' | 'kept';
+  readonly description: string;
+  /** Deletes the account that was found, and with it its refresh tokens. */
+  readonly remove?: () => Promise<unknown>;
+}
 
 /** Finds the account of a user. @throws Error when the stage does not say whether it has a pool. */
 export async function findAccount(connection: Connection, sub: string): Promise<Account> {
-  if (connection.stage === 'local') return { status: 'elsewhere' };
-  const pool = await readUserPool(connection);
-  if (pool === 'none') return { status: 'elsewhere' };
+  const { stage } = connection;
+  const pool = stage === 'local' ? 'none' : await readUserPool(connection);
+  const place = stage === 'local' ? 'The local stack' : `The stage ${stage}`;
+  if (pool === 'none') {
+    const description = `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
+    return { status: 'elsewhere', description };
+  }
   const client = new CognitoIdentityProviderClient(NETWORK);
+  const Filter = `sub = ${JSON.stringify(sub)}`;
   const { Users: [user] = [] } = await client.send(
-    new ListUsersCommand({
-      UserPoolId: pool,
-      Filter: `sub = ${JSON.stringify(sub)}`,
-      AttributesToGet: ['sub'],
-    }),
+    new ListUsersCommand({ UserPoolId: pool, Filter, AttributesToGet: ['sub'] }),
   );
-  if (user === undefined) return { status: 'none' };
+  if (user === undefined) {
+    return { status: 'none', description: `${place} has no account of ${sub} in its user pool.` };
+  }
+  const command = new AdminDeleteUserCommand({ UserPoolId: pool, Username: user.Username });
   return {
     status: 'found',
-    pool,
-    async remove() {
-      const command = new AdminDeleteUserCommand({ UserPoolId: pool, Username: user.Username });
-      await client.send(command).catch((error: Error) => {
-        // The user has deleted it since it was found.
-        if (error.name !== 'UserNotFoundException') throw error;
-      });
-    },
+    description: `${place} has an account of ${sub} in its user pool ${pool}.`,
+    // The user may have deleted it since it was found.
+    remove: async () => client.send(command).catch(ignore('UserNotFoundException')),
   };
 }
 

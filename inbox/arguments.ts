@@ -1,10 +1,15 @@
 /** Arguments that several verbs take. */
 import { UUID } from 'uuidv7';
 import { UsageError } from '../lib/command-line.ts';
-import type { Inbox, StoredInquiry } from './store.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
+import type { Inbox, StoredInquiry } from './store.ts';
 
-const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const UNITS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
 
 const quote = (text: string): string => `"${escapeUnsafe(text).slice(0, 80)}"`;
 
@@ -15,10 +20,9 @@ const quote = (text: string): string => `"${escapeUnsafe(text).slice(0, 80)}"`;
  * @throws UsageError
  */
 export function parseSince(text: string, now = Date.now()): number {
-  const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the expression says
-  if (count !== undefined) return now - Number(count) * UNITS[unit as keyof typeof UNITS];
-  const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text);
+  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
+  const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d[:.\d]*(Z|[+-]\d\d:\d\d)?)?$/.test(text);
   // Date takes a date alone as UTC, and a date with a time as local time. It turns 30 February into 2 March.
   const time = isDate ? Date.parse(text.includes('T') ? text : `${text}T00:00`) : Number.NaN;
   const day = new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate();
@@ -39,8 +43,17 @@ export function parseUuid(text: string, name: string, kind = 'a UUID'): string {
 
 const REFERENCE = /^([\da-f]{8})-?([\da-f]{4})$/;
 
-/** Parses the argument of a verb that takes one inquiry. @returns Its id or its reference. @throws UsageError */
-export function parseId([text, ...others]: string[], verb: string): string {
+/**
+ * Parses what stands after a verb.
+ *
+ * @param takes - Whether the verb takes one inquiry; otherwise it takes nothing.
+ * @returns Its id or its reference. @throws UsageError
+ */
+export function parseId([text, ...others]: string[], verb: string, takes?: 'ID'): string {
+  if (takes === undefined) {
+    if (text === undefined) return '';
+    throw new UsageError(`${verb} takes options only (see --help)`);
+  }
   if (text === undefined || others.length > 0) {
     const usage = `npm run inbox -- ${verb} ID (list prints the references)`;
     throw new UsageError(`${verb} takes the id or reference of one inquiry: ${usage}`);
@@ -49,23 +62,18 @@ export function parseId([text, ...others]: string[], verb: string): string {
   return first === undefined ? parseUuid(text, 'ID', 'an id or a reference') : `${first}-${second}`;
 }
 
-/** Finds the id of a reference. @throws Error when no inquiry, or more than one, has it. */
-export async function resolveId({ findIds }: Inbox, idOrReference: string): Promise<string> {
-  if (!REFERENCE.test(idOrReference)) return idOrReference;
-  const ids = await findIds(idOrReference);
+/**
+ * Reads the inquiry that an id or a reference names.
+ *
+ * @throws Error when there is none or it has expired, or when more than one has the reference.
+ */
+export async function findInquiry(inbox: Inbox, named: string): Promise<StoredInquiry> {
+  const ids = REFERENCE.test(named) ? await inbox.findIds(named) : [named];
   if (ids.length > 1) {
-    throw new Error(`More than one inquiry has the reference ${idOrReference}: ${ids.join(', ')}.`);
+    throw new Error(`More than one inquiry has the reference ${named}: ${ids.join(', ')}.`);
   }
-  return ids[0] ?? failToFind(idOrReference);
-}
-
-/** Throws the error for an inquiry that does not exist. */
-export function failToFind(idOrReference: string): never {
-  throw new Error(`There is no inquiry ${idOrReference}.`);
-}
-
-/** Reads the inquiry that an id or a reference names. @throws Error as {@link resolveId}, or when it has expired. */
-export async function findInquiry(inbox: Inbox, idOrReference: string): Promise<StoredInquiry> {
-  const id = await resolveId(inbox, idOrReference);
-  return (await inbox.get(id)) ?? failToFind(id);
+  const [id] = ids;
+  const inquiry = id === undefined ? undefined : await inbox.get(id);
+  if (inquiry === undefined) throw new Error(`There is no inquiry ${named}.`);
+  return inquiry;
 }

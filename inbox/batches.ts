@@ -1,5 +1,23 @@
-/** What ElectroDB leaves to its callers: the next page of a query, and the keys that a batch has not processed. */
+/** Reads and deletes items in batches, until DynamoDB has processed all of them. */
 import { setTimeout as wait } from 'node:timers/promises';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  type DynamoDBDocumentClient,
+} from '@aws-sdk/lib-dynamodb';
+
+/** The key of an item, or the item. */
+export type Item = Record<string, unknown>;
+
+interface Table {
+  readonly client: DynamoDBDocumentClient;
+  readonly table: string;
+}
+
+/** As many of the largest items, 400 KB, as a response holds, 16 MB. */
+export const MOST_READ = 40;
+/** The most that DynamoDB takes. */
+const MOST_WRITTEN = 25;
 
 /** The name is that of the SDK's errors of this kind, which `describeFailure` knows. */
 class BatchThrottled extends Error {
@@ -9,54 +27,47 @@ class BatchThrottled extends Error {
 /** Responses without progress, one after the other, before a batch is given up: 13 s. */
 const MOST_REFUSALS = 7;
 
-interface Page<Data> {
-  readonly data: Data;
-  readonly cursor?: string | null;
+/** Reads items, strongly consistent. What is gone is left out. @returns Them in no order. */
+export async function getItems({ client, table }: Table, keys: readonly Item[]): Promise<Item[]> {
+  const items: Item[] = [];
+  await sendAll(keys, MOST_READ, async (Keys) => {
+    const RequestItems = { [table]: { Keys, ConsistentRead: true } };
+    const response = await client.send(new BatchGetCommand({ RequestItems }));
+    items.push(...(response.Responses?.[table] ?? []));
+    return response.UnprocessedKeys?.[table]?.Keys ?? [];
+  });
+  return items;
+}
+
+/** Deletes items, batch after batch in the order of the keys. */
+export async function deleteItems({ client, table }: Table, keys: readonly Item[]): Promise<void> {
+  await sendAll(keys, MOST_WRITTEN, async (batch) => {
+    const RequestItems = { [table]: batch.map((Key) => ({ DeleteRequest: { Key } })) };
+    const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems }));
+    const left = UnprocessedItems?.[table] ?? [];
+    return left.flatMap(({ DeleteRequest }) => DeleteRequest?.Key ?? []);
+  });
 }
 
 /**
- * Yields all pages of a query; one may be empty. A page is read when the caller asks for it.
+ * Sends batches until all keys are processed, with exponential backoff.
  *
- * @param read - `.go()` of a query with the cursor.
- */
-export async function* readPages<Data>(
-  read: (cursor: string | null) => Promise<Page<Data>>,
-): AsyncIterableIterator<Data> {
-  let cursor: string | null = null;
-  do {
-    const page: Page<Data> = await read(cursor);
-    yield page.data;
-    cursor = page.cursor ?? null;
-  } while (cursor !== null);
-}
-
-type TableKeys = Readonly<Record<string, unknown>>;
-
-const textOf = ({ pk, sk }: TableKeys): string => JSON.stringify([pk, sk]);
-
-/**
- * Sends a batch until all of it is processed, with exponential backoff.
- *
- * @param toKeys - `createConversions(entity).fromComposite.toKeys`.
- * @param send - `.go()` of a batch with `unprocessed: 'raw'`: ElectroDB parses keys with regular expressions, which fail
- * if an email has a line end.
+ * @param send - Sends a batch. Returns the keys that DynamoDB has not processed.
  * @throws BatchThrottled when DynamoDB processes nothing for 13 seconds.
  */
 export async function sendAll<Key>(
   keys: readonly Key[],
-  toKeys: (key: Key) => TableKeys,
-  send: (keys: Key[]) => Promise<{ readonly unprocessed: unknown }>,
+  most: number,
+  send: (batch: Key[]) => Promise<Key[]>,
   sleep: (milliseconds: number) => Promise<unknown> = wait,
 ): Promise<void> {
   let left = [...keys];
   for (let refusals = 0; left.length > 0;) {
-    const { unprocessed } = (await send(left)) as { unprocessed: TableKeys[] };
-    const texts = new Set(unprocessed.map(textOf));
-    refusals = unprocessed.length < left.length ? 0 : refusals + 1;
-    if (refusals > MOST_REFUSALS) {
-      throw new BatchThrottled('DynamoDB processes no item.');
-    }
-    left = texts.size === 0 ? [] : left.filter((key) => texts.has(textOf(toKeys(key))));
-    if (left.length > 0) await sleep(50 * 2 ** refusals);
+    const batch = left.slice(0, most);
+    const unprocessed = await send(batch);
+    refusals = unprocessed.length < batch.length ? 0 : refusals + 1;
+    if (refusals > MOST_REFUSALS) throw new BatchThrottled('DynamoDB processes no item.');
+    if (unprocessed.length > 0) await sleep(50 * 2 ** refusals);
+    left = [...unprocessed, ...left.slice(most)];
   }
 }

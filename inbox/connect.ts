@@ -1,7 +1,7 @@
 /** Connects the operators' command to a table: that of the running local stack, or that of a stage. */
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { NETWORK, tableOf } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
@@ -46,19 +46,19 @@ export function connectLocally(
     throw new UsageError('--as is empty; pass the name of who answers.');
   }
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({ ...NETWORK, endpoint, region: 'local', credentials }),
-  );
   return {
     stage: 'local',
     options: '',
-    table,
     erasures: { table: erasures, key: { file: join(folder, 'erasure-key') } },
-    client,
-    inbox: createInbox(client, table),
+    ...open({ endpoint, region: 'local', credentials }, table),
     respondent: async () => respondent ?? readUserName(),
     mail: async () => (mailbox === undefined ? 'none' : 'sent'),
   };
+}
+
+function open(config: DynamoDBClientConfig, table: string) {
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ ...NETWORK, ...config }));
+  return { client, table, inbox: createInbox(client, table) };
 }
 
 /** A container may run under a user id that has no name. */
@@ -78,25 +78,20 @@ export function connectToStage(
   service?: string,
   tables: Partial<Tables> = {},
 ): Connection {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(NETWORK));
   const name = tableOf(stage, service);
   const { table = name, erasures = `${name}-erasures` } = tables;
   return {
     stage,
     options: `--stage ${stage}${service === undefined ? '' : ` --service ${service}`}`,
-    table,
     erasures: { table: erasures, key: { parameter: `/${name}/erasure-key` } },
-    client,
-    inbox: createInbox(client, table),
+    ...open({}, table),
     respondent: async () => {
       // Only needed for an answer.
       const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
       const { Arn = '' } = await new STSClient(NETWORK).send(new GetCallerIdentityCommand());
       // arn:aws:iam::111122223333:user/ana, arn:aws:sts::111122223333:assumed-role/support/ana@example.com,
       // arn:aws:iam::111122223333:root
-      const respondent = Arn.slice(Math.max(Arn.lastIndexOf('/'), Arn.lastIndexOf(':')) + 1);
-      if (respondent === '') throw new Error('AWS did not say who the credentials belong to.');
-      return respondent;
+      return Arn.slice(Math.max(Arn.lastIndexOf('/'), Arn.lastIndexOf(':')) + 1);
     },
     async mail() {
       if (table !== name) return 'unknown';

@@ -1,14 +1,13 @@
-import { createConversions } from 'electrodb';
+import { paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { createDeliveryEntity, DELIVERED_MAILS } from '../src/entities/delivery.ts';
-import { createIdempotencyKeyEntity } from '../src/entities/idempotency-key.ts';
-import { toFirstId } from '../src/entities/keys.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
+import { toFirstId } from '../src/entities/keys.ts';
+import { showAddress } from '../src/invisible.ts';
 import { formatCount } from '../web/ui/format.ts';
 import { isConfirmed, UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe, wrapLine } from '../lib/terminal-text.ts';
-import { showAddress } from '../src/invisible.ts';
 import { findAccount, type Account } from './accounts.ts';
-import { readPages, sendAll } from './batches.ts';
+import { deleteItems, type Item } from './batches.ts';
 import type { Connection } from './connect.ts';
 import { openErasures } from './erasures.ts';
 import type { Command } from './options.ts';
@@ -19,45 +18,73 @@ import type { ScanFilter, StoredInquiry } from './store.ts';
 interface Owner {
   readonly cognito_sub: string;
   readonly email: string;
-  readonly inquiries: number;
-  readonly unanswered: number;
+  inquiries: number;
+  unanswered: number;
   /** Both in the form of `created_at`. */
-  readonly oldest: string;
-  readonly newest: string;
+  oldest: string;
+  newest: string;
 }
-
-const NOTHING = 'Nothing was deleted.';
 
 /** An inquiry may arrive while its user is erased. Gives up after five passes over what a user keeps sending. */
 const MOST_PASSES = 5;
 
-interface Task {
-  readonly command: Command;
-  readonly connection: Connection;
-  /** Writes lines to standard error. */
-  readonly say: (text: string) => void;
-}
+type Task = ReturnType<typeof createTask>;
 
-export async function eraseInquiries(command: Command): Promise<void> {
+export async function run(command: Command): Promise<void> {
   const { sub, email } = command.filter;
   const { replay } = command.values;
   if ([sub, email, replay].filter((each) => each !== undefined).length !== 1) {
     throw new UsageError('erase takes one of --sub UUID, --email E and --replay (see --help)');
   }
-  const { stderr } = command.io;
-  const task: Task = {
-    command,
-    connection: command.connect(),
-    say: (text) => {
-      for (const line of text.split('\n')) {
-        // Commands stay whole, to be copied.
-        stderr.write(`${line.includes('npm run') ? line : wrapLine(line, stderr.columns)}\n`);
-      }
+  const task = createTask(command);
+  if (replay === true) return replayErasures(task);
+  const user = sub ?? (await findUser(`${email}`, task));
+  return user === undefined ? undefined : eraseUser(user, task);
+}
+
+/** What an erasure works on, says and asks. */
+function createTask({ io, values, isInteractive, connect }: Command) {
+  const { stdin, stdout, stderr } = io;
+  const { yes = false, 'keep-account': keepsAccount = false } = values;
+  const connection = connect();
+  const { stage, table } = connection;
+  /** With --yes nobody is asked. */
+  const isAgreed = async (expected: string, to: string): Promise<boolean> =>
+    yes ||
+    isConfirmed(`Type ${expected} to ${to}: `, expected, undefined, { stdin, stdout: stderr });
+
+  /** Writes lines to standard error. */
+  function say(text: string): void {
+    for (const line of text.split('\n')) {
+      // Commands stay whole, to be copied.
+      stderr.write(`${line.includes('npm run') ? line : wrapLine(line, stderr.columns)}\n`);
+    }
+  }
+
+  return {
+    io,
+    yes,
+    keepsAccount,
+    connection,
+    isAgreed,
+    say,
+    print: (text: string, data: object): boolean =>
+      stdout.write(isInteractive ? text : toJsonLine(data)),
+    /** Without --yes and a terminal to ask at, nothing is deleted. Says so. */
+    isDryRun(): boolean {
+      const isDry = !yes && !(stdin.isTTY === true && stderr.isTTY === true);
+      if (isDry) say('This was a dry run; nothing was deleted. --yes deletes.');
+      return isDry;
+    },
+    /** @throws Error when something else than the stage's name is typed. */
+    async confirm(): Promise<void> {
+      const isSure = await isAgreed(
+        stage,
+        `delete the inquiries from the table ${escapeUnsafe(table)}`,
+      );
+      if (!isSure) throw new Error('Nothing was deleted.');
     },
   };
-  if (replay === true) return replayErasures(task);
-  const user = sub ?? (await findUser(email ?? '', task));
-  return user === undefined ? undefined : eraseUser(user, task);
 }
 
 /** Finds the one user of an email. */
@@ -77,30 +104,31 @@ async function findUser(email: string, task: Task): Promise<string | undefined> 
 }
 
 async function eraseUser(sub: string, task: Task): Promise<void> {
-  const { command, connection, say } = task;
-  const { yes = false, 'keep-account': isKept = false } = command.values;
+  const { connection, yes, keepsAccount, say, isAgreed } = task;
   const owners = await findOwners(task, { sub });
   printOwners(owners, task);
-  const account = isKept ? ({ status: 'kept' } as const) : await findAccount(connection, sub);
-  say(describeAccount(account, sub, connection.stage));
-  const hasAccount = account.status === 'found';
+  const { status, description, remove }: Account = keepsAccount
+    ? { status: 'kept', description: 'The account of the user is kept.' }
+    : await findAccount(connection, sub);
+  say(description);
   const hasInquiries = owners.length > 0;
+  const isUnknown = !hasInquiries && remove === undefined && !yes;
   if (!hasInquiries) {
-    const hint = yes || hasAccount ? '' : ' --yes records the erasure nevertheless.';
+    const hint = isUnknown ? ' --yes records the erasure nevertheless.' : '';
     say(`There are no inquiries of ${sub}.${hint}`);
-    if (!yes && !hasAccount) return;
   }
-  if (isDryRun(task)) return;
-  const question = 'Type account to delete the account, too, or anything else to keep it: ';
-  const deletesAccount = hasAccount && (await isAgreed(question, 'account', task));
-  if (hasInquiries) await confirmStage(task);
-  else if (hasAccount && !deletesAccount) throw new Error(NOTHING);
+  if (isUnknown || task.isDryRun()) return;
+  const isRemoved =
+    remove !== undefined &&
+    (await isAgreed('account', 'delete the account, too, or anything else to keep it'));
+  // Without inquiries, the first question is the only one.
+  if (hasInquiries) await task.confirm();
+  else if (remove !== undefined && !isRemoved) throw new Error('Nothing was deleted.');
 
-  const remove = deletesAccount ? account.remove : async () => {};
-  const result = await erase(sub, owners, task, remove);
-  const outcome = !hasAccount ? account.status : deletesAccount ? 'deleted' : 'kept';
-  printResult({ cognito_sub: sub, ...result, account: outcome }, task, `of ${sub}`);
-  if (hasAccount) say(`The account is ${outcome}.`);
+  const result = await erase(sub, owners, task, isRemoved ? remove : async () => {});
+  const account = remove === undefined ? status : isRemoved ? 'deleted' : 'kept';
+  printResult({ cognito_sub: sub, ...result, account }, task, `of ${sub}`);
+  if (remove !== undefined) say(`The account is ${account}.`);
   say(describeRemains(connection));
 }
 
@@ -114,7 +142,7 @@ async function erase(
   sub: string,
   owners: readonly Owner[],
   task: Task,
-  removeAccount: () => Promise<void>,
+  removeAccount: () => Promise<unknown>,
 ): Promise<{ readonly deleted: number; readonly erased_at: string }> {
   const erasures = openErasures(task.connection);
   let left = owners;
@@ -139,7 +167,7 @@ async function erase(
 }
 
 async function replayErasures(task: Task): Promise<void> {
-  const { connection, command, say } = task;
+  const { connection, yes, say } = task;
   const table = escapeUnsafe(connection.table);
   const { count, lost, find } = await openErasures(connection).read();
   say(`${formatCount(count, 'erasure is', 'erasures are')} recorded for ${connection.stage}.`);
@@ -150,14 +178,11 @@ async function replayErasures(task: Task): Promise<void> {
   say(
     `The table ${table} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`,
   );
-  if ((found > 0 || command.values.yes === true) && !isDryRun(task)) {
-    await confirmStage(task);
+  if ((found > 0 || yes) && !task.isDryRun()) {
+    await task.confirm();
     const deleted = await deleteOwners(owners, untilOf, task);
-    printResult(
-      { table: connection.table, erasures: count, users, deleted },
-      task,
-      `from ${table}`,
-    );
+    const result = { table: connection.table, erasures: count, users, deleted };
+    printResult(result, task, `from ${table}`);
   }
   if (lost > 0) {
     throw new Error(
@@ -168,7 +193,7 @@ async function replayErasures(task: Task): Promise<void> {
 
 /** Counts what the table has of the owners, expired inquiries included. */
 async function findOwners(
-  { connection: { inbox }, command: { io } }: Task,
+  { connection: { inbox }, io }: Task,
   filter: ScanFilter,
   isWanted: (row: StoredInquiry) => boolean = () => true,
 ): Promise<Owner[]> {
@@ -177,20 +202,14 @@ async function findOwners(
   for await (const page of showProgress(io, pages)) {
     for (const { cognito_sub, email, created_at, reply_at } of page.filter(isWanted)) {
       const key = `${cognito_sub} ${email}`;
-      const known = owners.get(key) ?? {
-        inquiries: 0,
-        unanswered: 0,
-        oldest: created_at,
-        newest: created_at,
-      };
-      owners.set(key, {
-        cognito_sub,
-        email,
-        inquiries: known.inquiries + 1,
-        unanswered: known.unanswered + Number(reply_at === undefined),
-        oldest: created_at < known.oldest ? created_at : known.oldest,
-        newest: created_at > known.newest ? created_at : known.newest,
-      });
+      const times = { oldest: created_at, newest: created_at };
+      const none = { cognito_sub, email, inquiries: 0, unanswered: 0, ...times };
+      const owner: Owner = owners.get(key) ?? none;
+      owners.set(key, owner);
+      owner.inquiries += 1;
+      owner.unanswered += Number(reply_at === undefined);
+      if (created_at < owner.oldest) owner.oldest = created_at;
+      if (created_at > owner.newest) owner.newest = created_at;
     }
   }
   return [...owners.values()].toSorted((a, b) => (a.newest < b.newest ? 1 : -1));
@@ -205,106 +224,58 @@ async function findOwners(
 async function deleteOwners(
   owners: readonly Owner[],
   untilOf: (owner: Owner) => string,
-  { connection, command }: Task,
+  { connection, io }: Task,
 ): Promise<number> {
   const pages = async function* () {
-    for (const owner of owners) yield* deleteInquiries(connection, owner, untilOf(owner));
+    for (const owner of owners) yield* deleteRows(connection, owner, untilOf(owner));
   };
   let deleted = 0;
-  for await (const { length } of showProgress(command.io, pages(), 'deleted ')) deleted += length;
+  for await (const { length } of showProgress(io, pages(), 'deleted ')) deleted += length;
   return deleted;
 }
 
 /**
- * Deletes the inquiries of an owner, with the mailer's records of them and the idempotency keys. What is stored is read
- * strongly consistent and in pages.
+ * Deletes the inquiries of an owner, with the mailer's records of them and the idempotency keys, those of inquiries that
+ * are gone included. What is stored is read strongly consistent and in pages.
  *
- * The keys are deleted before the inquiries, because an owner is found by inquiries only: the next run finds what an
- * interruption has left. They are read after the inquiries: a key is stored together with its inquiry.
+ * An owner is found by inquiries only, and the next run has to find what an interruption has left. So an inquiry is
+ * deleted after its records and after the keys, which come first in the order of the partition.
  *
  * @param until - Later ones are kept. Inclusive, in the form of `created_at`.
- * @yields What was deleted.
+ * @yields The ids of the inquiries that were deleted.
  */
-async function* deleteInquiries(
+async function* deleteRows(
   { client, table }: Connection,
   { cognito_sub, email }: Owner,
   until: string,
-): AsyncGenerator<readonly object[]> {
-  const inquiries = createInquiryEntity(table, client);
-  const deliveries = createDeliveryEntity(table, client);
-  const keys = createIdempotencyKeyEntity(table, client);
-  // Errors stay those of the SDK, which `describeFailure` knows.
-  const options = { consistent: true, originalErr: true, unprocessed: 'raw' } as const;
-  const owner = { cognito_sub, email };
+): AsyncGenerator<readonly string[]> {
+  const deliveries = createDeliveryEntity(table);
+  const { Key } = createInquiryEntity(table)
+    .get({ cognito_sub, email, id: '' })
+    .params<{ Key: Item }>();
   const firstToKeep = toFirstId(Date.parse(until) + 1);
-
-  const readInquiries = (cursor: string | null) =>
-    inquiries.query.byOwner(owner).go({ ...options, cursor, attributes: ['id', 'created_at'] });
-  const readKeys = (cursor: string | null) =>
-    keys.query.byOwner(owner).go({ ...options, cursor, attributes: ['key', 'inquiry'] });
-
-  for await (const page of readPages(readInquiries)) {
-    const rows = page.filter(({ created_at }) => !(created_at > until));
-    // Also those whose inquiry is gone.
-    for await (const found of readPages(readKeys)) {
-      const erased = found.filter(({ inquiry }) => !(inquiry >= firstToKeep));
-      await sendAll(
-        erased.map(({ key }) => ({ cognito_sub, email, key })),
-        createConversions(keys).fromComposite.toKeys,
-        async (batch) => keys.delete(batch).go(options),
-      );
-    }
-    await sendAll(
-      rows.flatMap(({ id }) => DELIVERED_MAILS.map((mail) => ({ inquiry: id, mail }))),
-      createConversions(deliveries).fromComposite.toKeys,
-      async (batch) => deliveries.delete(batch).go(options),
+  const pages = paginateQuery(
+    { client },
+    {
+      TableName: table,
+      ConsistentRead: true,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': Key['pk'] },
+      ProjectionExpression: 'pk, sk, id, inquiry',
+    },
+  );
+  for await (const { Items = [] } of pages) {
+    const rows = Items.filter(({ id, inquiry = id }) => inquiry < firstToKeep);
+    const ids = rows.flatMap(({ id }): string[] => id ?? []);
+    const records = ids.flatMap((inquiry) =>
+      DELIVERED_MAILS.map((mail) => deliveries.get({ inquiry, mail }).params<{ Key: Item }>().Key),
     );
-    await sendAll(
-      rows.map(({ id }) => ({ cognito_sub, email, id })),
-      createConversions(inquiries).fromComposite.toKeys,
-      async (batch) => inquiries.delete(batch).go(options),
-    );
-    yield rows;
+    await deleteItems({ client, table }, [...records, ...rows.map(({ pk, sk }) => ({ pk, sk }))]);
+    yield ids;
   }
 }
 
-/** Without --yes and a terminal to ask at, nothing is deleted. Says so. */
-function isDryRun({ command: { io, values }, say }: Task): boolean {
-  if (values.yes === true || (io.stdin.isTTY === true && io.stderr.isTTY === true)) return false;
-  say('This was a dry run; nothing was deleted. --yes deletes.');
-  return true;
-}
-
-async function isAgreed(
-  question: string,
-  expected: string,
-  { command: { io, values } }: Task,
-): Promise<boolean> {
-  if (values.yes === true) return true;
-  return isConfirmed(question, expected, undefined, { stdin: io.stdin, stdout: io.stderr });
-}
-
-/** @throws Error when something else than the stage's name was typed. */
-async function confirmStage(task: Task): Promise<void> {
-  const { stage, table } = task.connection;
-  const question = `Type ${stage} to delete the inquiries from the table ${escapeUnsafe(table)}: `;
-  if (!(await isAgreed(question, stage, task))) throw new Error(NOTHING);
-}
-
-function describeAccount(
-  account: Account | { readonly status: 'kept' },
-  sub: string,
-  stage: string,
-): string {
-  const place = stage === 'local' ? 'The local stack' : `The stage ${stage}`;
-  if (account.status === 'kept') return 'The account of the user is kept.';
-  if (account.status === 'none') return `${place} has no account of ${sub} in its user pool.`;
-  return account.status === 'found'
-    ? `${place} has an account of ${sub} in its user pool ${account.pool}.`
-    : `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
-}
-
-function printOwners(owners: readonly Owner[], task: Task): void {
+function printOwners(owners: readonly Owner[], { print }: Task): void {
   for (const owner of owners) {
     const { cognito_sub, email, inquiries, unanswered, oldest, newest } = owner;
     // Not a table: an address must be seen to its end.
@@ -313,18 +284,15 @@ function printOwners(owners: readonly Owner[], task: Task): void {
   has     ${countInquiries(inquiries)}, ${unanswered} unanswered
   oldest  ${formatTime(oldest)}
   newest  ${formatTime(newest)}\n`;
-    print(text, owner, task);
+    print(text, owner);
   }
 }
 
 const printResult = (
   result: { readonly deleted: number; readonly [name: string]: unknown },
-  task: Task,
+  { print }: Task,
   ofWhom: string,
-): void => print(`Deleted ${countInquiries(result.deleted)} ${ofWhom}.\n`, result, task);
-
-const print = (text: string, data: object, { command: { io, isInteractive } }: Task): void =>
-  void io.stdout.write(isInteractive ? text : toJsonLine(data));
+): boolean => print(`Deleted ${countInquiries(result.deleted)} ${ofWhom}.\n`, result);
 
 /** Where the erased texts may still be. */
 function describeRemains({ stage, options, erasures }: Connection): string {

@@ -16,7 +16,7 @@ import type { Connection } from './connect.ts';
 const KEY_BYTES = 32;
 
 /** Creates a handler that ignores errors with a name or code, and throws all others. */
-const ignore =
+export const ignore =
   (expected: string) =>
   (error: NodeJS.ErrnoException): undefined => {
     if (error.name !== expected && error.code !== expected) throw error;
@@ -41,9 +41,7 @@ export function openErasures(connection: Connection) {
   const isLocal = 'file' in place;
   const keys = isLocal ? createKeyFile(place.file) : createParameter(place.parameter);
 
-  async function readKey(): Promise<Buffer | undefined> {
-    const text = await keys.read();
-    if (text === undefined) return undefined;
+  function parseKey(text = ''): Buffer {
     const key = Buffer.from(text, 'base64');
     if (key.length !== KEY_BYTES) throw new Error(`The erasure key (${keys.name}) is damaged.`);
     return key;
@@ -61,8 +59,7 @@ export function openErasures(connection: Connection) {
       if ((await keys.read()) === undefined) {
         await keys.create(randomBytes(KEY_BYTES).toString('base64'));
       }
-      const key = await readKey();
-      if (key === undefined) throw new Error(`The erasure key (${keys.name}) cannot be read.`);
+      const key = parseKey(await keys.read());
       const Item = { hash: [toKeyId(key), toHash(key, sub), erased_at].join('#') };
       await nameMissingTable(connection, client.send(new PutCommand({ TableName: table, Item })));
     },
@@ -75,14 +72,15 @@ export function openErasures(connection: Connection) {
      */
     async read() {
       if (isLocal) await createErasuresTable(client, table);
-      const key = await readKey();
+      const text = await keys.read();
+      const key = text === undefined ? undefined : parseKey(text);
       const keyId = key && toKeyId(key);
       const times = new Map<string, string>();
       const lost = new Set<string>();
       const pages = paginateScan({ client }, { TableName: table, ConsistentRead: true });
       for (const { Items = [] } of await nameMissingTable(connection, Array.fromAsync(pages))) {
-        for (const { hash: text } of Items as { readonly hash: string }[]) {
-          const [id, hash = '', time = ''] = text.split('#');
+        for (const { hash: record } of Items as { readonly hash: string }[]) {
+          const [id, hash = '', time = ''] = record.split('#');
           if (id !== keyId) lost.add(hash);
           else if (time > (times.get(hash) ?? '')) times.set(hash, time);
         }

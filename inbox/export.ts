@@ -2,49 +2,36 @@ import { randomUUID } from 'node:crypto';
 import { createWriteStream, lstatSync, renameSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import { Readable, type Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { stringify } from 'csv-stringify';
+import type { Writable } from 'node:stream';
+import { stringify } from 'csv-stringify/sync';
 import { UsageError } from '../lib/command-line.ts';
+import { escapeLines, escapeUnsafe } from '../lib/terminal-text.ts';
 import type { Command } from './options.ts';
-import { FIELDS } from './store.ts';
-import { countInquiries, showProgress, writeLines } from './output.ts';
-import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
+import { countInquiries, showProgress, toJsonLine, writePages } from './output.ts';
+import { FIELDS, type StoredInquiry } from './store.ts';
 
-export async function exportInquiries({ values, filter, io, connect }: Command): Promise<void> {
-  const { csv, json, out } = values;
+export async function run({ values, filter, io, connect }: Command): Promise<void> {
+  const { csv = false, json, out } = values;
   if (csv && json) throw new UsageError('--json and --csv exclude each other.');
-  if (out !== undefined) checkTarget(out);
+  // A device or a pipe must not be replaced by a file.
+  if (out !== undefined && lstatSync(out, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new UsageError(`--out ${escapeUnsafe(out)} is not a regular file.`);
+  }
   const found = connect().inbox.scan(filter);
   const pages = out === undefined && io.stdout.isTTY === true ? found : showProgress(io, found);
   let count = 0;
-  const counted = async function* () {
-    for await (const page of pages) {
-      yield page;
-      count += page.length;
-    }
+  let header = csv;
+  const format = (page: StoredInquiry[]): string => {
+    const text = csv
+      ? stringify(page, { ...CSV, header, bom: header })
+      : page.map((row) => toJsonLine(row, FIELDS)).join('');
+    header = false;
+    count += page.length;
+    return text;
   };
-  const write = async (target: Writable): Promise<void> => {
-    const options = { end: target !== io.stdout };
-    if (csv !== true) return writeLines(counted(), FIELDS, target, options);
-    return pipeline(
-      Readable.from(counted()).flatMap((page) => page),
-      createCsv(),
-      target,
-      options,
-    );
-  };
-  if (out === undefined) return write(io.stdout);
-  await writeFile(out, write);
+  if (out === undefined) return writePages(pages, format, io.stdout, { end: false });
+  await writeFile(out, async (file) => writePages(pages, format, file, { end: true }));
   io.stderr.write(`${countInquiries(count)} in ${escapeUnsafe(out)}\n`);
-}
-
-/** A device or a pipe must not be replaced by a file. */
-function checkTarget(file: string): void {
-  const found = lstatSync(file, { throwIfNoEntry: false });
-  if (found !== undefined && !found.isFile()) {
-    throw new UsageError(`--out ${escapeUnsafe(file)} is not a regular file.`);
-  }
 }
 
 /** Writes a file next to the target and renames it when it is complete. */
@@ -84,12 +71,9 @@ const FORMULA = /(^|[\n;|])(?=(?:[^\S\n]|")*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 export const toCsvText = (text: string): string =>
   escapeLines(text).join('\n').replaceAll(FORMULA, "$1'");
 
-const createCsv = () =>
-  stringify({
-    columns: [...FIELDS],
-    header: true,
-    bom: true,
-    record_delimiter: 'windows',
-    quoted_string: true,
-    cast: { string: toCsvText },
-  });
+const CSV = {
+  columns: [...FIELDS],
+  record_delimiter: 'windows',
+  quoted_string: true,
+  cast: { string: toCsvText },
+} as const;

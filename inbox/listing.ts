@@ -32,32 +32,23 @@ export interface Listing {
 
 /** @param now - Milliseconds since the epoch. */
 export function createListing(inbox: Inbox, now: () => number = Date.now) {
-  /** Those that were answered or dismissed, the latest first. */
-  async function readClosed(signal: AbortSignal): Promise<IndexedInquiry[]> {
-    const rows: IndexedInquiry[] = [];
+  /** A page of those that were answered or dismissed, the latest first, or all replies of the last days that came back. */
+  async function listClosed({ show, from }: ListQuery, signal: AbortSignal): Promise<Listing> {
+    let rows: IndexedInquiry[] = [];
     for await (const row of rowsOf(inbox.list({ isAnswered: true }), signal)) {
       if (rows.push(row) === CLOSED_ROWS) break;
     }
-    return rows.toSorted(({ reply_at: a = '' }, { reply_at: b = '' }) => (a < b ? 1 : -1));
-  }
-
-  const inFull = async (rows: readonly IndexedInquiry[]): Promise<StoredInquiry[]> =>
-    (await Array.fromAsync(inbox.readInFull(rows))).flat();
-
-  async function listClosed(from: string | undefined, signal: AbortSignal): Promise<Listing> {
-    const rows = await readClosed(signal);
+    rows.sort(({ reply_at: a = '' }, { reply_at: b = '' }) => (a < b ? 1 : -1));
+    if (show === 'undelivered') {
+      const since = new Date(now() - BOUNCED_FOR).toISOString();
+      const latest = rows.filter(({ reply_at = '' }) => reply_at >= since);
+      rows = (await inbox.addUndelivered(latest)).filter(({ undelivered }) => undelivered);
+    }
     const start = rows.findIndex(({ id }) => id === from) + 1;
-    const page = rows.slice(start, start + PAGE_SIZE);
-    const inquiries = await inbox.addUndelivered(await inFull(page));
-    const last = page.at(-1)?.id;
-    return { inquiries, ...(rows.length > start + PAGE_SIZE && last && { next: last }) };
-  }
-
-  async function listUndelivered(signal: AbortSignal): Promise<Listing> {
-    const since = new Date(now() - BOUNCED_FOR).toISOString();
-    const rows = (await readClosed(signal)).filter(({ reply_at = '' }) => reply_at >= since);
-    const bounced = (await inbox.addUndelivered(rows)).filter(({ undelivered }) => undelivered);
-    return { inquiries: await inbox.addUndelivered(await inFull(bounced)) };
+    const end = show === 'undelivered' ? rows.length : start + PAGE_SIZE;
+    const page = await Array.fromAsync(inbox.readInFull(rows.slice(start, end)));
+    const next = end < rows.length ? rows[end - 1]?.id : undefined;
+    return { inquiries: await inbox.addUndelivered(page.flat()), ...(next && { next }) };
   }
 
   /** Up to PAGE_SIZE inquiries by arrival, or what a search finds in as many as it may read. */
@@ -77,24 +68,20 @@ export function createListing(inbox: Inbox, now: () => number = Date.now) {
     let next: string | undefined;
     for await (const row of rowsOf(inbox.listInFull(filter), signal)) {
       const isOver = text !== '' && (searched === SEARCH_ROWS || performance.now() > end);
-      if (searched > 0 && (isOver || found.length === PAGE_SIZE)) {
-        next = last;
-        break;
-      }
+      if (isOver || found.length === PAGE_SIZE) next = last;
+      if (next !== undefined) break;
       last = row.id;
       searched += 1;
       if (isFound(row)) found.push(row);
     }
-    const inquiries = await inbox.addUndelivered(found);
-    return { inquiries, ...(next !== undefined && { next }) };
+    return { inquiries: await inbox.addUndelivered(found), ...(next && { next }) };
   }
 
   return {
-    async list(query: ListQuery, signal: AbortSignal): Promise<Listing> {
-      if (query.show === 'undelivered') return listUndelivered(signal);
-      if (query.order === 'answered') return listClosed(query.from, signal);
-      return listByArrival(query, signal);
-    },
+    list: async (query: ListQuery, signal: AbortSignal): Promise<Listing> =>
+      query.show === 'undelivered' || query.order === 'answered'
+        ? listClosed(query, signal)
+        : listByArrival(query, signal),
     /** The ids alone, newest first, which costs little: the page asks every few seconds. */
     async listUnanswered(signal: AbortSignal): Promise<{ ids: string[]; isAll: boolean }> {
       const ids: string[] = [];

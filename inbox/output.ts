@@ -10,17 +10,17 @@ import { formatCount } from '../web/ui/format.ts';
 export const toJsonLine = (value: object, fields?: readonly string[]): string =>
   `${escapeUnsafe(JSON.stringify(value, fields && [...fields]))}\n`;
 
-/** Writes pages of rows as lines of JSON, no faster than they are read. */
-export const writeLines = async (
-  pages: AsyncIterable<readonly object[]>,
-  fields: readonly string[],
+/** Writes the texts of pages, no faster than they are read. */
+export const writePages = async <Page>(
+  pages: AsyncIterable<Page>,
+  format: (page: Page) => string,
   target: Writable,
   options: { readonly end: boolean },
 ): Promise<void> =>
   pipeline(
     pages,
     async function* (source: typeof pages) {
-      for await (const rows of source) yield rows.map((row) => toJsonLine(row, fields)).join('');
+      for await (const page of source) yield format(page);
     },
     target,
     options,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { UsageError, type Io } from '../lib/command-line.ts';
 import { readUpTo } from '../lib/read-up-to.ts';
-import { recordAnswer, reportAlreadyAnswered } from './answer.ts';
+import { recordAnswer, reportAnswer } from './answer.ts';
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';
 import { parseReply, TOO_LARGE, type StoredInquiry } from './store.ts';
@@ -13,25 +13,26 @@ import { ITEM_LIMIT, toReference } from '../src/limits.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 import { canMail, subjectOf } from './words.ts';
 
-export async function replyToInquiry(command: Command): Promise<number> {
+export async function run(command: Command): Promise<number> {
   const { named, values, io } = command;
   const file = values.file ?? (io.stdin.isTTY === true ? undefined : '-');
   // The order of git.
   const editor = io.env['VISUAL'] || io.env['EDITOR'];
-  if (file === undefined && !editor) throw new UsageError(NO_EDITOR);
+  if (file === undefined && !editor) {
+    throw new UsageError('There is no editor; set $EDITOR, or pass --file FILE or standard input.');
+  }
   const reply = file === undefined ? undefined : parseReply(await readText(file, io));
-
-  const inquiry = await findInquiry(command.connect().inbox, named);
-  const { email, reply_at, respondent = '' } = inquiry;
-  if (reply_at !== undefined) return reportAlreadyAnswered(io, respondent, reply_at);
+  const connection = command.connect();
+  const inquiry = await findInquiry(connection.inbox, named);
+  if (inquiry.reply_at !== undefined) return reportAnswer(io, inquiry);
   if (!canMail(inquiry) && values.anyway !== true) {
     io.stderr.write(
-      `No mail can go to ${showAddress(email)}, so nothing was changed; answer elsewhere, or record the answer with --anyway.\n`,
+      `No mail can go to ${showAddress(inquiry.email)}, so nothing was changed; answer elsewhere, or record the answer with --anyway.\n`,
     );
     return 4;
   }
-  if (reply !== undefined) return recordAnswer(command, reply);
-  return replyFromEditor(command, inquiry, `${editor}`);
+  const record = async (text: string) => recordAnswer(command, connection, inquiry, text);
+  return reply === undefined ? replyFromEditor(io, inquiry, `${editor}`, record) : record(reply);
 }
 
 /** Bytes of a file or of standard input: more than any reply, with CRLF and white space at its end. */
@@ -52,15 +53,13 @@ async function readText(file: string, { stdin }: Pick<Io, 'stdin'>): Promise<str
   }
 }
 
-const NO_EDITOR = 'There is no editor; set $EDITOR, or pass --file FILE or standard input.';
-
 /** The text is kept in its file, which is named on standard error, unless it was recorded or is empty. */
 async function replyFromEditor(
-  command: Command,
+  io: Io,
   inquiry: StoredInquiry,
   editor: string,
+  record: (reply: string) => Promise<number>,
 ): Promise<number> {
-  const { io } = command;
   const file = join(mkdtempSync(join(tmpdir(), 'inquiry-')), 'reply.txt');
   writeFileSync(file, toDraft(inquiry), { mode: 0o600 });
   // The variable may hold arguments, as in `code --wait`.
@@ -75,7 +74,7 @@ async function replyFromEditor(
     if (below.length === 0) {
       throw new Error('The line above the inquiry is missing; nothing was sent.');
     }
-    code = await recordAnswer(command, parseReply(text));
+    code = await record(parseReply(text));
     return code;
   } finally {
     if (isEmpty || code === 0) rmSync(dirname(file), { recursive: true, force: true });
@@ -94,24 +93,20 @@ const SCISSORS = '------------------------ >8 ------------------------';
  * - Emacs from the last 3,000 characters, but only from the last page: a form feed begins one.
  */
 export function toDraft({ id, email, subject, body }: StoredInquiry): string {
-  const lines = [
-    ...emptyLines(6),
-    SCISSORS,
-    'Write the reply above this line, and leave the line as it is.',
-    'What is below it is not sent. Saving sends the reply; without a text nothing is sent.',
-    '',
-    `Inquiry:  ${toReference(id)}`,
-    'vim: nomodeline',
-    '',
-    `Email:    ${showAddress(email)}`,
-    `Subject:  ${escapeUnsafe(subjectOf({ subject }))}`,
-    '',
-    ...escapeLines(body).map((line) => `> ${line}`),
-    '\f',
-    'To send nothing, leave the part above the line empty.',
-    ...emptyLines(12),
-  ];
-  return lines.join('\n');
-}
+  return `${'\n'.repeat(6)}${SCISSORS}
+Write the reply above this line, and leave the line as it is.
+What is below it is not sent. Saving sends the reply; without a text nothing is sent.
 
-const emptyLines = (count: number): string[] => Array<string>(count).fill('');
+Inquiry:  ${toReference(id)}
+vim: nomodeline
+
+Email:    ${showAddress(email)}
+Subject:  ${escapeUnsafe(subjectOf({ subject }))}
+
+${escapeLines(body)
+  .map((line) => `> ${line}`)
+  .join('\n')}
+\f
+To send nothing, leave the part above the line empty.
+${'\n'.repeat(11)}`;
+}

@@ -7,7 +7,7 @@ import { formatTime, toJsonLine } from './output.ts';
 import { escapeUnsafe, escapeLines, wrapLine } from '../lib/terminal-text.ts';
 import { canMail, factsOf, formatAge, subjectOf, UNDELIVERED } from './words.ts';
 
-export async function showInquiry({ named, isInteractive, io, connect }: Command): Promise<void> {
+export async function run({ named, isInteractive, io, connect }: Command): Promise<void> {
   const { inbox } = connect();
   for (const shown of await inbox.addUndelivered([await findInquiry(inbox, named)])) {
     io.stdout.write(
@@ -25,22 +25,23 @@ const indent = (text: string, columns?: number): string =>
 /** Columns of the names of what is shown. */
 const LABEL = 11;
 
-const ago = (time: string): string => `${formatTime(time)} (${formatAge(Date.parse(time))})`;
-
-function describeAnswer({ reply, respondent = '', reply_at }: ShownInquiry): string {
-  if (reply_at === undefined) return 'not yet';
-  return `${reply === undefined ? 'dismissed' : 'answered'} by ${respondent}, ${ago(reply_at)}`;
-}
-
-/** What is to be known about mail to the owner. */
-function describeMail({ email, undelivered, undelivered_at = '' }: ShownInquiry): string[] {
-  if (undelivered !== undefined) return [`${UNDELIVERED[undelivered]}, ${ago(undelivered_at)}`];
-  return canMail({ email }) ? [] : ['none can go to this address'];
-}
+const describe = (what: string, time: string): string =>
+  `${what}, ${formatTime(time)} (${formatAge(Date.parse(time))})`;
 
 /** Formats an inquiry for a terminal. */
 export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
-  const { id, email, body, reply } = inquiry;
+  const {
+    id,
+    email,
+    body,
+    reply,
+    respondent,
+    reply_at,
+    undelivered,
+    undelivered_at = '',
+  } = inquiry;
+  const how = reply === undefined ? 'dismissed' : 'answered';
+  const noMail = canMail(inquiry) ? undefined : 'none can go to this address';
   const lines = [
     ['Reference', toReference(id)],
     ['Email', showAddress(email)],
@@ -48,11 +49,16 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
       label,
       isTime ? formatTime(value) : value,
     ]),
-    ['Answer', describeAnswer(inquiry)],
-    ...describeMail(inquiry).map((text) => ['Mail', text]),
+    ['Answer', reply_at === undefined ? 'not yet' : describe(`${how} by ${respondent}`, reply_at)],
+    [
+      'Mail',
+      undelivered === undefined ? noMail : describe(UNDELIVERED[undelivered], undelivered_at),
+    ],
     ['Subject', subjectOf(inquiry)],
-  ].map(([name = '', value = '']) =>
-    wrapLine(`${name.padEnd(LABEL)}${escapeUnsafe(value)}`.trimEnd(), columns, LABEL),
+  ].flatMap(([name = '', value]) =>
+    value === undefined
+      ? []
+      : wrapLine(`${name.padEnd(LABEL)}${escapeUnsafe(value)}`.trimEnd(), columns, LABEL),
   );
   const replyLines = reply === undefined ? [] : ['', 'Reply', '', indent(reply, columns)];
   return `${[...lines, '', indent(body, columns), ...replyLines].join('\n')}\n`;

@@ -1,80 +1,71 @@
+import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 import type { Command } from './options.ts';
-import {
-  countInquiries,
-  formatTable,
-  formatTime,
-  showProgress,
-  toJsonLine,
-  type Column,
-} from './output.ts';
+import { countInquiries, formatTable, formatTime, showProgress, toJsonLine } from './output.ts';
 import { formatDuration } from './words.ts';
 
 const DAY = 86_400_000;
 const SHOWN_WEEKS = 10;
 
-/** Milliseconds from an inquiry to its answer; undefined: there is none yet. */
-type AnswerTime = number | undefined;
-
-export async function printStatistics({ isInteractive, io, connect }: Command): Promise<void> {
-  const { inbox } = connect();
-  const all: AnswerTime[] = [];
-  const byWeek = new Map<string, AnswerTime[]>();
-  let oldest: string | undefined;
-  for await (const page of showProgress(io, inbox.list())) {
-    for (const { created_at, reply_at } of page) {
-      const time =
-        reply_at === undefined ? undefined : Date.parse(reply_at) - Date.parse(created_at);
-      const monday = toMonday(created_at);
-      const week = byWeek.get(monday) ?? [];
-      byWeek.set(monday, week);
-      for (const times of [all, week]) times.push(time);
-      // The list is newest first.
-      if (reply_at === undefined) oldest = created_at;
-    }
-  }
-  const total = summarize(all);
-  // Insertion order is newest first, too.
-  const weeks = [...byWeek]
+export async function run({ isInteractive, io, connect }: Command): Promise<void> {
+  // Newest first, and so are the weeks.
+  const rows = (await Array.fromAsync(showProgress(io, connect().inbox.list()))).flat();
+  const { inquiries, unanswered, median_seconds } = summarize(rows);
+  const oldest = rows.findLast(({ reply_at }) => reply_at === undefined)?.created_at;
+  const weeks = [...Map.groupBy(rows, toMonday)]
     .slice(0, SHOWN_WEEKS)
-    .map(([week, times]) => Object.assign({ week }, summarize(times)));
+    .map(([week, ofWeek]) => Object.assign({ week }, summarize(ofWeek)));
   if (!isInteractive) {
-    const { median_seconds, ...counts } = total;
     const oldest_unanswered = oldest ?? null;
-    io.stdout.write(toJsonLine({ ...counts, oldest_unanswered, median_seconds, weeks }));
+    io.stdout.write(
+      toJsonLine({ inquiries, unanswered, oldest_unanswered, median_seconds, weeks }),
+    );
     return;
   }
-  const lines = [
-    `Unanswered         ${total.unanswered.toLocaleString('en')} of ${countInquiries(total.inquiries)}`,
-    `Oldest unanswered  ${oldest === undefined ? 'none' : `${formatTime(oldest)} (${formatDuration(Date.now() - Date.parse(oldest))} old)`}`,
-    `Median to answer   ${formatMedian(total)}`,
-  ];
-  const columns: Column<(typeof weeks)[number]>[] = [
-    { head: 'WEEK OF', cell: ({ week }) => week },
-    { head: 'INQUIRIES', cell: ({ inquiries }) => String(inquiries) },
-    { head: 'UNANSWERED', cell: ({ unanswered }) => String(unanswered) },
-    { head: 'MEDIAN', cell: formatMedian },
-  ];
-  io.stdout.write(`${lines.join('\n')}\n\n${formatTable(columns, weeks, io.stdout.columns)}`);
+  const since =
+    oldest === undefined
+      ? 'none'
+      : `${formatTime(oldest)} (${formatDuration(Date.now() - Date.parse(oldest))} old)`;
+  const table = formatTable<(typeof weeks)[number]>(
+    [
+      { head: 'WEEK OF', cell: ({ week }) => week },
+      { head: 'INQUIRIES', cell: (week) => String(week.inquiries) },
+      { head: 'UNANSWERED', cell: (week) => String(week.unanswered) },
+      { head: 'MEDIAN', cell: (week) => formatMedian(week.median_seconds) },
+    ],
+    weeks,
+    io.stdout.columns,
+  );
+  io.stdout
+    .write(`Unanswered         ${unanswered.toLocaleString('en')} of ${countInquiries(inquiries)}
+Oldest unanswered  ${since}
+Median to answer   ${formatMedian(median_seconds)}
+
+${table}`);
 }
 
 /** `2026-11-16`: the Monday of the week, UTC. */
-function toMonday(time: string): string {
-  const date = new Date(time);
+function toMonday({ created_at }: IndexedInquiry): string {
+  const date = new Date(created_at);
   const daysSinceMonday = (date.getUTCDay() + 6) % 7;
   return new Date(date.getTime() - daysSinceMonday * DAY).toISOString().slice(0, 10);
 }
 
-/** The median is the time in the middle, or the mean of the two in the middle. */
-function summarize(answerTimes: readonly AnswerTime[]) {
-  const times = answerTimes.flatMap((time) => time ?? []).toSorted((a, b) => a - b);
-  const low = times[Math.ceil(times.length / 2) - 1] ?? 0;
-  const high = times[Math.floor(times.length / 2)] ?? 0;
+/** The median is the time from an inquiry to its answer in the middle, or the mean of the two in the middle. */
+function summarize(rows: readonly IndexedInquiry[]) {
+  const times = rows
+    .flatMap(({ created_at, reply_at }) =>
+      reply_at === undefined ? [] : Date.parse(reply_at) - Date.parse(created_at),
+    )
+    .toSorted((a, b) => a - b);
+  const low = times[Math.ceil(times.length / 2) - 1];
+  const high = times[Math.floor(times.length / 2)];
   return {
-    inquiries: answerTimes.length,
-    unanswered: answerTimes.length - times.length,
-    median_seconds: times.length === 0 ? null : Math.round((low + high) / 2_000),
+    inquiries: rows.length,
+    unanswered: rows.length - times.length,
+    median_seconds:
+      low === undefined || high === undefined ? null : Math.round((low + high) / 2_000),
   };
 }
 
-const formatMedian = ({ median_seconds }: ReturnType<typeof summarize>): string =>
-  median_seconds === null ? '-' : formatDuration(median_seconds * 1_000);
+const formatMedian = (seconds: number | null): string =>
+  seconds === null ? '-' : formatDuration(seconds * 1_000);

@@ -2,8 +2,8 @@
  * The operators' side of the table: reads all inquiries and records answers. The model is the function's
  * (src/entities/inquiry.ts). docs/adr/0081
  */
-import { UpdateCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { createConversions, type EntityItem } from 'electrodb';
+import { paginateScan, UpdateCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { EntityItem } from 'electrodb';
 import { createDeliveryEntity } from '../src/entities/delivery.ts';
 import {
   findInIndex,
@@ -15,7 +15,7 @@ import { createInquiryEntity, INQUIRY_MODEL } from '../src/entities/inquiry.ts';
 import { LAST_ID, toFirstId, toShard } from '../src/entities/keys.ts';
 import { isTestAddress, ITEM_LIMIT } from '../src/limits.ts';
 import { UsageError } from '../lib/command-line.ts';
-import { readPages, sendAll } from './batches.ts';
+import { getItems, MOST_READ, type Item } from './batches.ts';
 
 /** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
 export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
@@ -69,14 +69,6 @@ export const TOO_LARGE =
 
 type Keys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;
 
-/** Keys of one BatchGetItem: as many of the largest rows, 400 KB, as a response holds, 16 MB. */
-const BATCH_SIZE = 40;
-
-/** Errors stay those of the SDK, which `describeFailure` knows. */
-const TABLE = { originalErr: true } as const;
-
-const BATCH = { ...TABLE, unprocessed: 'raw' } as const;
-
 /**
  * Creates the inbox on a table. What has expired is hidden to the second, as in the API, and so are the inquiries of smoke
  * tests.
@@ -90,6 +82,9 @@ export function createInbox(
 ) {
   const inquiries = createInquiryEntity(table, client);
   const deliveries = createDeliveryEntity(table, client);
+  const keyOf = ({ cognito_sub, email, id }: Keys) =>
+    inquiries.get({ cognito_sub, email, id }).params<{ TableName: string; Key: Item }>();
+  const parse = (Items: Item[]): StoredInquiry[] => inquiries.parse({ Items }).data;
   const isCurrent = ({ email, expires_at = Infinity }: IndexedInquiry): boolean =>
     expires_at * 1_000 > now() && !isTestAddress(email);
 
@@ -112,11 +107,9 @@ export function createInbox(
     }
   }
 
-  async function read({ cognito_sub, email, id }: Keys): Promise<StoredInquiry | undefined> {
-    const { data } = await inquiries
-      .get({ cognito_sub, email, id })
-      .go({ ...TABLE, consistent: true });
-    return data !== null && isCurrent(data) ? data : undefined;
+  async function read(keys: Keys): Promise<StoredInquiry | undefined> {
+    const [row] = parse(await getItems({ client, table }, [keyOf(keys).Key]));
+    return row !== undefined && isCurrent(row) ? row : undefined;
   }
 
   /** Reads one inquiry, strongly consistent once the index has it. */
@@ -127,16 +120,13 @@ export function createInbox(
 
   /** Yields what is stored under keys in portions of up to 40, in their order; what is gone or expired is left out. */
   async function* readInFull(keys: readonly Keys[]): AsyncIterableIterator<StoredInquiry[]> {
-    for (let at = 0; at < keys.length; at += BATCH_SIZE) {
-      const portion = keys.slice(at, at + BATCH_SIZE);
-      const found = new Map<string, StoredInquiry>();
-      await sendAll(portion, createConversions(inquiries).fromComposite.toKeys, async (wanted) => {
-        const { data, unprocessed } = await inquiries
-          .get(wanted)
-          .go({ ...BATCH, consistent: true });
-        for (const row of data) found.set(row.id, row);
-        return { unprocessed };
-      });
+    for (let at = 0; at < keys.length; at += MOST_READ) {
+      const portion = keys.slice(at, at + MOST_READ);
+      const items = await getItems(
+        { client, table },
+        portion.map((each) => keyOf(each).Key),
+      );
+      const found = new Map(parse(items).map((row) => [row.id, row]));
       yield portion.flatMap(({ id }) => found.get(id) ?? []).filter(isCurrent);
     }
   }
@@ -166,23 +156,26 @@ export function createInbox(
           .filter((condition) => condition !== false)
           .join(' AND '),
       );
-      const pages = readPages((cursor) => query.go({ ...TABLE, consistent: true, cursor }));
-      for await (const page of pages) yield page.filter((row) => withExpired || isCurrent(row));
+      const pages = paginateScan({ client }, { ...query.params(), ConsistentRead: true });
+      for await (const { Items = [] } of pages) {
+        yield parse(Items).filter((row) => withExpired || isCurrent(row));
+      }
     },
     /** Adds to rows of answered inquiries why the reply has not arrived. */
     async addUndelivered<Row extends Pick<StoredInquiry, 'id' | 'reply_at'>>(
       rows: readonly Row[],
     ): Promise<(Row & Partial<Undelivered>)[]> {
+      const keys = rows
+        .filter(({ reply_at }) => reply_at !== undefined)
+        .map(
+          ({ id }) => deliveries.get({ inquiry: id, mail: 'reply' }).params<{ Key: Item }>().Key,
+        );
+      const Items = await getItems({ client, table }, keys);
       const found = new Map<string, Undelivered>();
-      const answered = rows.filter(({ reply_at }) => reply_at !== undefined);
-      const keys = answered.map(({ id }) => ({ inquiry: id, mail: 'reply' as const }));
-      await sendAll(keys, createConversions(deliveries).fromComposite.toKeys, async (wanted) => {
-        const { data, unprocessed } = await deliveries.get(wanted).go(BATCH);
-        for (const { inquiry, undelivered, undelivered_at = '' } of data) {
-          if (undelivered !== undefined) found.set(inquiry, { undelivered, undelivered_at });
-        }
-        return { unprocessed };
-      });
+      for (const { inquiry, undelivered, undelivered_at = '' } of deliveries.parse({ Items })
+        .data) {
+        if (undelivered !== undefined) found.set(inquiry, { undelivered, undelivered_at });
+      }
       return rows.map((row) => ({ ...row, ...found.get(row.id) }));
     },
     /** Finds the ids that begin with a text. */
@@ -209,7 +202,7 @@ export function createInbox(
         // allows these columns only (infra/terraform/bootstrap/policies.tf).
         await client.send(
           new UpdateCommand({
-            ...inquiries.get(keys).params<{ TableName: string; Key: Record<string, unknown> }>(),
+            ...keyOf(keys),
             UpdateExpression: `SET respondent = :respondent, reply_at = :reply_at, inbox = :inbox${reply === undefined ? '' : ', reply = :reply'}`,
             ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(reply_at)',
             ExpressionAttributeValues: {

@@ -27,21 +27,14 @@ export const canMail = ({ email }: Pick<StoredInquiry, 'email'>): boolean =>
 export const subjectOf = ({ subject }: Pick<StoredInquiry, 'subject'>): string =>
   subject.trim() === '' ? NO_SUBJECT.en : subject;
 
-/** What each field is called among the facts of an inquiry; undefined: it is shown in another place, or not at all. */
-const FACTS = {
-  id: 'Id',
-  cognito_sub: 'Owner',
-  email: undefined,
-  subject: undefined,
-  body: undefined,
-  created_at: 'Received',
-  language: 'Language',
-  email_verified: undefined,
-  expires_at: 'Expires',
-  reply: undefined,
-  respondent: undefined,
-  reply_at: undefined,
-} as const satisfies Record<keyof StoredInquiry, string | undefined>;
+/** What fields are called among the facts of an inquiry. The others are shown in other places, or not at all. */
+const FACTS = [
+  ['id', 'Id'],
+  ['cognito_sub', 'Owner'],
+  ['created_at', 'Received'],
+  ['language', 'Language'],
+  ['expires_at', 'Expires'],
+] as const;
 
 export interface Fact {
   readonly label: string;
@@ -51,17 +44,13 @@ export interface Fact {
 }
 
 /** The facts that an inquiry has. */
-export function factsOf(inquiry: StoredInquiry): Fact[] {
-  const { expires_at } = inquiry;
-  const expires = expires_at && new Date(expires_at * 1_000).toISOString();
-  const values = { ...inquiry, expires_at: expires };
-  return Object.entries(FACTS).flatMap(([name, label]) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
-    const value = values[name as keyof typeof FACTS];
-    if (label === undefined || value === undefined) return [];
-    return [{ label, value: String(value), isTime: name.endsWith('_at') }];
+export const factsOf = (inquiry: StoredInquiry): Fact[] =>
+  FACTS.flatMap(([name, label]) => {
+    const value = inquiry[name];
+    if (value === undefined) return [];
+    const text = typeof value === 'number' ? new Date(value * 1_000).toISOString() : value;
+    return [{ label, value: text, isTime: name.endsWith('_at') }];
   });
-}
 
 const UNITS = [
   [86_400_000, 'd'],

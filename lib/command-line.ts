@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { wrapUsage } from './terminal-text.ts';
 
 /** A mistake of the user, in one line. Exit code 2. */
 export class UsageError extends Error {
@@ -33,7 +32,7 @@ export async function runMain(main: Main, args: string[], io: Io): Promise<numbe
     return (await main(args, io)) ?? 0;
   } catch (error) {
     if (error instanceof HelpRequest) {
-      io.stdout.write(`${wrapUsage(error.message, io.stdout.columns)}\n`);
+      io.stdout.write(`${error.message}\n`);
       return 0;
     }
     io.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -89,25 +88,21 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
     allowPositionals = true,
   }: { args?: string[] | undefined; allowPositionals?: boolean } = {},
 ) {
-  const parse = () => {
-    try {
-      return parseArgs({
-        args,
-        options: { ...options, help: { type: 'boolean', short: 'h' } },
-        strict: true,
-        allowPositionals,
-      });
-    } catch (error) {
-      // Only the first sentence of parseArgs's message says what is wrong.
-      const [line = ''] = (error instanceof Error ? error.message : String(error)).split(
-        /\. |\.?\n/,
-      );
-      throw new UsageError(`${line} (see --help)`, { cause: error });
-    }
-  };
-  const parsed = parse();
-  if ('help' in parsed.values && parsed.values.help === true) throw new HelpRequest(usage.trim());
-  return parsed;
+  const config = {
+    args,
+    options: { ...options, help: { type: 'boolean', short: 'h' } },
+    allowPositionals,
+  } as const;
+  try {
+    const parsed = parseArgs(config);
+    if ('help' in parsed.values && parsed.values.help === true) throw new HelpRequest(usage.trim());
+    return parsed;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // Only the first sentence of parseArgs's message says what is wrong.
+    const [line = ''] = error.message.split(/\. |\.?\n/);
+    throw new UsageError(`${line} (see --help)`, { cause: error });
+  }
 }
 
 /**

@@ -30,19 +30,3 @@ export function wrapLine(line: string, columns?: number, hanging = line.search(/
   }
   return lines.join('\n');
 }
-
-/** Fits a usage into a terminal: what stands in a column stays there. */
-export function wrapUsage(usage: string, columns?: number): string {
-  if (usage.split('\n').every(({ length }) => length <= (columns || Infinity))) return usage;
-  const items: { text: string; readonly hanging: number }[] = [];
-  for (const line of usage.split('\n')) {
-    const [head = ''] = /^(?:Usage:| {6}) npm |^ *\S.*? {2,}(?=\S)/.exec(line) ?? [];
-    const indent = line.search(/\S/);
-    const last = items.at(-1);
-    // Sentences that begin on a line of their own stay there.
-    const isContinued = head === '' && indent === last?.hanging && !last.text.endsWith('.');
-    if (isContinued) last.text += ` ${line.trim()}`;
-    else items.push({ text: line, hanging: head.length || indent });
-  }
-  return items.map(({ text, hanging }) => wrapLine(text, columns, Math.max(0, hanging))).join('\n');
-}

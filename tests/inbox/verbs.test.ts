@@ -415,8 +415,7 @@ it('a line that is not understood is refused with exit code 2', async () => {
   for (const [line = '', message] of [
     ['', 'The verb is missing, e.g. '],
     ['\u001b[2J', String.raw`"\u001b[2J" is not a verb`],
-    ['toString', '"toString" is not a verb; verbs are list, show, reply, '],
-    ['help exprt', '"exprt" is not a verb; did you mean export?'],
+    ['toString', '"toString" is not a verb; verbs are list, show, '],
     ['--bogus list', "Unknown option '--bogus'"],
     ['list --file x', '--file is no option of list'],
     ['list extra', 'list takes options only'],
