@@ -1,8 +1,8 @@
 /**
  * Makes the module that the bundle has in place of src/entities/requests.ts, which loads ElectroDB: each request is made
- * once of marked values, and what ElectroDB returns is written down with the marks as parameters. docs/adr/0060
+ * once of marked values, and what ElectroDB returns is written down with the marks as parameters. What comes of an optional
+ * value alone is under its condition; tests/function/requests.test.ts compares the requests with ElectroDB's. docs/adr/0060
  */
-import { isDeepStrictEqual } from 'node:util';
 import { IDEMPOTENCY_KEY_MODEL } from '../src/entities/idempotency-key.ts';
 import { INQUIRY_MODEL } from '../src/entities/inquiry.ts';
 import { createRequests } from '../src/entities/requests.ts';
@@ -40,26 +40,24 @@ interface Composite {
   readonly composite: readonly string[];
 }
 
+/** Attributes of a row that may be absent, as expressions. */
+const optional = new Set<string>();
+
 /** Marks of what a new row has: the attributes of its key, and those that are required or never change. */
 function markRow(parameter: string, { attributes, indexes: { byOwner } }: Model) {
   const keys = new Set([...byOwner.pk.composite, ...byOwner.sk.composite]);
   const row: Record<string, string | number | true> = {};
   for (const [name, { type, required, readOnly }] of Object.entries(attributes)) {
-    const isKey = keys.has(name);
-    if (!isKey && !required && !readOnly) continue;
+    const isPresent = keys.has(name) || required === true;
+    if (!isPresent && !readOnly) continue;
     const expression = `${parameter}.${name}`;
     row[name] =
       type === 'boolean' || (type === 'number' ? markNumber(expression) : markText(expression));
-    if (!isKey && !required) optional.push({ parameter, attribute: name });
+    if (!isPresent) optional.add(expression);
   }
   return row;
 }
 
-/** What may be absent, or in the case of a boolean another one: a parameter, or one of its attributes. */
-const optional: { parameter: string; attribute?: string }[] = [
-  { parameter: 'key' },
-  { parameter: 'rate' },
-];
 const owner = { cognito_sub: markText('owner.cognito_sub'), email: markText('owner.email') };
 const inquiry = markRow('inquiry', INQUIRY_MODEL) as Parameters['storeInquiry']['inquiry'];
 const key = {
@@ -80,23 +78,12 @@ const MARKED: Parameters = {
   toStartKey: { owner, id: markText('id') },
 };
 
-/** What a request is when something is not given, or not true. */
-interface Variant {
-  readonly condition: string;
-  readonly value: unknown;
-}
-
 /** @returns The source of the module. */
 export function compileRequests(): string {
   const requests = createRequests(markText('table'));
   const functions = Object.entries(MARKED).map(([name, marked]: [string, object]) => {
     const request = requests[name as keyof Requests] as (parameters: object) => unknown;
-    const variants = listVariants(marked).map(([condition, parameters]) => ({
-      condition,
-      value: request(parameters),
-    }));
-    const template = format(request(marked), variants, '  ');
-    return `  ${name}: ({ ${Object.keys(marked).join(', ')} }) => (${template}),`;
+    return `  ${name}: ({ ${Object.keys(marked).join(', ')} }) => (${format(request(marked), '  ')}),`;
   });
   return `// Made by scripts/compile-requests.ts of src/entities/requests.ts.
 export const createRequests = (table) => ({
@@ -105,70 +92,36 @@ ${functions.join('\n')}
 `;
 }
 
-function listVariants(marked: object): [condition: string, parameters: object][] {
-  const given = marked as Record<string, Record<string, unknown>>;
-  return optional.flatMap(({ parameter, attribute }): [string, object][] => {
-    const row = given[parameter];
-    if (row === undefined) return [];
-    if (attribute === undefined) return [[parameter, { ...given, [parameter]: undefined }]];
-    const condition = `${parameter}.${attribute}`;
-    const set = (value: unknown): [string, object] => [
-      condition,
-      { ...given, [parameter]: { ...row, [attribute]: value } },
-    ];
-    return row[attribute] === true ? [set(undefined), set(false)] : [set(undefined)];
-  });
-}
-
-const absent = Symbol('absent');
-
-/** The source of a value; what a variant lacks is under its condition. */
-function format(value: unknown, variants: readonly Variant[], indent: string): string {
-  const differing = variants.filter((variant) => !isDeepStrictEqual(variant.value, value));
+/** The source of a value. */
+function format(value: unknown, indent: string): string {
   const inner = `${indent}  `;
-  /** The source of a part, from the source of its value. */
-  const formatPart = (
-    part: unknown,
-    find: (variant: unknown) => unknown,
-    write: (source: string, condition?: string) => string,
-  ): string => {
-    const parts = differing.map(({ condition, value: one }) => ({ condition, value: find(one) }));
-    const lacking = parts.find((one) => one.value === absent);
-    const present = parts.filter((one) => one.value !== absent);
-    return `${inner}${write(format(part, present, inner), lacking?.condition)},\n`;
-  };
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown, at) => {
-      const find = (one: unknown): unknown => {
-        const list = one as unknown[];
-        if (list.length === value.length) return list[at];
-        return list.some((other) => isDeepStrictEqual(other, item)) ? item : absent;
-      };
-      return formatPart(item, find, (source, condition) =>
-        condition === undefined ? source : `...(${condition} === undefined ? [] : [${source}])`,
-      );
+    const items = value.map((item: unknown) => {
+      const source = format(item, inner);
+      // A write of a transaction.
+      const [, parameter] = /\b(key|rate)\./.exec(source) ?? [];
+      return parameter === undefined
+        ? source
+        : `...(${parameter} === undefined ? [] : [${source}])`;
     });
-    return `[\n${items.join('')}${indent}]`;
+    return `[\n${items.map((item) => `${inner}${item},\n`).join('')}${indent}]`;
   }
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value).map(([name, part]: [string, unknown]) => {
-      const find = (one: unknown): unknown =>
-        Object.hasOwn(one as object, name) ? (one as Record<string, unknown>)[name] : absent;
-      const quoted = /^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name);
-      return formatPart(part, find, (source, condition) =>
-        condition === undefined
-          ? `${quoted}: ${source}`
-          : `...(${condition} !== undefined && { ${quoted}: ${source} })`,
-      );
+      // Of the rows, only inquiries have booleans, which cannot be marked.
+      const isBoolean = typeof part === 'object' && part !== null && 'BOOL' in part;
+      const source = isBoolean ? `{ BOOL: inquiry.${name} }` : format(part, inner);
+      const entry = `${/^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name)}: ${source}`;
+      const [expression = ''] = /\binquiry\.\w+/.exec(source) ?? [];
+      return expression === `inquiry.${name}` && optional.has(expression)
+        ? `...(${expression} !== undefined && { ${entry} })`
+        : entry;
     });
     const [only = ''] = entries;
-    const isShort = entries.length === 1 && only.indexOf('\n') === only.length - 1;
-    return isShort ? `{ ${only.trim().slice(0, -1)} }` : `{\n${entries.join('')}${indent}}`;
-  }
-  const [variant] = differing;
-  if (variant !== undefined) {
-    if (typeof value === 'boolean') return variant.condition;
-    throw new Error(`Without ${variant.condition}, ElectroDB changes ${JSON.stringify(value)}.`);
+    const isShort = entries.length === 1 && !only.includes('\n');
+    return isShort
+      ? `{ ${only} }`
+      : `{\n${entries.map((entry) => `${inner}${entry},\n`).join('')}${indent}}`;
   }
   return typeof value === 'string' ? formatText(value) : JSON.stringify(value);
 }

@@ -30,7 +30,6 @@ function count({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>): Co
   );
   return consumed;
 }
-const isUnanswered = { isAnswered: () => false };
 
 describeOnDynamoDbLocal('capacity units', (engine) => {
   let own: OwnTable;
@@ -68,7 +67,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     ['an answer', 'Yes.', 1],
     ['a long answer', 'x'.repeat(390_000), 382],
   ])('of %s: the index takes two, to delete an entry and to make one', async (_, reply, units) => {
-    const [{ id } = { id: '' }] = await writeInquiries(own, 1, isUnanswered);
+    const [{ id } = { id: '' }] = await writeInquiries(own, 1, () => false);
     const consumed = count(own.client);
     await createInbox(own.client, own.name).answer(id, { respondent: 'R', reply });
     expect(consumed.at(-1)).toMatchObject({
@@ -79,7 +78,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
 
   it('of the one unanswered inquiry among 2,000: at most half a unit for each of 16 queries', async () => {
     const crowded = await createOwnTable(engine);
-    const rows = await writeInquiries(crowded, 2_000, { isAnswered: (at) => at !== 7 });
+    const rows = await writeInquiries(crowded, 2_000, (at) => at !== 7);
     const consumed = count(crowded.client);
     const inbox = createInbox(crowded.client, crowded.name);
     const listed = await Array.fromAsync(inbox.list({ isAnswered: false }));

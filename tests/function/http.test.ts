@@ -39,29 +39,19 @@ it.each([
 const readKey = (header: unknown): unknown =>
   outcomeOf(() => readIdempotencyKey({ headers: { 'idempotency-key': header } }));
 
+// tests/security/fuzz.test.ts has the syntax. A pattern that backtracks would not end with a million.
+const escapes = (count: number): string => `"${String.raw`\"`.repeat(count)}"`;
 it.each([
-  ['!+-~"\\', '!+-~"\\'],
-  ['"!#[]~,"', '!#[]~,'],
-  [String.raw`"\\\""`, String.raw`\"`],
-  ['x'.repeat(255), 'x'.repeat(255)],
-  [`"${String.raw`\"`.repeat(255)}"`, '"'.repeat(255)],
-])('Idempotency-Key %j is the key %j', (header, key) => expect(readKey(header)).toBe(key));
-
-// A pattern that backtracks would not end with the last ones.
-const MANY = ['"', String.raw`\"`, 'x'].map((text) => text.repeat(1_000_000));
-it.each([
-  ['empty', ['', '""']],
-  ['with a space', [' ', 'a ', 'a b', '"a b"', '"a" ']],
-  ['repeated, as the gateway joins its values', ['a,', ',a', '"a","b"']],
-  ['an unbalanced string', ['"', '"a', '"a"b"', String.raw`"a\"`]],
-  ['a string with another escape or parameters', [String.raw`"\a"`, '"a";b']],
-  ['too long', ['x'.repeat(256), `"${'x'.repeat(256)}"`, `"${String.raw`\"`.repeat(256)}"`]],
-  ['a control character or not ASCII', ['\0', 'a\n', '"a"\n', '\u007f', '"é"', '\ud800', '\u212a']],
-  ['not a string', [null, 7, ['a'], { toString: () => 'a' }]],
-  ['very long', MANY.flatMap((many) => [many, `"${many}\n`])],
-])('Idempotency-Key is refused when it is %s', (_, headers) => {
-  for (const header of headers) expect(readKey(header)).toBe(400);
-});
+  ['255 characters', 'x'.repeat(255), 'x'.repeat(255)],
+  ['256 characters', 'x'.repeat(256), 400],
+  ['255 escapes', escapes(255), '"'.repeat(255)],
+  ['256 escapes', escapes(256), 400],
+  ['a million characters', `"${'x'.repeat(1_000_000)}\n`, 400],
+  ['a million escapes', `${escapes(1_000_000)}\n`, 400],
+  ['a line end', 'a\n', 400],
+  ['a letter that folds to ASCII', '"\u212a"', 400],
+  ['an array', ['a'], 400],
+])('Idempotency-Key of %s', (_, header, key) => expect(readKey(header)).toBe(key));
 
 it.each([undefined, null, 'idempotency-key', {}])('there is no key in the headers %j', (headers) =>
   expect(readIdempotencyKey({ headers })).toBeUndefined(),

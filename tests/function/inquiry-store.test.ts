@@ -42,13 +42,13 @@ describeOnEngines('the store', (endpoint, engine) => {
     return { rows: page.inquiries, isEnd: next === undefined };
   };
   const write = (Item: object) =>
-    own.client.send(new PutCommand({ TableName: own.table, Item: { ...Item } }));
+    own.client.send(new PutCommand({ TableName: own.name, Item: { ...Item } }));
 
   it('stores these attributes under these keys, which keep their case', async () => {
     const email = 'Ana+#1@Example.com';
     const options = { language: 'de', isEmailVerified: true } as const;
     await own.store.put({ ...INQUIRY, email }, makeCall(), options);
-    const rows = await readPartition({ ...own, name: own.table }, { sub: SUB, email });
+    const rows = await readPartition(own, { sub: SUB, email });
     expect(rows).toEqual([
       { ...ROW, email, pk: keyOf(email), language: 'de', email_verified: true },
     ]);
@@ -62,8 +62,9 @@ describeOnEngines('the store', (endpoint, engine) => {
     const answer = { reply: 'r', respondent: 'p', reply_at: 't', inbox: 'done-0', note: 'n' };
     await write({ ...ROW, ...middle, ...answer, pk, sk: `$inquiry_1#id_${middle?.id}` });
     for (const sk of ['$a', '$inquiry_10#id_1', '$zzz']) await write({ pk, sk });
+    const to = { client: own.client, table: own.name };
     for (let key = 0; key < 20; key++) {
-      for (const one of made) await writeIdempotencyKey(own, one, { key: `${one.id} ${key}` });
+      for (const one of made) await writeIdempotencyKey(to, one, { key: `${one.id} ${key}` });
     }
     expect(await list(email)).toEqual({ rows: made, isEnd: true });
     expect(await list(email, { limit: '2' })).toEqual({ rows: [newest, middle], isEnd: false });
@@ -104,7 +105,7 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
     const expires_at = Math.floor(time / 1_000) + 86_400;
     const put = (change: object, options: PutOptions = {}, now = time) =>
       // A store of its own, as in another instance of the function.
-      createInquiryStore(createDynamoDbClient({ region: 'local' }), own.table, {
+      createInquiryStore(createDynamoDbClient({ region: 'local' }), own.name, {
         now: () => now,
         retentionDays: 30,
       }).put({ ...INQUIRY, id: OTHER_ID, ...change }, makeCall(), {
@@ -114,7 +115,7 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
       });
     const first = { id: INQUIRY.id };
     expect(await put(first)).toEqual(first);
-    const { Items: rows = [] } = await own.client.send(new ScanCommand({ TableName: own.table }));
+    const { Items: rows = [] } = await own.client.send(new ScanCommand({ TableName: own.name }));
     expect(rows.toSorted((a, b) => (String(a['sk']) < String(b['sk']) ? -1 : 1))).toEqual([
       {
         cognito_sub: SUB,

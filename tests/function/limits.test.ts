@@ -14,7 +14,7 @@ it.each([
   id.replace('-a975-', '-c975-'),
   id.toUpperCase(),
   id.replaceAll('-', ''),
-  ...[0, 9, 14, 19, 24].map((at) => id.slice(0, at) + id.slice(at + 1)),
+  id.slice(1),
   ` ${id}`,
   `${id}\n`,
 ])('%j is no id', (text) => expect(() => timeOf(text)).toThrow(SyntaxError));

@@ -11,21 +11,21 @@ it.each([
   expect(toMailbox(email)).toBe(mailbox),
 );
 
-it.each([
-  ['is incomplete', ['', '@example.com', 'ana@', 'ana@localhost', 'ana@[127.0.0.1]']],
-  ['has a malformed domain', ['ana@example..com', 'ana@-example.com', 'ana@example.com.']],
-  ['has misplaced dots', ['.ana@example.com', 'a..na@example.com']],
-  ['has a line end', ['ana@example.com\r\nBcc: eve@x.org', 'ana@ex\u00E4mple.com\n']],
-  ['has a space or a control', [' ana@example.com', 'ana@exa\u202Emple.com']],
-  ['has a name', ['Ana <ana@example.com>', '"ana"@example.com', 'ana(comment)@example.com']],
-  ['is two addresses', ['ana@eve@example.com']],
-  ['has letters that SES does not take', ['änä@example.com', 'ana@\uD800.com']],
-  ['has an encoded word', ['=?utf-8?q?ana?=@example.com']],
-  ['would be changed by Punycode', ['ana@ex\u00E4mple\u3002com', 'ana@\uFB01rm.com']],
-  ['has what Punycode leaves out', ['ana@exa\uFE0Fmple.com', 'ana@exa\u115Fmple.com']],
-  ['has a path or an escape', ['a@ex%61mple.ex\u00E4mple', 'a@x.ex\u00E4mple/path']],
-  ['has a long local part', [`${'a'.repeat(65)}@example.com`]],
-  ['has a long domain', [`a@${'b.'.repeat(150)}com`, `a@${'ä'.repeat(200)}.com`]],
-])('an address to which SES cannot send %s', (_, emails) => {
-  for (const email of emails) expect([email, toMailbox(email)]).toEqual([email, undefined]);
-});
+// oxfmt-ignore
+const REFUSED = [
+  // Incomplete, a malformed domain, misplaced dots.
+  '', '@example.com', 'ana@', 'ana@localhost', 'ana@[127.0.0.1]', 'ana@example..com', 'ana@-example.com',
+  'ana@example.com.', '.ana@example.com', 'a..na@example.com',
+  // A line end, a space, a control, a name, two addresses, an encoded word.
+  'ana@example.com\r\nBcc: eve@x.org', 'ana@ex\u00E4mple.com\n', ' ana@example.com', 'ana@exa\u202Emple.com',
+  'Ana <ana@example.com>', '"ana"@example.com', 'ana(comment)@example.com', 'ana@eve@example.com',
+  '=?utf-8?q?ana?=@example.com',
+  // Letters that SES does not take, what Punycode would change or leave out, a path, an escape.
+  'änä@example.com', 'ana@\uD800.com', 'ana@ex\u00E4mple\u3002com', 'ana@\uFB01rm.com', 'ana@exa\uFE0Fmple.com',
+  'ana@exa\u115Fmple.com', 'a@ex%61mple.ex\u00E4mple', 'a@x.ex\u00E4mple/path',
+  // Too long.
+  `${'a'.repeat(65)}@example.com`, `a@${'b.'.repeat(150)}com`, `a@${'ä'.repeat(200)}.com`,
+];
+it.each(REFUSED)('%s is no address to which SES can send', (email) =>
+  expect(toMailbox(email)).toBeUndefined(),
+);

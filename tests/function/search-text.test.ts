@@ -9,11 +9,9 @@ it.each([
   ['first office', ['ﬁrst oﬃce', 'ＦＩＲＳＴ ＯＦＦＩＣＥ']],
   ['istanbul', ['İstanbul', 'ISTANBUL', 'ıstanbul']],
   ['ΟΔΟΣ', ['οδός', 'οδοσ']],
-  ['ёлка', ['ЕЛКА']],
   ['أحمد', ['احمد', 'أَحْمَد', 'ﺃﺣﻤﺪ', 'أحـمد']],
   ['فاتورة', ['فاتوره', 'ﻓﺎﺗﻮﺭﺓ']],
   ['على', ['علي']],
-  ['カタカナ', ['かたかな', 'ｶﾀｶﾅ']],
   ['ガラス', ['がらす', 'ｶﾞﾗｽ']],
 ])('%s is found as each of %j', (text, others) => {
   for (const other of others) expect([other, fold(other)]).toEqual([other, fold(text)]);
@@ -37,10 +35,8 @@ it.each(['Die Größe, GROESSE', 'ﬁrst ẞ', 'İ😀ｶﾞ', 'أَحـمد'])(
 
 it.each([
   ['Reference 01a20ae8-9ebe', ['01a20ae8-9ebe']],
-  ['lamp 01a1415c', ['lamp', '01a1415c']],
   ['#01A1415C-9C4C', ['01a1415c-9c4c']],
   ['受付番号 01a1415c9c4c', ['01a1415c9c4c']],
-  ['#01a1415c', ['01a1415c']],
   ['  big\tLamp ', ['big', 'lamp']],
   ['#lamp', ['#lamp']],
   [' ', []],

@@ -1,7 +1,6 @@
 import { describe, inject } from 'vitest';
 import { engineNames, type EngineName } from '../../local/database/engines.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createOwnTable } from './own-table.ts';
 
@@ -28,10 +27,9 @@ export function describeOnDynamoDbLocal(title: string, suite: (endpoint: string)
   });
 }
 
-/** The real store on a table of its own, with what tests need to look behind it. */
+/** The real store on a table of its own. */
 export async function createOwnStore(endpoint: string) {
-  const { client, name: table, environment, rows } = await createOwnTable(endpoint);
-  Object.assign(process.env, environment());
-  const store = createInquiryStore(createDynamoDbClient({ region: 'local' }), table);
-  return { client, entity: createInquiryEntity(table), environment, rows, store, table };
+  const own = await createOwnTable(endpoint);
+  Object.assign(process.env, own.environment());
+  return { ...own, store: createInquiryStore(createDynamoDbClient({ region: 'local' }), own.name) };
 }

@@ -154,8 +154,7 @@ const toError = (type: string, more: object = {}): string =>
   });
 
 /** An error in the form of DynamoDB. */
-export const refuse = (status: number, type: string, headers: Record<string, string> = {}): Fault =>
-  answer(status, toError(type), { ...JSON_TYPE, ...headers });
+export const refuse = (status: number, type: string): Fault => answer(status, toError(type));
 
 /** Cancels a transaction with a reason for each of its writes, as DynamoDB does. */
 export const cancelTransaction = (...codes: string[]): Fault => {

@@ -1,44 +1,39 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { UUID } from 'uuidv7';
+import { randomUUID } from 'node:crypto';
 import type { StoredInquiry } from '../../inbox/store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { INQUIRY } from './events.ts';
+import { toFirstId } from '../../src/entities/keys.ts';
+import type { InquiryRow } from '../../src/entities/requests.ts';
 import type { OwnTable } from './own-table.ts';
 
-/**
- * Stores inquiries, one a millisecond, of which every third is answered.
- *
- * @returns Them, newest first.
- */
+type Table = Pick<OwnTable, 'client' | 'name'>;
+/** `at`: milliseconds since the epoch. */
+export type NewInquiry = Partial<InquiryRow> & { at?: number };
+
+/** Stores inquiries, each at its time, and by default of an owner of its own. @returns Them. */
+export async function putInquiries({ client, name }: Table, rows: readonly NewInquiry[]) {
+  const inquiries = rows.map(({ at = Date.now(), ...row }) => ({
+    cognito_sub: randomUUID(),
+    email: 'ana@example.com',
+    subject: 's',
+    body: 'b',
+    ...row,
+    id: `${toFirstId(at)}-7${randomUUID().slice(15)}`,
+    created_at: new Date(at).toISOString(),
+  }));
+  await createInquiryEntity(name, client).put(inquiries).go({ concurrent: 10 });
+  return inquiries;
+}
+
+/** Stores inquiries, one a millisecond. @returns Them, newest first. */
 export async function writeInquiries(
-  { client, name }: OwnTable,
+  table: Table,
   count: number,
-  { isAnswered = (at: number): boolean => at % 3 === 0, body = INQUIRY.body } = {},
+  isAnswered = (index: number): boolean => index % 3 === 0,
 ): Promise<StoredInquiry[]> {
-  const entity = createInquiryEntity(name);
-  const rows = Array.from({ length: count }, (_, at): StoredInquiry => {
-    const created_at = new Date(Date.parse('2026-11-01T00:00Z') + at).toISOString();
-    return {
-      ...INQUIRY,
-      // An odd factor: all low digits occur, in no order.
-      id: UUID.fromFieldsV7(
-        Date.parse(created_at),
-        1,
-        2,
-        Math.imul(at, 0x9e3779b1) >>> 0,
-      ).toString(),
-      body,
-      email: `${at % 997}@example.com`,
-      created_at,
-      ...(isAnswered(at) && { reply: 'r', respondent: 'R', reply_at: created_at }),
-    };
-  });
-  for (let at = 0; at < count; at += 25) {
-    const requests = rows.slice(at, at + 25).map((row) => {
-      const { Item } = entity.put(row).params<{ Item: Record<string, unknown> }>();
-      return { PutRequest: { Item } };
-    });
-    await client.send(new BatchWriteCommand({ RequestItems: { [name]: requests } }));
-  }
-  return rows.toReversed();
+  const rows = Array.from({ length: count }, (_, index) => ({
+    at: Date.UTC(2026, 10) + index,
+    email: `${index % 997}@example.com`,
+    ...(isAnswered(index) && { reply: 'r', respondent: 'R', reply_at: '2026-11-02T00:00:00.000Z' }),
+  }));
+  return (await putInquiries(table, rows)).toReversed();
 }

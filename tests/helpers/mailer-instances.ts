@@ -1,6 +1,7 @@
 /** Instances of the mailer in this process, on one table, with a clock and an SES of the test. */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
 import type { MailerConfig } from '../../src/mailer/config.ts';
 import type { CompletedMail } from '../../src/mailer/log.ts';
 import { createMailer } from '../../src/mailer/mailer.ts';
@@ -18,7 +19,9 @@ export async function createMailerInstances(
   engine: string,
   { time, ...settings }: { time: number } & Partial<MailerConfig>,
 ) {
-  const { client, name: tableName, close } = await createOwnTable(engine);
+  const own = await createOwnTable(engine);
+  onTestFinished(own.close);
+  const { client, name: tableName } = own;
   const config = { ...MAIL_SETTINGS, tableName, ...settings };
 
   /** @param killAt - The step that ends it: twice for each request to the table or to SES, before it and after it. */
@@ -101,8 +104,7 @@ export async function createMailerInstances(
 
   const ofKind = (kind: string) => all.mails.filter(({ tags }) => tags['mail'] === kind);
   const all = {
-    ...createWriter(client, tableName),
-    close,
+    ...createWriter(own),
     create,
     /** The clock of the instances, in milliseconds. */
     time,

@@ -4,7 +4,6 @@ import { createServer } from 'node:http';
 import { text as read } from 'node:stream/consumers';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { SendEmailCommandInput } from '@aws-sdk/client-sesv2';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBBatchResponse } from 'aws-lambda';
 import { expect } from 'vitest';
@@ -12,12 +11,11 @@ import { createInbox } from '../../inbox/store.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { toFirstId } from '../../src/entities/keys.ts';
-import { createRequests, type InquiryRow } from '../../src/entities/requests.ts';
+import { createRequests } from '../../src/entities/requests.ts';
 import { MAIL_SETTINGS } from './events.ts';
 import { answer, startFaultProxy, type Fault } from './fault-proxy.ts';
-import { createOwnTable, removeRow } from './own-table.ts';
+import { putInquiries, type NewInquiry } from './inquiries.ts';
+import { createOwnTable, removeRow, type OwnTable } from './own-table.ts';
 
 export type Row = Record<string, AttributeValue>;
 
@@ -63,26 +61,16 @@ export const readFailures = (answered: unknown): string[] =>
   (answered as DynamoDBBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 
 /** Writes inquiries into a table, and erases them. */
-export function createWriter(client: DynamoDBDocumentClient, table: string) {
+export function createWriter(own: Pick<OwnTable, 'client' | 'name'>) {
+  const { client, name: table } = own;
   const { putInquiry } = createRequests(table);
   return {
     client,
     table,
     inbox: createInbox(client, table),
-    /** Stores inquiries, each at its time and by default of an owner of its own. @returns The records of the stream. */
-    async write(rows: readonly (Partial<InquiryRow> & { at?: number })[]) {
-      const inquiries = rows.map(({ at = Date.now(), ...row }) => ({
-        cognito_sub: randomUUID(),
-        email: 'ana@example.com',
-        subject: 's',
-        body: 'b',
-        ...row,
-        id: `${toFirstId(at)}-7${randomUUID().slice(15)}`,
-        created_at: new Date(at).toISOString(),
-      }));
-      await createInquiryEntity(table, client).put(inquiries).go({ concurrent: 10 });
-      return inquiries.map((inquiry) => toRecord(putInquiry({ inquiry }).Item));
-    },
+    /** @returns The records of the stream. */
+    write: async (rows: readonly NewInquiry[]) =>
+      (await putInquiries(own, rows)).map((inquiry) => toRecord(putInquiry({ inquiry }).Item)),
     remove: async ({ dynamodb }: StreamRecord) =>
       removeRow(client, table, unmarshall(dynamodb.NewImage) as Inquiry),
   };
@@ -162,7 +150,7 @@ export async function startMailer(engine: string) {
     });
 
   return {
-    ...createWriter(own.client, own.name),
+    ...createWriter(own),
     mails,
     mailFaults,
     databaseFaults,

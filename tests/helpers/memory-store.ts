@@ -1,5 +1,5 @@
 import type { Inquiry } from '../../src/contract.ts';
-import type { InquiryStore, PutResult } from '../../src/inquiries.ts';
+import type { InquiryStore } from '../../src/inquiries.ts';
 import { HOUR } from '../../src/limits.ts';
 
 /** A store that keeps inquiries in an array; subject and body together fit up to `capacity` characters. */
@@ -10,28 +10,26 @@ export function createMemoryStore(
   const rows: Inquiry[] = [];
   /** The first inquiry of each owner and key; they do not expire. */
   const keys = new Map<string, Inquiry>();
-  /** By person and hour. */
-  const counts = new Map<string, number>();
-  const toKey = ({ cognito_sub, email }: Inquiry, key: string): string =>
-    JSON.stringify([cognito_sub, email, key]);
-  const find = (inquiry: Inquiry, key: string): PutResult | undefined => {
-    const { id = '', subject, body } = keys.get(toKey(inquiry, key)) ?? {};
-    if (id === '') return undefined;
-    return subject === inquiry.subject && body === inquiry.body ? { id } : { refusal: 'reused' };
-  };
   return {
     rows,
     async put(inquiry, _call, { key, limit } = {}) {
-      if (inquiry.subject.length + inquiry.body.length > capacity) return { refusal: 'inquiry' };
-      const known = key === undefined ? undefined : find(inquiry, key);
-      if (known !== undefined) return known;
-      const hour = `${inquiry.cognito_sub} ${Math.floor((limit?.time ?? 0) / HOUR)}`;
-      const counted = counts.get(hour) ?? 0;
-      if (limit !== undefined && counted >= limit.most) return { refusal: 'limit' };
-      counts.set(hour, counted + 1);
+      const { id, cognito_sub, email, subject, body } = inquiry;
+      if (subject.length + body.length > capacity) return { refusal: 'inquiry' };
+      const name = JSON.stringify([cognito_sub, email, key ?? id]);
+      const known = keys.get(name);
+      if (known !== undefined) {
+        const isSame = known.subject === subject && known.body === body;
+        return isSame ? { id: known.id } : { refusal: 'reused' };
+      }
+      const { most = Infinity, time = 0 } = limit ?? {};
+      const start = new Date(time - (time % HOUR)).toISOString();
+      const counted = rows.filter(
+        (row) => row.cognito_sub === cognito_sub && row.created_at >= start,
+      );
+      if (counted.length >= most) return { refusal: 'limit' };
       rows.push(inquiry);
-      if (key !== undefined) keys.set(toKey(inquiry, key), inquiry);
-      return { id: inquiry.id };
+      keys.set(name, inquiry);
+      return { id };
     },
     async *list({ sub, email }, { before = 'g', limit = Infinity }) {
       const found = rows.filter(

@@ -62,20 +62,6 @@ export async function createOwnTable(
   const name = `inquiries-${randomUUID()}`;
   await create(engine, name);
   const client = DynamoDBDocumentClient.from(createClient(engine));
-  const scan = async (sub?: string): Promise<Partial<Stored>[]> => {
-    const filter = sub !== undefined && {
-      FilterExpression: 'cognito_sub = :sub',
-      ExpressionAttributeValues: { ':sub': sub },
-    };
-    const input = {
-      TableName: name,
-      ConsistentRead: true,
-      ProjectionExpression: FIELDS.join(),
-      ...filter,
-    };
-    const pages = await Array.fromAsync(paginateScan({ client }, input));
-    return pages.flatMap(({ Items = [] }) => Items);
-  };
   return {
     engine,
     name,
@@ -83,11 +69,18 @@ export async function createOwnTable(
     /** Environment of a function that uses this table. */
     environment: (endpoint = engine) => ({ ...toEnvironment(endpoint), TABLE_NAME: name }),
     /** The inquiries stored under a `sub`, or by everybody, read past the service. */
-    rows: async (sub?: string): Promise<Stored[]> =>
-      (await scan(sub)).filter((item): item is Stored => item.id !== undefined),
-    /** How many idempotency keys are stored under a `sub`, or by everybody. */
-    countKeys: async (sub?: string): Promise<number> =>
-      (await scan(sub)).filter(({ id }) => id === undefined).length,
+    async rows(sub?: string): Promise<Stored[]> {
+      const of = sub === undefined ? undefined : { ':sub': sub };
+      const input = {
+        TableName: name,
+        ConsistentRead: true,
+        ProjectionExpression: FIELDS.join(),
+        FilterExpression: `attribute_exists(id)${of ? ' AND cognito_sub = :sub' : ''}`,
+        ...(of && { ExpressionAttributeValues: of }),
+      };
+      const pages = await Array.fromAsync(paginateScan({ client }, input));
+      return pages.flatMap(({ Items = [] }) => Items as Stored[]);
+    },
     close: () => client.destroy(),
   };
 }

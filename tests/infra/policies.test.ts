@@ -43,7 +43,7 @@ describeOnEngines('the policies', (endpoint, engine) => {
     const own = await createOwnStore(endpoint);
     const client = createDynamoDbClient({ region: 'local' });
     const sent = record(client);
-    const store = createInquiryStore(client, own.table);
+    const store = createInquiryStore(client, own.name);
     const owner = { sub: INQUIRY.cognito_sub, email: INQUIRY.email };
     // Its own id: the engine remembers transactions by it, those of other tests, too.
     const inquiry = { ...INQUIRY, id: '01a1f794-6f77-70a2-a975-366ad3f1860b' };
@@ -64,7 +64,7 @@ describeOnEngines('the policies', (endpoint, engine) => {
     for (const id of [first, second]) await own.store.put({ ...INQUIRY, id }, makeCall());
 
     const sent = record(own.client);
-    const inbox = createInbox(own.client, own.table);
+    const inbox = createInbox(own.client, own.name);
     expect((await Array.fromAsync(inbox.list())).flat()).toHaveLength(2);
     await inbox.answer(first, { reply: 'yes', respondent: 'ana' });
     await inbox.answer(second, { respondent: 'ana' });

@@ -42,6 +42,9 @@ it.each(['Successfully validated SNS topic.', '{}', '{"eventType":"Delivery"}'])
   (message) => expect(parseBounce(message, TEAM)).toBeUndefined(),
 );
 
+it('finds an event without an id malformed', () =>
+  expect(parse({ bounce: { feedbackId: undefined } })).toBeInstanceOf(MalformedEvent));
+
 it('parses any text, or finds it malformed', () => {
   const value = anything({ withNullPrototype: false });
   const events = tuple(value, value, value).map(([destination, tags, bounce]) =>

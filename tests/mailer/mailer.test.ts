@@ -188,13 +188,6 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     },
   );
 
-  it('holds nothing back for a mail that SES rejects', async () => {
-    mailer.mailFaults.plan = first(1, rejected);
-    expect(await mailer.handle(await write(3))).toEqual([]);
-    expect(mailer.mails).toHaveLength(2);
-    expect((await mailer.takeLog(3)).outcomes).toEqual(['refused', 'sent', 'sent']);
-  });
-
   it.each([
     // 3 s for ten mails, 2 s for their records and 1 s of reserve; no time for the others.
     [

@@ -1,5 +1,5 @@
 /** What the mailer does about mails that are not with their recipients, and to whom it says that an inquiry has arrived. */
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { HOUR } from '../../src/limits.ts';
 import { AddressRejected, MailRejected } from '../../src/mailer/send-mail.ts';
@@ -18,7 +18,6 @@ const { bounce } = SES_EXAMPLES;
 
 describeOnDynamoDbLocal('the mailer', (engine) => {
   let all: MailerInstances;
-  afterEach(() => all.close());
 
   const start = async (settings: object = {}) => {
     all = await createMailerInstances(engine, { time: START, ...settings });

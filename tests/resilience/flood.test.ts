@@ -90,7 +90,6 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
     expect(single.size).toBeGreaterThan(TOTAL);
     expect(digests.length).toBeLessThanOrEqual(MINUTES / 5 + 4);
     expect(single.size + digests.reduce((sum, { count }) => sum + count, 0)).toBe(COUNT);
-    all.close();
   });
 });
 
@@ -112,7 +111,6 @@ describeOnDynamoDbLocal('an event of SNS that is delivered forty times', (engine
       );
       await invoke(event, 'first');
       expect(all.mails).toHaveLength(1);
-      all.close();
       tally();
     },
   );

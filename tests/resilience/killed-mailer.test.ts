@@ -4,7 +4,6 @@
  */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
-import { createInbox } from '../../inbox/store.ts';
 import { HOUR } from '../../src/limits.ts';
 import { MailRejected, type Mail } from '../../src/mailer/send-mail.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
@@ -44,7 +43,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'a bounce': async (all) => {
     const [record] = await all.write([{ at: START - HOUR }]);
     const inquiry = record === undefined ? '' : idOf(record);
-    await createInbox(all.client, all.table).answer(inquiry, { reply: 'r', respondent: 'bea' });
+    await all.inbox.answer(inquiry, { reply: 'r', respondent: 'bea' });
     const event = toEvent(SES_EXAMPLES.bounce, { inquiry, mail: 'reply' });
     return async ({ invoke }) => invoke(event, INVOCATION);
   },
@@ -99,7 +98,6 @@ describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
     await run(instance);
     const expected = whole.mails.length;
     expect(expected).toBeGreaterThan(0);
-    whole.close();
     for (const killAt of select([...Array(instance.steps() + 1).keys()].slice(1), 7)) {
       const all = await start();
       const deliver = await prepare(all);
@@ -114,7 +112,6 @@ describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
       const twice = names.filter((name, at) => names.indexOf(name) !== at);
       expect(new Set(twice).size).toBe(twice.length);
       expect(unrecorded).toEqual(expect.arrayContaining(twice));
-      all.close();
       tally();
     }
   });

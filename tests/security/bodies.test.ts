@@ -101,23 +101,14 @@ describe('JSON', () => {
   it.each<[string, string, object?]>([
     ['a constructor that has them', '{"constructor":{"prototype":{"subject":"s","body":"b"}}}'],
     ['a field that is inherited', '{"subject":"s","__proto__":{"body":"b"}}'],
-    ['a subject that is null in the end', '{"subject":"s","body":"b","subject":null}'],
-    ['a body that is a number in the end', '{"subject":"s","body":"b","body":1}'],
-    ['names with NUL', String.raw`{"subject\u0000":"s","body":"b"}`],
     ['names that look alike', '{"ѕubject":"s","body":"b"}'],
     ['the last of two subjects', '{"subject":"a","subject":"s","body":"b"}', fields],
     ['beside __proto__', '{"subject":"s","body":"b","__proto__":{"subject":"x"}}', fields],
-    [
-      'beside a constructor',
-      '{"subject":"s","body":"b","constructor":{"prototype":{"subject":"x"}}}',
-      fields,
-    ],
     [
       'beside fields of the record',
       '{"subject":"s","body":"b","id":"x","cognito_sub":"x","email":"x","reply":"x","pk":"x","sk":"x"}',
       fields,
     ],
-    ['white space all around', ' \t\r\n{ "subject" : "s" , "body" : "b" } \t\r\n', fields],
   ])('own fields only, of which the last one counts: %s', async (_, body, expected) =>
     expected ? expectStored(body, expected) : expectRefusal(400, body),
   );

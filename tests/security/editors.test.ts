@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { toDraft } from '../../inbox/reply.ts';
-import type { StoredInquiry } from '../../inbox/store.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
 /** In each setting, and nowhere else. */
-const MARK = 13;
+const MARK = '13';
 // oxfmt-ignore
 const SETTINGS = [
   `vim: set tabstop=${MARK}:`, `vi:set tabstop=${MARK}:`, ` ex: tabstop=${MARK}`,
@@ -19,44 +18,39 @@ const SETTINGS = [
   `\f\nlocal variables:\neval: (setq tab-width ${MARK})\nEnd:`,
   `\u000bLocal Variables: #\n> tab-width: ${MARK} #\n> End: #`,
 ];
-const fill = (lines: number): string => 'a line\n'.repeat(lines);
-
-/** Where the settings are. */
-const PLACES: readonly ((setting: string) => Partial<StoredInquiry>)[] = [
-  (setting) => ({ email: setting, body: '' }),
-  (setting) => ({ subject: setting, body: '' }),
-  (setting) => ({ email: setting, subject: setting, body: setting }),
-  ...[1, 3, 8, 30, 500].flatMap((lines) => [
-    (setting: string) => ({ body: `${setting}\n${fill(lines)}` }),
-    (setting: string) => ({ body: `${fill(lines)}${setting}` }),
-    (setting: string) => ({ body: `${fill(lines)}${setting}${'\n'.repeat(lines)}` }),
-  ]),
-];
-const CASES = SETTINGS.flatMap((setting) =>
-  PLACES.map((place) => toDraft({ ...INQUIRY, ...place(setting) })),
-);
+const DRAFTS = SETTINGS.flatMap((setting) => [
+  toDraft({ ...INQUIRY, email: setting }),
+  toDraft({ ...INQUIRY, subject: setting }),
+  toDraft({ ...INQUIRY, email: setting, subject: setting, body: setting }),
+  ...[1, 3, 8, 30, 500].flatMap((lines) => {
+    const fill = 'a line\n'.repeat(lines);
+    return [
+      `${setting}\n${fill}`,
+      `${fill}${setting}`,
+      `${fill}${setting}${'\n'.repeat(lines)}`,
+    ].map((body) => toDraft({ ...INQUIRY, body }));
+  }),
+]);
 
 const atEnds = (lines: number) => (file: string) => {
   const all = file.split('\n');
   return [...all.slice(0, lines), ...all.slice(-lines)].join('\n');
 };
 
+const tally = createTally('7d settings of editors in drafts: without effect');
+
 /** The part of a file in which an editor looks for settings. */
-const EDITORS: [name: string, read: (file: string) => string][] = [
+it.each<[string, (file: string) => string]>([
   // Emacs manual, "Specifying File Variables" and hack-local-variables in files.el.
   ['emacs', (file) => file.slice(Math.max(file.length - 3_000, file.lastIndexOf('\n\f')))],
   // :help modeline. The first line is where Emacs looks, too.
   ['vim', atEnds(5)],
   // Kate handbook, "Configuring with document variables"; jEdit user's guide, "Buffer-local properties"; gedit's plugin.
   ['kate, jedit and gedit', atEnds(10)],
-];
-
-const tally = createTally('7d settings of editors in drafts: without effect');
-
-it.each(EDITORS)('are not where %s looks for them', async (_, read) => {
-  for (const draft of CASES) {
-    expect(draft).toContain(String(MARK));
-    expect(read(draft)).not.toContain(String(MARK));
+])('are not where %s looks for them', (_, read) => {
+  for (const draft of DRAFTS) {
+    expect(draft).toContain(MARK);
+    expect(read(draft)).not.toContain(MARK);
     tally();
   }
 });
@@ -68,10 +62,9 @@ if (!hasVim) {
 const folder = mkdtempSync(join(tmpdir(), 'editors-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it.skipIf(!hasVim)('have no effect in vim, in however many lines it looks for them', async () => {
-  const file = join(folder, 'reply.txt');
-  const result = join(folder, 'tabstop');
-  const tabstopOf = (text: string, modelines: number): string => {
+it.skipIf(!hasVim)('have no effect in vim, in however many lines it looks for them', () => {
+  const [file, result] = [join(folder, 'reply.txt'), join(folder, 'tabstop')];
+  const readTabstop = (text: string, modelines: number): string => {
     writeFileSync(file, text);
     const set = `set modeline modelines=${modelines} nomore`;
     const write = `call writefile([&tabstop], '${result}')`;
@@ -80,10 +73,10 @@ it.skipIf(!hasVim)('have no effect in vim, in however many lines it looks for th
     return readFileSync(result, 'utf8').trim();
   };
   // It does read them.
-  expect(tabstopOf(SETTINGS[0] ?? '', 5)).toBe(String(MARK));
+  expect(readTabstop(SETTINGS[0] ?? '', 5)).toBe(MARK);
   for (const modelines of [5, 12, 30, 10_000]) {
-    for (const draft of select(CASES, 20)) {
-      expect(tabstopOf(draft, modelines)).toBe('8');
+    for (const draft of select(DRAFTS, 20)) {
+      expect(readTabstop(draft, modelines)).toBe('8');
       tally();
     }
   }
