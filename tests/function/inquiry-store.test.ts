@@ -264,6 +264,7 @@ it.each([
   const { put, sent } = setUp(answers);
   expect(await put({ key: 'k' }, { body: 'x'.repeat(20_000) })).toEqual(result);
   expect(sent).toHaveLength(answers.length);
+  expect(sent[0]).toHaveProperty('ConsistentRead', true);
 });
 
 const slow = { Items: [], $metadata: { attempts: 3 } };
