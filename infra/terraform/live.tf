@@ -16,29 +16,28 @@ locals {
 
   # Payload 2.0 (docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html);
   # claims are strings.
-  test_event = {
-    version         = "2.0"
-    rawPath         = "/inquiries"
-    rawQueryString  = ""
-    isBase64Encoded = false
-  }
-  test_context = { stage = "$default", requestId = "terraform", timeEpoch = 0 }
-  test_http    = { path = "/inquiries", protocol = "HTTP/1.1", sourceIp = "127.0.0.1", userAgent = "terraform" }
-
   test_events = {
     for name, method in { post = "POST", list = "GET", unauthorized = "GET", not_allowed = "PUT" } :
     name => jsonencode(merge(
-      local.test_event,
       {
-        routeKey = "${method} /inquiries"
+        version         = "2.0"
+        routeKey        = "${method} /inquiries"
+        rawPath         = "/inquiries"
+        rawQueryString  = ""
+        isBase64Encoded = false
         headers = merge(
           { "content-type" = "application/json" },
           # A repeated test stores nothing a second time.
           name == "post" ? { "idempotency-key" = "version-${local.version}" } : {},
         )
         requestContext = merge(
-          local.test_context,
-          { routeKey = "${method} /inquiries", http = merge(local.test_http, { method = method }) },
+          {
+            stage     = "$default"
+            routeKey  = "${method} /inquiries"
+            requestId = "terraform"
+            timeEpoch = 0
+            http      = { method = method, path = "/inquiries", protocol = "HTTP/1.1", sourceIp = "127.0.0.1", userAgent = "terraform" }
+          },
           name == "unauthorized" ? {} : { authorizer = { jwt = { claims = local.test_claims, scopes = null } } },
         )
       },
@@ -46,16 +45,19 @@ locals {
     ))
   }
 
-  test_results = merge(
-    { post = aws_lambda_invocation.post.result, list = aws_lambda_invocation.list.result },
-    { for name, invocation in aws_lambda_invocation.refused : name => invocation.result },
-  )
   # What it answered, in a form that a message can have: it contains nothing of a user's.
   test_answers = {
-    for name, result in local.test_results :
-    name => try("${jsondecode(result).statusCode} ${jsondecode(result).body}", result)
+    for name, invocation in merge({ post = aws_lambda_invocation.post, list = aws_lambda_invocation.list }, aws_lambda_invocation.refused) :
+    name => try("${jsondecode(invocation.result).statusCode} ${jsondecode(invocation.result).body}", invocation.result)
   }
   stored_id = try(jsondecode(jsondecode(aws_lambda_invocation.post.result).body).inquiry.id, "none")
+
+  wrong_answers = [for message, is_right in {
+    "it answered a POST with ${local.test_answers.post}"               = startswith(local.test_answers.post, "201 ") && local.stored_id != "none"
+    "it listed ${local.test_answers.list}, without ${local.stored_id}" = startswith(local.test_answers.list, "200 ") && strcontains(local.test_answers.list, local.stored_id)
+    "without claims it answered ${local.test_answers.unauthorized}"    = startswith(local.test_answers.unauthorized, "401 ")
+    "it answered a PUT with ${local.test_answers.not_allowed}"         = startswith(local.test_answers.not_allowed, "405 ")
+  } : message if !is_right]
 }
 
 resource "aws_lambda_invocation" "post" {
@@ -87,20 +89,8 @@ resource "aws_lambda_alias" "live" {
 
   lifecycle {
     precondition {
-      condition     = startswith(local.test_answers.post, "201 ") && local.stored_id != "none"
-      error_message = "Version ${local.version} is not live: it answered a POST with ${local.test_answers.post}"
-    }
-    precondition {
-      condition     = startswith(local.test_answers.list, "200 ") && strcontains(local.test_answers.list, local.stored_id)
-      error_message = "Version ${local.version} is not live: it listed ${local.test_answers.list}, without ${local.stored_id}"
-    }
-    precondition {
-      condition     = startswith(local.test_answers.unauthorized, "401 ")
-      error_message = "Version ${local.version} is not live: without claims it answered ${local.test_answers.unauthorized}"
-    }
-    precondition {
-      condition     = startswith(local.test_answers.not_allowed, "405 ")
-      error_message = "Version ${local.version} is not live: it answered a PUT with ${local.test_answers.not_allowed}"
+      condition     = length(local.wrong_answers) == 0
+      error_message = "Version ${local.version} is not live: ${join("; ", local.wrong_answers)}"
     }
   }
 }

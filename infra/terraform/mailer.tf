@@ -1,6 +1,4 @@
 locals {
-  inbox = local.settings.inbox
-
   mailer_names = { inquiries = "${local.name}-mailer", replies = "${local.name}-mailer-replies" }
 
   # What the mails to owners show of the form's settings.

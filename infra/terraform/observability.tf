@@ -3,30 +3,22 @@ locals {
   metric_namespace   = "${var.name}/${local.stage}"
   function_namespace = "Inquiries"
 
-  operations = ["PutItem", "Query", "TransactWriteItems", "UpdateItem"]
-
-  # The metrics of AWS, by the names that expressions and the dashboard use, each with its statistic.
+  # The metrics of AWS, by the names that expressions use.
   sources = concat(
     [
-      {
-        namespace = "AWS/ApiGateway", dimensions = { ApiId = aws_apigatewayv2_api.this.id }
-        Sum       = { requests = "Count", client_errors = "4xx", server_errors = "5xx" }, p50 = { latency_p50 = "Latency" }, p95 = { latency_p95 = "Latency" }, p99 = { latency_p99 = "Latency" }
-      },
-      {
-        namespace = "AWS/Lambda", dimensions = { FunctionName = aws_lambda_function.this.function_name }
-        Sum       = { errors = "Errors", throttles = "Throttles" }, Maximum = { duration = "Duration", instances = "ConcurrentExecutions" }, p50 = { duration_p50 = "Duration" }
-      },
-      { namespace = local.function_namespace, dimensions = { FunctionName = aws_lambda_function.this.function_name }, Sum = { faults = "Faults" } },
+      { namespace = "AWS/ApiGateway", dimensions = { ApiId = aws_apigatewayv2_api.this.id }, Sum = { requests = "Count", server_errors = "5xx" } },
+      { namespace = "AWS/Lambda", dimensions = { FunctionName = local.name }, Sum = { errors = "Errors", throttles = "Throttles" }, Maximum = { duration = "Duration" } },
+      { namespace = local.function_namespace, dimensions = { FunctionName = local.name }, Sum = { faults = "Faults" } },
       {
         namespace = local.metric_namespace, dimensions = {}
         Sum       = { admitted = "Admitted", mails_refused = "MailsRefused", not_json = "NotJson", refused = "Refused", throttled = "Throttled" }, Maximum = { memory = "MaxMemoryUsed" }
       },
       {
-        namespace = "AWS/DynamoDB", dimensions = { TableName = aws_dynamodb_table.this.name }
+        namespace = "AWS/DynamoDB", dimensions = { TableName = local.name }
         Sum       = { read_throttles = "ReadThrottleEvents", write_throttles = "WriteThrottleEvents", writes = "ConsumedWriteCapacityUnits" }
       },
       {
-        namespace = "AWS/DynamoDB", dimensions = { TableName = aws_dynamodb_table.this.name, GlobalSecondaryIndexName = "by-state" }
+        namespace = "AWS/DynamoDB", dimensions = { TableName = local.name, GlobalSecondaryIndexName = "by-state" }
         Sum       = { index_read_throttles = "ReadThrottleEvents", index_write_throttles = "WriteThrottleEvents" }
       },
       { namespace = "AWS/CertificateManager", dimensions = { CertificateArn = one(values(local.used_certificates.api)) }, Minimum = { days_left = "DaysToExpiry" } },
@@ -34,24 +26,22 @@ locals {
       { namespace = "AWS/SQS", dimensions = { QueueName = "${local.mailer_names.inquiries}-dead-letters" }, Maximum = { dead_letters = "ApproximateNumberOfMessagesVisible" } },
       { namespace = "AWS/SES", dimensions = { "ses:configuration-set" = local.name }, Sum = { bounces = "Bounce", complaints = "Complaint", mails = "Send" } },
     ],
-    [for operation in local.operations : {
-      namespace = "AWS/DynamoDB", dimensions = { TableName = aws_dynamodb_table.this.name, Operation = operation }
-      Sum       = { "${lower(operation)}_errors" = "SystemErrors" }, p99 = { "${lower(operation)}_p99" = "SuccessfulRequestLatency" }
+    [for operation in ["PutItem", "Query", "TransactWriteItems", "UpdateItem"] : {
+      namespace = "AWS/DynamoDB", dimensions = { TableName = local.name, Operation = operation }, Sum = { "${lower(operation)}_errors" = "SystemErrors" }
     }],
-    [for kind, name in local.mailer_names : {
-      namespace = "AWS/Lambda", dimensions = { FunctionName = name }
-      Sum       = { "${kind}_errors" = "Errors", "${kind}_lost" = "DestinationDeliveryFailures" }, Maximum = { "${kind}_delay" = "IteratorAge" }
-    }],
-    [for kind, name in local.mailer_names : {
-      namespace = local.function_namespace, dimensions = { FunctionName = name }
-      Sum       = { "${kind}_failed" = "MailFailures", "${kind}_sent" = "MailsSent", "${kind}_withheld" = "MailsWithheld" }
-    }],
+    flatten([for kind, name in local.mailer_names : [
+      {
+        namespace = "AWS/Lambda", dimensions = { FunctionName = name }
+        Sum       = { "${kind}_errors" = "Errors", "${kind}_lost" = "DestinationDeliveryFailures" }, Maximum = { "${kind}_delay" = "IteratorAge" }
+      },
+      { namespace = local.function_namespace, dimensions = { FunctionName = name }, Sum = { "${kind}_failed" = "MailFailures" } },
+    ]]),
     # docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html#event-source-mapping-metrics
     [for kind, mapping in merge(module.mailer[*].mappings...) : {
       namespace = "AWS/Lambda", dimensions = { EventSourceMappingUUID = mapping.uuid }, Sum = { "${kind}_polled" = "PolledEventCount" }
     }],
   )
-  metrics = merge(flatten([for source in local.sources : [for stat in ["Sum", "Maximum", "Minimum", "p50", "p95", "p99"] : {
+  metrics = merge(flatten([for source in local.sources : [for stat in ["Sum", "Maximum", "Minimum"] : {
     for name, metric in try(source[stat], {}) : name => { namespace = source.namespace, dimensions = source.dimensions, stat = stat, metric = metric }
   }]])...)
 
@@ -114,7 +104,7 @@ locals {
     }
     table-system-errors = {
       description = "DynamoDB answered with 5xx."
-      expression  = "${join(" + ", formatlist("%s_errors", [for operation in local.operations : lower(operation)]))} + 0 * requests"
+      expression  = "putitem_errors + query_errors + transactwriteitems_errors + updateitem_errors + 0 * requests"
     }
     index-throttles = {
       description = "DynamoDB refused reads or writes of the index, and with them inquiries."
@@ -297,69 +287,18 @@ module "alarms_us_east_1" {
   )
 }
 
-locals {
-  # Rows of up to three widgets: of metrics by their names, on the left and on the right axis, or of a query.
-  dashboard_rows = [for row in [
-    { title = "Is it up?", widgets = [
-      { title = "Requests and failures", left = ["requests", "client_errors", "server_errors"] },
-      { title = "Function", left = ["errors", "faults", "throttles"] },
-      { title = "Table", left = concat(["read_throttles", "write_throttles"], [for operation in local.operations : "${lower(operation)}_errors"]) },
-    ] },
-    { title = "Can users get in?", widgets = concat(
-      [{ title = "Refused (401) and admitted requests", left = ["refused", "admitted"] }],
-      [for _ in [1] : { title = "Reachable from outside (1: yes)", region = "us-east-1", left = [for name in keys(local.health_checks) : replace(name, "-", "_")] } if length(local.health_checks) > 0],
-    ) },
-    { title = "Is it fast?", widgets = [
-      { title = "Latency seen by clients (ms)", left = ["latency_p50", "latency_p95", "latency_p99"] },
-      { title = "Function: duration (ms), instances, memory (MB)", left = ["duration_p50", "duration"], right = ["instances", "memory"] },
-      { title = "Table: latency (ms)", left = [for operation in local.operations : "${lower(operation)}_p99"] },
-    ] },
-    { title = "Is mail sent?", widgets = [
-      { title = "Mails: sent, failed, withheld (limits)", left = flatten([for kind in keys(local.mailer_names) : formatlist("${kind}_%s", ["sent", "failed", "withheld"])]) },
-      { title = "Delay (ms), dead letters", left = formatlist("%s_delay", keys(local.mailer_names)), right = ["dead_letters"] },
-      { title = "Latest failures of mails", query = "SOURCE '/aws/lambda/${local.mailer_names.inquiries}' | filter level in ['ERROR', 'WARN'] | fields @timestamp, message.inquiry, message.mail, message.outcome, message.errorName | sort @timestamp desc | limit 20" },
-    ] },
-    { title = "Who is affected?", widgets = [
-      { title = "Refused and failed requests", query = "SOURCE '${aws_cloudwatch_log_group.access.name}' | filter status like /^[45]/ | stats count(*) as requests by status, routeKey, authorizerError | sort requests desc | limit 20" },
-      { title = "Latest internal errors", query = "SOURCE '${aws_cloudwatch_log_group.function.name}' | filter level = 'ERROR' | fields @timestamp, message.errorName, message.requestId | sort @timestamp desc | limit 20" },
-      { title = "Slowest requests", query = "SOURCE '${aws_cloudwatch_log_group.access.name}' | fields @timestamp, routeKey, status, responseLatency, integrationLatency, requestId | sort responseLatency desc | limit 20" },
-    ] },
-  ] : row if local.inbox != null || row.title != "Is mail sent?"]
-
-  shown = merge(local.metrics, local.metrics_us_east_1)
-}
-
+# A graph of each alarm with its threshold, and how long clients wait.
 resource "aws_cloudwatch_dashboard" "this" {
   dashboard_name = local.name
 
   dashboard_body = jsonencode({
-    start          = "-PT6H"
-    periodOverride = "inherit"
-    widgets = concat(
-      [{
-        type       = "alarm", x = 0, y = 0, width = 24, height = 3
-        properties = { title = "Alarms of ${local.name}", alarms = concat(values(module.alarms.all)[*].arn, values(module.alarms_us_east_1.all)[*].arn) }
-      }],
-      flatten([for row, content in local.dashboard_rows : concat(
-        [{
-          type       = "text", x = 0, y = 3 + row * 7, width = 24, height = 1
-          properties = { markdown = "## ${content.title}" }
-        }],
-        [for column, widget in content.widgets : {
-          type = can(widget.query) ? "log" : "metric", x = column * 8, y = 4 + row * 7, width = 8, height = 6
-          properties = { for key, value in {
-            title  = widget.title
-            region = try(widget.region, local.region)
-            view   = can(widget.query) ? "table" : "timeSeries"
-            query  = try(widget.query, null)
-            metrics = can(widget.query) ? null : concat([for axis in ["left", "right"] : [for name in try(widget[axis], []) : concat(
-              [local.shown[name].namespace, local.shown[name].metric],
-              flatten([for key, value in local.shown[name].dimensions : [key, value]]),
-              [{ stat = local.shown[name].stat, label = replace(name, "_", " "), yAxis = axis }],
-            )]]...)
-          } : key => value if value != null }
-        }],
-      )]),
-    )
+    start = "-PT6H"
+    widgets = [for properties in concat(
+      [{ title = "Latency seen by clients", region = local.region, metrics = [
+        for stat in ["p50", "p95", "p99"] : ["AWS/ApiGateway", "Latency", "ApiId", aws_apigatewayv2_api.this.id, { stat = stat }]
+      ] }],
+      [for name, alarm in module.alarms.all : { title = name, region = local.region, annotations = { alarms = [alarm.arn] } }],
+      [for name, alarm in module.alarms_us_east_1.all : { title = name, region = "us-east-1", annotations = { alarms = [alarm.arn] } }],
+    ) : { type = "metric", width = 8, height = 6, properties = properties }]
   })
 }

@@ -7,6 +7,7 @@ locals {
   # from. docs/adr/0020
   stage    = terraform.workspace
   settings = var.stages[terraform.workspace]
+  inbox    = local.settings.inbox
   name     = "${var.name}-${local.stage}"
 
   # A stage whose API is for the page of another host (cors_origin) serves no form, unless it has a domain for it.

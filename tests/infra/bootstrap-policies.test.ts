@@ -1,71 +1,73 @@
 /**
- * What the policies of infra/terraform/bootstrap allow. Terraform renders them from policies.tf, which needs neither a
- * provider nor an account. `allows` knows the operators that these policies use; `npm run bootstrap` has AWS validate them.
+ * What infra/terraform/bootstrap makes, with a mocked provider, and what its policies allow. `allows` knows the operators that
+ * these policies use; `npm run bootstrap` has AWS validate them. Ids in comments: see resources.test.ts.
  */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
-import { MODULE } from '../../lib/paths.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createInbox } from '../../inbox/store.ts';
 import { STAGES, type Stage } from '../../lib/stages.ts';
+import { createOwnStore } from '../helpers/engines.ts';
+import { INQUIRY, makeCall } from '../helpers/events.ts';
+import { ACCOUNT, REGION, arn, onlyTls, openModules, PRIVATE } from '../helpers/mocked-module.ts';
+import { bestEngine } from '../helpers/own-table.ts';
+import { recordRequests } from '../helpers/recorded-requests.ts';
 
 type Context = Readonly<Record<string, string | readonly string[]>>;
 interface Statement {
   readonly Sid: string;
   readonly Effect: 'Allow' | 'Deny';
-  readonly Action: string | readonly string[];
+  readonly Action: readonly string[];
   readonly Resource: string | readonly string[];
   readonly Condition?: Readonly<Record<string, Context>>;
 }
-/** Policies by their names, without that of the service. */
 type Policies = Readonly<Record<string, { readonly Statement: readonly Statement[] }>>;
 type Request = readonly [action: string, resource?: string, context?: Context];
 
-const byStage = <T>(create: (stage: Stage) => T) =>
-  Object.fromEntries(STAGES.map((stage) => [stage, create(stage)]));
 const github = { repository: 'octo/inquiries' };
-
+const HEALTH_CHECK = 'arn:aws:route53:::healthcheck/';
+/** Each stage has an API and health checks of its own, by their ids. */
+const found = (toIds: (stage: Stage) => readonly [api: string, ...healthChecks: string[]]) =>
+  Object.fromEntries(
+    STAGES.flatMap((stage) => {
+      const [api, ...checks] = toIds(stage);
+      const resource_tag_mapping_list = checks.map((id) => ({ resource_arn: HEALTH_CHECK + id }));
+      return [
+        [`data.aws_apigatewayv2_apis.stage["${stage}"]`, { ids: [api] }],
+        [
+          `data.aws_resourcegroupstaggingapi_resources.health_checks["${stage}"]`,
+          { resource_tag_mapping_list },
+        ],
+      ];
+    }),
+  );
+const modules = await openModules();
+/** @returns The resources, and the policies by their names without that of the service. */
 async function render(
   variables: object,
-  locals: object = {},
-): Promise<{ policies: Policies; trust: Policies }> {
-  const root = mkdtempSync(join(tmpdir(), 'bootstrap-policies-'));
-  const cwd = join(root, 'bootstrap');
-  mkdirSync(cwd);
-  for (const file of ['service.json', 'bootstrap/policies.tf', 'bootstrap/variables.tf']) {
-    copyFileSync(join(MODULE, file), join(root, file));
-  }
-  const account = {
-    account: '1',
-    partition: 'aws',
-    region: 'r',
-    api_ids: byStage((stage) => [`api-of-${stage}`]),
-    health_check_arns: byStage((stage) => [`arn:aws:route53:::healthcheck/of-${stage}`]),
-  };
-  const value = { policies: '${local.policies}', trust: '${local.trust}' };
-  writeFileSync(
-    join(cwd, 'test.tf.json'),
-    JSON.stringify({ locals: { ...account, ...locals }, output: { rendered: { value } } }),
+  data: object = found((stage) => [`api-of-${stage}`, `of-${stage}`]),
+) {
+  const bootstrap = await modules?.render(
+    { bucket: 'state-bucket', ...variables },
+    {
+      module: 'infra/terraform/bootstrap',
+      workspace: 'default',
+      command: 'plan',
+      // A mocked provider imports nothing.
+      overrides: { 'aws_s3_bucket.state': {}, ...data },
+    },
   );
-  writeFileSync(
-    join(cwd, 'test.auto.tfvars.json'),
-    JSON.stringify({ bucket: 'state-bucket', ...variables }),
+  const { aws_iam_policy: own, aws_iam_role_policy: inline } = bootstrap?.root ?? {};
+  const policies: Policies = Object.fromEntries(
+    Object.entries<{ policy: string }>({ ...own?.this, ...inline?.deploy }).map(
+      ([name, { policy }]) => [name, JSON.parse(policy)],
+    ),
   );
-  const args = ['apply', '-auto-approve', '-json'];
-  const { stdout } = await run('terraform', args, {
-    cwd,
-    env: terraformEnv({ TF_WORKSPACE: undefined }),
-  });
-  rmSync(root, { recursive: true, force: true });
-  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '').outputs.rendered.value;
+  return { root: bootstrap?.root, errors: bootstrap?.errors, policies };
 }
-
-const reason = await terraformUnavailableReason();
-const { policies, trust } =
-  reason === undefined
-    ? await render({ github, domains: { release: ['api.example.com', 'www.example.com'] } })
-    : { policies: {}, trust: {} };
+const { policies, root } = await render({
+  github,
+  budget: { monthly_usd: 10.5, email: 'team@example.com' },
+  domains: { release: ['api.example.com', 'www.example.com'] },
+});
 
 /** IAM's wildcard matches every character, `/` included; `$` and `.` stand for themselves. */
 const isLike = (pattern: string, text: string) =>
@@ -85,7 +87,7 @@ function allows(names: readonly string[], [action, resource = '*', context = {}]
     .flatMap((name) => policies[name]?.Statement ?? [])
     .filter(
       ({ Action, Resource, Condition = {} }) =>
-        [Action].flat().some((pattern) => isLike(pattern, action)) &&
+        Action.some((pattern) => isLike(pattern, action)) &&
         [Resource].flat().some((pattern) => isLike(pattern, resource)) &&
         Object.entries(Condition).every(([operator, keys]) =>
           Object.entries(keys).every(([key, expected]) =>
@@ -95,38 +97,51 @@ function allows(names: readonly string[], [action, resource = '*', context = {}]
     );
   return matching.length > 0 && matching.every(({ Effect }) => Effect === 'Allow');
 }
-/** What a role can be given that the deployment of the stage creates: all that the boundary allows. */
-const canBeGiven = (stage: Stage, request: Request) => allows([`${stage}-boundary`], request);
-const mayPlan = (stage: Stage, request: Request) =>
-  allows([`${stage}-read`], request) && canBeGiven(stage, request);
-const mayDeploy = (stage: Stage, request: Request) =>
-  allows([`${stage}-read`, `${stage}-deploy`], request) && canBeGiven(stage, request);
+/** The requests that the role of a stage may make: within its boundary, which is also what a role that it makes can be given. */
+const allowed = (stage: Stage, kinds: readonly string[], requests: readonly Request[]) =>
+  requests.filter(
+    (request) =>
+      allows([`${stage}-boundary`], request) &&
+      (kinds.length === 0 ||
+        allows(
+          kinds.map((kind) => `${stage}-${kind}`),
+          request,
+        )),
+  );
+const given: readonly string[] = [];
+const plan = ['read'];
+const deploy = ['read', 'deploy'];
 
-const arn = (service: string, resource: string) => `arn:aws:${service}:r:1:${resource}`;
 const table = (stage: Stage) => arn('dynamodb', `table/inquiries-${stage}`);
-const role = (stage: Stage) => `arn:aws:iam::1:role/inquiries-${stage}-function`;
+const role = (stage: Stage) => arn('iam', `role/inquiries-${stage}-function`, '');
 const pool = arn('cognito-idp', 'userpool/u');
+const state = (stage: Stage) =>
+  `arn:aws:s3:::state-bucket/env:/${stage}/inquiries/terraform.tfstate`;
 const tags = (stage: Stage, kind = 'Resource'): Context => ({
   [`aws:${kind}Tag/service`]: 'inquiries',
   [`aws:${kind}Tag/stage`]: stage,
 });
 const bounded = (stage: Stage): Context => ({
-  'iam:PermissionsBoundary': `arn:aws:iam::1:policy/terraform-bootstrap/inquiries-${stage}-boundary-r`,
+  'iam:PermissionsBoundary': arn(
+    'iam',
+    `policy/terraform-bootstrap/inquiries-${stage}-boundary-${REGION}`,
+    '',
+  ),
 });
 /** `SERVICE:A B` → SERVICE:A, SERVICE:B, each with the rest of the request. */
-const toRequests = (rows: readonly Request[]) =>
+const toRequests = (...rows: readonly Request[]) =>
   rows.flatMap(([actions, resource = '*', context = {}]) => {
     const [service, names = ''] = actions.split(':');
     return names.split(' ').map((name): Request => [`${service}:${name}`, resource, context]);
   });
 /** What a deployment of a stage asks for, by the kinds of its resources. */
 const needed = (stage: Stage) =>
-  toRequests([
-    ['s3:ListBucket ListTagsForResource PutObject', `arn:aws:s3:::inquiries-${stage}-site-1`],
+  toRequests(
     [
-      's3:GetObject PutObject',
-      `arn:aws:s3:::state-bucket/env:/${stage}/inquiries/terraform.tfstate`,
+      's3:ListBucket ListTagsForResource PutObject',
+      `arn:aws:s3:::inquiries-${stage}-site-${ACCOUNT}`,
     ],
+    ['s3:GetObject PutObject', state(stage)],
     [
       'dynamodb:CreateTable DescribeTimeToLive TagResource UpdateTimeToLive UpdateTable',
       table(stage),
@@ -141,7 +156,7 @@ const needed = (stage: Stage) =>
     ],
     ['events:PutRule DescribeRule', arn('events', `rule/inquiries-${stage}-mailer-digests`)],
     ['cloudwatch:PutMetricAlarm', arn('cloudwatch', `alarm:inquiries-${stage}-function-errors`)],
-    ['cloudwatch:GetDashboard PutDashboard', `arn:aws:cloudwatch::1:dashboard/inquiries-${stage}`],
+    ['cloudwatch:GetDashboard PutDashboard', arn('cloudwatch', `dashboard/inquiries-${stage}`, '')],
     ['sns:Subscribe GetTopicAttributes', arn('sns', `inquiries-${stage}-alarms`)],
     ['sqs:CreateQueue GetQueueAttributes', arn('sqs', `inquiries-${stage}-failed`)],
     ['ses:CreateConfigurationSet', arn('ses', `configuration-set/inquiries-${stage}`)],
@@ -152,21 +167,24 @@ const needed = (stage: Stage) =>
     ],
     ['cloudfront:CreateInvalidation UpdateDistribution', '*', tags(stage)],
     ['acm:DeleteCertificate', '*', tags(stage)],
-    ['route53:UpdateHealthCheck', `arn:aws:route53:::healthcheck/of-${stage}`],
+    ['route53:UpdateHealthCheck', `${HEALTH_CHECK}of-${stage}`],
     [
       'lambda:CreateEventSourceMapping',
       '*',
       { 'lambda:FunctionArn': arn('lambda', `function:inquiries-${stage}-mailer:live`) },
     ],
     ['lambda:TagResource', arn('lambda', 'event-source-mapping:e'), tags(stage, 'Request')],
-    ['apigateway:GET PATCH', `arn:aws:apigateway:r::/apis/api-of-${stage}/routes/a`],
-  ]);
+    ['apigateway:GET PATCH', `arn:aws:apigateway:${REGION}::/apis/api-of-${stage}/routes/a`],
+  );
 const isRead = ([action]: Request) => /:(Describe|Get|GET|List|Test)/.test(action);
 
-describe.skipIf(reason !== undefined)('the policies (skipped without terraform)', () => {
+describe.skipIf(!modules)('the policies (skipped without terraform and its provider)', () => {
+  afterAll(() => modules?.close());
+
   it.each(STAGES)('of %s reach nothing of another stage, and little without its name', (stage) => {
-    const others = STAGES.filter((other) => other !== stage).flatMap(needed);
-    expect(others.filter((request) => mayDeploy(stage, request))).toEqual([]);
+    expect(
+      allowed(stage, deploy, STAGES.filter((other) => other !== stage).flatMap(needed)),
+    ).toEqual([]);
     const loose = ['read', 'deploy', 'boundary']
       .flatMap((kind) => policies[`${stage}-${kind}`]?.Statement ?? [])
       .filter(({ Effect, Resource, Condition = {} }) => {
@@ -184,29 +202,27 @@ describe.skipIf(reason !== undefined)('the policies (skipped without terraform)'
   });
 
   it('let a deployment do what it needs, and a plan read it', () => {
-    const requests = needed('develop').concat(
-      toRequests([['logs:TestMetricFilter UpdateLogDelivery PutResourcePolicy DescribeLogGroups']]),
-    );
-    expect(requests.filter((request) => !mayDeploy('develop', request))).toEqual([]);
-    expect(requests.filter((request) => mayPlan('develop', request))).toEqual(
-      requests.filter(isRead),
-    );
+    const requests = [
+      ...needed('develop'),
+      ...toRequests([
+        'logs:TestMetricFilter UpdateLogDelivery PutResourcePolicy DescribeLogGroups',
+      ]),
+    ];
+    expect(allowed('develop', deploy, requests)).toEqual(requests);
+    expect(allowed('develop', plan, requests)).toEqual(requests.filter(isRead));
   });
 
   it('let no role tag or make what is allowed by its tags or id, touch data, or free another', () => {
     const asked = tags('develop', 'Request');
-    const refused = toRequests([
+    const refused = toRequests(
       ['acm:AddTagsToCertificate RequestCertificate', '*', asked],
-      ['cloudfront:TagResource', 'arn:aws:cloudfront::1:distribution/E', asked],
+      ['cloudfront:TagResource', arn('cloudfront', 'distribution/E', ''), asked],
       ['cognito-idp:TagResource', pool, asked],
       ['ses:TagResource', arn('ses', 'identity/example.com'), asked],
       ['route53:ChangeTagsForResource', 'arn:aws:route53:::hostedzone/Z1', asked],
-      ['route53:ChangeTagsForResource', 'arn:aws:route53:::healthcheck/of-release', asked],
+      ['route53:ChangeTagsForResource', `${HEALTH_CHECK}of-release`, asked],
       ['sns:SetSubscriptionAttributes Unsubscribe', arn('sns', 'inquiries-release-alarms:1b2c')],
-      [
-        's3:DeleteObject DeleteObjectVersion',
-        'arn:aws:s3:::state-bucket/env:/develop/inquiries/terraform.tfstate',
-      ],
+      ['s3:DeleteObject DeleteObjectVersion', state('develop')],
       ['cognito-idp:AdminSetUserPassword AdminDeleteUser', pool, tags('develop')],
       [
         'iam:AttachRolePolicy DeleteRolePermissionsBoundary CreateRole PutRolePolicy',
@@ -215,60 +231,78 @@ describe.skipIf(reason !== undefined)('the policies (skipped without terraform)'
       ['iam:CreateRole PutRolePolicy', role('develop'), bounded('release')],
       [
         'iam:CreateRole PutRolePolicy',
-        'arn:aws:iam::1:role/terraform-bootstrap/inquiries-develop-deploy-r',
+        arn('iam', `role/terraform-bootstrap/inquiries-develop-deploy-${REGION}`, ''),
         bounded('develop'),
       ],
       ['iam:CreateUser AddClientIDToOpenIDConnectProvider'],
       ['sts:AssumeRole'],
       ['kms:Decrypt'],
       ['ec2:RunInstances'],
-    ]);
+    );
     // A function's role may be given these.
-    const data = toRequests([
+    const data = toRequests(
       ['dynamodb:GetItem Query Scan PutItem DeleteItem ExportTableToPointInTime', table('develop')],
       ['logs:GetLogEvents', arn('logs', 'log-group:/aws/lambda/inquiries-develop:*')],
       ['sqs:ReceiveMessage PurgeQueue', arn('sqs', 'inquiries-develop-failed')],
       ['ses:SendEmail', arn('ses', 'identity/i'), tags('develop')],
-    ]);
-    const all = [...refused, ...data];
-    expect(all.filter((request) => mayDeploy('develop', request))).toEqual([]);
-    expect(all.filter((request) => canBeGiven('develop', request))).toEqual(data);
+    );
+    expect(allowed('develop', deploy, [...refused, ...data])).toEqual([]);
+    expect(allowed('develop', given, [...refused, ...data])).toEqual(data);
   });
 
   it.each(['main', 'release'] as const)('let no role of %s end the protection of data', (stage) => {
-    const requests = toRequests([
+    const requests = toRequests(
       ['dynamodb:DeleteTable UpdateTable UpdateTimeToLive UpdateContinuousBackups', table(stage)],
       ['dynamodb:DeleteBackup', `${table(stage)}/backup/1`],
       ['cognito-idp:DeleteUserPool', pool, tags(stage)],
-    ]);
-    expect(requests.filter((request) => mayDeploy(stage, request))).toEqual([]);
-    expect(requests.filter((request) => canBeGiven(stage, request))).toEqual([]);
+    );
+    expect(allowed(stage, given, requests)).toEqual([]);
   });
 
   it('let a stage set up the domains that are listed for it, and no others', () => {
-    const change = (stage: Stage, ...names: string[]) =>
-      mayDeploy(stage, [
-        'route53:ChangeResourceRecordSets',
-        'arn:aws:route53:::hostedzone/Z1',
-        { 'route53:ChangeResourceRecordSetsNormalizedRecordNames': names },
-      ]);
-    expect([
-      change('release', 'api.example.com', '_1.www.example.com'),
-      change('release', 'api.example.com', 'example.com'),
-      change('develop', 'api.example.com'),
-      mayDeploy('release', ['apigateway:PATCH', 'arn:aws:apigateway:r::/domainnames/other.com']),
-    ]).toEqual([true, false, false, false]);
+    const change = (...names: string[]): Request => [
+      'route53:ChangeResourceRecordSets',
+      'arn:aws:route53:::hostedzone/Z1',
+      { 'route53:ChangeResourceRecordSetsNormalizedRecordNames': names },
+    ];
+    const own = change('api.example.com', '_1.www.example.com');
+    const others = [
+      change('api.example.com', 'example.com'),
+      ...toRequests([`apigateway:PATCH`, `arn:aws:apigateway:${REGION}::/domainnames/other.com`]),
+    ];
+    expect(allowed('release', deploy, [own, ...others])).toEqual([own]);
+    expect(allowed('develop', deploy, [own])).toEqual([]);
   });
 
-  it('let an operator answer, and only the larger one erase', () => {
+  it('let an operator do what the inbox sends to answer, and only the larger one erase', async () => {
+    const own = await createOwnStore(bestEngine());
+    const [first, second] = [INQUIRY.id, '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583'];
+    for (const id of [first, second]) await own.store.put({ ...INQUIRY, id }, makeCall());
+    const sent = recordRequests(own.client);
+    const inbox = createInbox(own.client, own.table);
+    expect((await Array.fromAsync(inbox.list())).flat()).toHaveLength(2);
+    await inbox.answer(first, { reply: 'yes', respondent: 'ana' });
+    await inbox.answer(second, { respondent: 'ana' });
+    expect(await inbox.get(first)).toMatchObject({ reply: 'yes', respondent: 'ana' });
+
     const attributes = (...names: string[]) => ({ 'dynamodb:Attributes': names });
-    const answer = {
-      ...attributes('pk', 'sk', 'reply', 'respondent', 'reply_at', 'inbox'),
-      'dynamodb:LeadingKeys': '$inquiries#cognito_sub_1#email_a',
-    };
+    const answers = sent.map(
+      ([action, { IndexName, Key, UpdateExpression, ConditionExpression }]): Request => {
+        const path = IndexName ? `/index/${IndexName}` : '';
+        if (UpdateExpression === undefined) return [action, table('main') + path];
+        // Placeholders and functions are no columns.
+        const columns =
+          `${UpdateExpression} ${ConditionExpression}`.match(/(?<![:\w])[a-z]\w*\b(?! *\()/g) ?? [];
+        return [
+          action,
+          table('main'),
+          { ...attributes('pk', 'sk', ...columns), 'dynamodb:LeadingKeys': Key?.['pk'] ?? '' },
+        ];
+      },
+    );
+    expect(answers.map(([action]) => action)).toContain('dynamodb:UpdateItem');
     const key = arn('ssm', 'parameter/inquiries-main/erasure-key');
     const mailer = arn('lambda', 'function:inquiries-main-mailer');
-    const answers: Request[] = [['dynamodb:UpdateItem', table('main'), answer]];
     const erasures: Request[] = [
       ['dynamodb:BatchWriteItem', table('main'), attributes('pk', 'sk')],
       ['ssm:PutParameter', key],
@@ -277,6 +311,7 @@ describe.skipIf(reason !== undefined)('the policies (skipped without terraform)'
     ];
     const refused: Request[] = [
       ['dynamodb:UpdateItem', table('main'), attributes('body')],
+      ['dynamodb:UpdateItem', table('main'), { 'dynamodb:LeadingKeys': '$inquiries#quota_1' }],
       ['dynamodb:BatchWriteItem', table('main'), attributes('pk', 'body')],
       ['dynamodb:Query', table('release')],
       ['ssm:PutParameter', key, { 'ssm:Overwrite': 'true' }],
@@ -287,38 +322,46 @@ describe.skipIf(reason !== undefined)('the policies (skipped without terraform)'
     expect(all.filter((each) => allows(['main-inbox'], each))).toEqual([...answers, ...erasures]);
   });
 
-  it('trust the environments of the one repository, by complete subjects, with ids when they are known', async () => {
+  it('trust the environments of the one repository, by complete subjects, with ids when they are known; bounded, for an hour', async () => {
     const ids = { owner_id: '1', repository_id: '23' };
-    const withIds = await render({ github: { ...github, ...ids } });
-    const subjects = (trusts: Policies) =>
-      Object.fromEntries(
-        Object.entries(trusts).map(([name, { Statement }]) => [
-          name,
-          Statement.map(({ Condition }) => Condition),
-        ]),
+    const withIds = await render({ github: { ...github, ...ids, existing_provider: true } });
+    const issuer = 'token.actions.githubusercontent.com';
+    for (const [roles, ...repositories] of [
+      [root.aws_iam_role.github, 'octo/inquiries'],
+      [withIds.root.aws_iam_role.github, 'octo/inquiries', 'octo@1/inquiries@23'],
+    ]) {
+      expect(Object.keys(roles)).toEqual(
+        STAGES.flatMap((stage) => [`${stage}-deploy`, `${stage}-plan`]),
       );
-    /** With what the subjects of each role's environment begin. */
-    const only = (...repositories: string[]) =>
-      Object.fromEntries(
-        STAGES.flatMap((stage) => [
-          [`${stage}-deploy`, stage],
-          [`${stage}-plan`, `${stage}-plan`],
-        ]).map(([name, environment]) => [
-          name,
-          [
-            {
+      for (const [name, values] of Object.entries<typeof root>(roles)) {
+        const [stage] = name.split('-');
+        expect(values).toMatchObject({
+          path: '/terraform-bootstrap/',
+          max_session_duration: 3_600,
+          permissions_boundary: bounded(stage as Stage)['iam:PermissionsBoundary'],
+        });
+        const environment = name.replace('-deploy', '');
+        expect(JSON.parse(values.assume_role_policy).Statement).toMatchObject([
+          {
+            Action: 'sts:AssumeRoleWithWebIdentity',
+            Principal: { Federated: arn('iam', `oidc-provider/${issuer}`, '') },
+            Condition: {
               StringEquals: {
-                'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
-                'token.actions.githubusercontent.com:sub': repositories.map(
+                [`${issuer}:aud`]: 'sts.amazonaws.com',
+                [`${issuer}:sub`]: repositories.map(
                   (repository) => `repo:${repository}:environment:${environment}`,
                 ),
               },
             },
-          ],
-        ]),
-      );
-    expect(subjects(trust)).toEqual(only('octo/inquiries'));
-    expect(subjects(withIds.trust)).toEqual(only('octo/inquiries', 'octo@1/inquiries@23'));
+          },
+        ]);
+      }
+    }
+    expect(root.aws_iam_openid_connect_provider.github).toMatchObject({
+      url: `https://${issuer}`,
+      client_id_list: ['sts.amazonaws.com'],
+    });
+    expect(withIds.root).not.toHaveProperty('aws_iam_openid_connect_provider');
   });
 
   it('fit into the limits of IAM with the longest names', async () => {
@@ -330,19 +373,71 @@ describe.skipIf(reason !== undefined)('the policies (skipped without terraform)'
         domains: { release: ['a', 'b'].map((one) => `${one.repeat(60)}.example.com`) },
       },
       {
-        account: '1'.repeat(12),
-        region: 'ap-southeast-2',
-        api_ids: byStage(() => ['a'.repeat(10)]),
-        health_check_arns: byStage(() =>
-          Array(4).fill(`arn:aws:route53:::healthcheck/${'a'.repeat(36)}`),
-        ),
+        'data.aws_region.current': { id: 'ap-southeast-2' },
+        ...found(() => ['a'.repeat(10), ...Array<string>(4).fill('a'.repeat(36))]),
       },
-    );
-    const sizes = Object.entries(longest.policies).map(
-      ([name, policy]) => [name, JSON.stringify(policy).length] as const,
     );
     // Of policies of their own, and of one in a role.
     const most = (name: string) => (name.endsWith('-deploy') ? 10_240 : 6_144);
+    const sizes = Object.entries(longest.policies).map(
+      ([name, policy]) => [name, JSON.stringify(policy).length] as const,
+    );
+    expect(sizes).toHaveLength(15);
     expect(sizes.filter(([name, size]) => size > most(name))).toEqual([]);
+  });
+
+  it('are beside a private bucket that keeps old states, and a budget', async () => {
+    const { root: smallest } = await render({});
+    // CKV_AWS_19, CKV_AWS_21, CKV2_AWS_6, CKV2_AWS_65, AVD-AWS-0086, AVD-AWS-0088, AVD-AWS-0090
+    expect(smallest).toMatchObject({
+      aws_s3_bucket_versioning: { state: { versioning_configuration: [{ status: 'Enabled' }] } },
+      aws_s3_bucket_ownership_controls: {
+        state: { rule: [{ object_ownership: 'BucketOwnerEnforced' }] },
+      },
+      aws_s3_bucket_server_side_encryption_configuration: {
+        state: {
+          rule: [{ apply_server_side_encryption_by_default: [{ sse_algorithm: 'AES256' }] }],
+        },
+      },
+      aws_s3_bucket_public_access_block: { state: PRIVATE },
+      aws_s3_bucket_lifecycle_configuration: {
+        state: {
+          rule: [
+            {
+              status: 'Enabled',
+              expiration: [],
+              noncurrent_version_expiration: [
+                { noncurrent_days: 365, newer_noncurrent_versions: 20 },
+              ],
+            },
+          ],
+        },
+      },
+    });
+    expect(JSON.parse(smallest.aws_s3_bucket_policy.state.policy).Statement).toEqual([
+      onlyTls('s3:*', ['arn:aws:s3:::state-bucket', 'arn:aws:s3:::state-bucket/*']),
+    ]);
+    expect(smallest).not.toHaveProperty('aws_iam_role');
+    const mailed = {
+      comparison_operator: 'GREATER_THAN',
+      subscriber_email_addresses: ['team@example.com'],
+    };
+    expect(root.aws_budgets_budget.monthly.account).toMatchObject({
+      limit_amount: '10.5',
+      time_unit: 'MONTHLY',
+      notification: [
+        { ...mailed, notification_type: 'ACTUAL', threshold: 80 },
+        { ...mailed, notification_type: 'FORECASTED', threshold: 100 },
+      ],
+    });
+  });
+
+  it('refuse wildcards, single ids, other stages and no budget', async () => {
+    const { errors } = await render({
+      github: { repository: 'octo/*', owner_id: '1' },
+      domains: { main: ['*.example.com'], test: ['example.com'] },
+      budget: { monthly_usd: 0, email: 'ana' },
+    });
+    expect(errors).toHaveLength(5);
   });
 });

@@ -11,10 +11,9 @@ import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { Lambda } from '@aws-sdk/client-lambda';
 import { unzipSync, zipSync } from 'fflate';
-import { afterAll, assert, beforeAll, describe, it } from 'vitest';
-import { providerSource, run, terraformEnv, type Outcome } from '../../deploy/terraform.ts';
+import { afterAll, assert, beforeAll, describe, expect, it } from 'vitest';
+import { providerSource, run } from '../../deploy/terraform.ts';
 import { MODULE, ROOT } from '../../lib/paths.ts';
 import type { Stage } from '../../lib/stages.ts';
 import {
@@ -34,25 +33,14 @@ const MOTO_GAPS = [
   'UpdateHealthCheck of Route 53 forgets the regions: the plan after another address has them again',
   'CreateEmailIdentity of SES v2 with DKIM attributes returns a malformed date: the stages name an identity that exists, and none is imported',
 ];
-
 announce('terraform apply', MOTO_GAPS, PROXY_GAPS);
+
 const { region } = clientOf(endpoint);
-const inbox = { to: 'team@example.com', from: 'inquiries@example.com', identity: 'example.com' };
-/** Every setting that changes nothing else. */
-const optional = {
-  inbox: { ...inbox, mails_per_hour: 20 },
-  log_retention_days: 365,
-  alarm_email: 'oncall@example.com',
-  reserved_concurrency: 10,
-  pitr_days: 30,
-  retention_days: 365,
-};
+const dynamodb = new DynamoDB(clientOf(endpoint));
 /** Names of this run only, so that one emulator serves several runs. */
 const name = `apply-${crypto.randomUUID().slice(0, 8)}`;
 let folder = '';
 let proxy: Awaited<ReturnType<typeof startEmulatorProxy>> | undefined;
-const dynamodb = new DynamoDB(clientOf(endpoint));
-const lambda = new Lambda(clientOf(endpoint));
 
 /** Posts to a REST API of the emulator, which reads the service from the credential scope and ignores the signature. */
 const post = (service: string, path: string, body: string) =>
@@ -64,16 +52,25 @@ const post = (service: string, path: string, body: string) =>
     },
   });
 
-/** Reads settings back from the emulator, not from Terraform's state. */
-async function readSettings(stage: Stage) {
-  const { Table } = await dynamodb.describeTable({ TableName: `${name}-${stage}` });
-  const { Configuration, Concurrency } = await lambda.getFunction({
-    FunctionName: `${name}-${stage}`,
-  });
-  return {
-    origin: Configuration?.Environment?.Variables?.['CORS_ORIGIN'],
-    reservedConcurrency: Concurrency?.ReservedConcurrentExecutions,
-    isProtected: Table?.DeletionProtectionEnabled,
+/** `ADDRESS ATTRIBUTE` of each attribute that an update sets, `ADDRESS ACTION` of any other change. */
+function describeChange({ address, change }: Change): string[] {
+  const { actions, before, after, after_unknown: unknown } = change;
+  if (/no-op|read/.test(actions.join())) return [];
+  const changed = Object.keys(after ?? {}).filter(
+    (key) => unknown[key] !== true && !isDeepStrictEqual(before?.[key], after[key]),
+  );
+  if (actions.join() !== 'update' || changed.length === 0) return [`${address} ${actions.join()}`];
+  return changed.map((key) => `${address} ${key}`);
+}
+type Values = Readonly<Record<string, unknown>>;
+interface Change {
+  readonly address: string;
+  readonly change: {
+    readonly actions: readonly string[];
+    readonly importing?: object;
+    readonly before: Values;
+    readonly after: Values;
+    readonly after_unknown: Values;
   };
 }
 
@@ -82,70 +79,18 @@ interface Resource {
   readonly type: string;
   readonly values: { readonly id: string; readonly tags_all?: object | null };
 }
-interface Module {
-  readonly resources: readonly Resource[];
-  readonly child_modules?: readonly Module[];
-}
-
-interface Change {
-  readonly address: string;
-  readonly change: {
-    readonly actions: readonly string[];
-    readonly importing?: object;
-    readonly before: Record<string, unknown>;
-    readonly after: Record<string, unknown>;
-    readonly after_unknown: Record<string, unknown>;
-  };
-}
-
-/** `ADDRESS ATTRIBUTE` of each attribute that an update sets, `ADDRESS ACTION` of any other change. */
-function describeChange({
-  address,
-  change: { actions, before, after, after_unknown: unknown },
-}: Change) {
-  if (actions.join() === 'no-op' || actions.join() === 'read') return [];
-  if (actions.join() !== 'update') return [`${address} ${actions.join()}`];
-  const changed = Object.keys(after).filter(
-    (key) => unknown[key] !== true && !isDeepStrictEqual(before[key], after[key]),
-  );
-  if (changed.length === 0) return [`${address} update`];
-  return changed.map((key) => `${address} ${key}`);
-}
-
-/** Terraform's errors, without the plan printed before them; empty if it succeeded. */
-const errorOf = ({ code, output }: Outcome): string =>
-  code === 0 ? '' : output.slice(Math.max(0, output.indexOf('\nError: ')));
-
-/** Copies the module, with local state, into a new folder, and initialises it there. */
-async function createModule(): Promise<string> {
-  const created = join(copyProject('infra/terraform'), 'infra/terraform');
-  copyFileSync(join(MODULE, 'backend_override.tf.example'), join(created, 'backend_override.tf'));
-  const source = providerSource();
-  const init = await run('terraform', ['init', '-no-color', ...source], {
-    cwd: created,
-    env: terraformEnv(),
-  });
-  assert(init.code === 0, init.output);
-  return created;
-}
 
 /** A stage in its own workspace, with functions that run Terraform there. */
 function open(stage: Stage) {
   const zip = `${stage}.zip`;
   let settings = {};
   const original = join(ROOT, 'dist/inquiries.zip');
-  /** A package with another handler.mjs, which does the same. */
-  const rebuild = () => {
-    const { 'handler.mjs': code = new Uint8Array() } = unzipSync(readFileSync(original));
-    const changed = Buffer.concat([code, Buffer.from('// changed')]);
-    writeFileSync(join(folder, zip), zipSync({ 'handler.mjs': changed }));
-  };
   copyFileSync(original, join(folder, zip));
   copyFileSync(join(ROOT, 'dist/mailer.zip'), join(folder, 'mailer.zip'));
-  const state = join(folder, 'terraform.tfstate.d', stage, 'terraform.tfstate');
 
-  const terraform = (...args: string[]) =>
-    run('terraform', args, {
+  /** @throws Error with Terraform's output if it fails. */
+  async function terraform(...args: string[]) {
+    const { code, stdout, output } = await run('terraform', args, {
       cwd: folder,
       env: {
         ...emulatorEnv(proxy?.url ?? ''),
@@ -156,26 +101,37 @@ function open(stage: Stage) {
         TF_VAR_stages: JSON.stringify({ [stage]: settings }),
       },
     });
-  /** The resources in the state with their values. */
-  async function show(): Promise<Resource[]> {
-    const { stdout } = await terraform('show', '-json');
-    const { values } = JSON.parse(stdout) as { values: { root_module: Module } };
-    const { resources, child_modules: modules = [] } = values.root_module;
-    return [...resources, ...modules.flatMap((module) => module.resources)];
+    if (code !== 0) throw new Error(output);
+    return stdout;
   }
   async function planChanges(): Promise<readonly Change[]> {
-    const file = `${stage}.plan`;
-    const planned = await terraform('plan', '-no-color', `-out=${file}`);
-    if (planned.code !== 0) throw new Error(planned.output);
-    const { stdout } = await terraform('show', '-json', file);
-    return (JSON.parse(stdout) as { resource_changes: readonly Change[] }).resource_changes;
+    await terraform('plan', `-out=${stage}.plan`);
+    return JSON.parse(await terraform('show', '-json', `${stage}.plan`)).resource_changes;
   }
+  /** The resources in the state with their values. */
+  async function show(): Promise<readonly Resource[]> {
+    const { values } = JSON.parse(await terraform('show', '-json'));
+    const { root_module: root } = values;
+    return [root, ...(root.child_modules ?? [])].flatMap(({ resources = [] }) => resources);
+  }
+  const apply = () => terraform('apply', '-no-color', '-auto-approve');
+  const plan = async () => (await planChanges()).flatMap(describeChange).toSorted();
   return {
-    rebuild,
     show,
+    plan,
+    /** A package with another handler.mjs, which does the same. */
+    rebuild() {
+      const { 'handler.mjs': code = new Uint8Array() } = unzipSync(readFileSync(original));
+      const changed = Buffer.concat([code, Buffer.from('// changed')]);
+      writeFileSync(join(folder, zip), zipSync({ 'handler.mjs': changed }));
+    },
     change: (more: object) => (settings = { ...settings, ...more }),
-    apply: async (...args: string[]) =>
-      errorOf(await terraform('apply', '-no-color', '-auto-approve', ...args)),
+    apply,
+    /** Everything reads back as written, except what the emulator forgets. */
+    async applyWhole(forgotten = / never$/) {
+      await apply();
+      expect((await plan()).filter((entry) => !forgotten.test(entry))).toEqual([]);
+    },
     /**
      * Loses the state, which leaves everything orphaned, plans with the import blocks of docs/runbook.md, and puts the state
      * back.
@@ -183,38 +139,38 @@ function open(stage: Stage) {
      * @returns What the blocks name, what the plan imports, and what it would replace or destroy of it.
      */
     async planImports() {
-      const ids = new Map((await show()).map(({ address, values: { id } }) => [address, id]));
+      const state = join(folder, 'terraform.tfstate.d', stage, 'terraform.tfstate');
+      const ids = new Map((await show()).map(({ address, values }) => [address, values.id]));
       const blocks = [...readImports('stages')]
         .filter(([address]) => !address.includes('aws_sesv2_'))
-        .map(([address, id]) => {
-          const named = id
-            .replace('inquiries-release', `${name}-${stage}`)
-            .replace('ACCOUNT', '123456789012');
-          // What the runbook looks up with the AWS CLI.
-          return { to: address, id: /^[A-Z]+$/.test(id) ? (ids.get(address) ?? '') : named };
-        });
+        .map(([to, id]) => ({
+          to,
+          // In capitals is what the runbook looks up with the AWS CLI.
+          id: /^[A-Z]+$/.test(id)
+            ? (ids.get(to) ?? '')
+            : id
+                .replace('inquiries-release', `${name}-${stage}`)
+                .replace('ACCOUNT', '123456789012'),
+        }));
       const file = join(folder, 'imports.tf.json');
       renameSync(state, `${state}.complete`);
       writeFileSync(file, JSON.stringify({ import: blocks }));
       const changes = await planChanges();
       rmSync(file);
       renameSync(`${state}.complete`, state);
-      const imported = changes.filter(({ change }) => change.importing);
+      const addresses = (some: readonly { address: string }[]) =>
+        some.map(({ address }) => address).toSorted();
       return {
         named: blocks.map(({ to }) => to).toSorted(),
-        imported: imported.map(({ address }) => address).toSorted(),
-        lost: changes.filter(({ change }) => change.actions.includes('delete')),
+        imported: addresses(changes.filter(({ change }) => change.importing)),
+        lost: addresses(changes.filter(({ change }) => change.actions.includes('delete'))),
       };
     },
-    destroy: async () => errorOf(await terraform('destroy', '-no-color', '-auto-approve')),
-    /** What a plan would change. */
-    plan: async (): Promise<string[]> => (await planChanges()).flatMap(describeChange).toSorted(),
-    /** The resources in the state. */
-    async list(): Promise<string[]> {
-      const { stdout } = await terraform('state', 'list');
-      return stdout
-        .split('\n')
-        .filter((address) => address !== '' && !/(^|\.)data\./.test(address));
+    destroy: () => terraform('destroy', '-no-color', '-auto-approve'),
+    /** The addresses of the resources in the state. */
+    async list() {
+      const lines = (await terraform('state', 'list')).split('\n');
+      return lines.filter((address) => address !== '' && !/(^|\.)data\./.test(address));
     },
   };
 }
@@ -226,26 +182,28 @@ describe.skipIf(endpoint === '')(
   () => {
     beforeAll(async () => {
       proxy = await startEmulatorProxy(endpoint);
-      folder = await createModule();
-      const identity = JSON.stringify({ EmailIdentity: inbox.identity });
+      folder = join(copyProject('infra/terraform'), 'infra/terraform');
+      copyFileSync(
+        join(MODULE, 'backend_override.tf.example'),
+        join(folder, 'backend_override.tf'),
+      );
+      const init = await run('terraform', ['init', ...providerSource()], {
+        cwd: folder,
+        env: emulatorEnv(proxy.url),
+      });
+      assert(init.code === 0, init.output);
       // It may be there from an earlier run.
-      await post('ses', '/v2/email/identities', identity);
+      await post('ses', '/v2/email/identities', JSON.stringify({ EmailIdentity: 'example.com' }));
     }, 300_000);
     afterAll(async () => {
       rmSync(join(folder, '../..'), { recursive: true, force: true });
       dynamodb.destroy();
-      lambda.destroy();
       await proxy?.stop();
     });
 
-    const tables = async () => (await dynamodb.listTables()).TableNames;
-
-    it('develop, without any setting: changes what a setting and a new package change, and nothing else; takes a domain in a hosted zone', async ({
-      expect,
-    }) => {
-      const { apply, rebuild, change, destroy, list, plan, show } = open('develop');
-      expect(await apply()).toBe('');
-      expect(await plan()).toEqual([]);
+    it('develop, without any setting: changes what a setting and a new package change, and nothing else; takes a domain in a hosted zone', async () => {
+      const { applyWhole, rebuild, change, destroy, list, plan, show } = open('develop');
+      await applyWhole();
 
       rebuild();
       change({ cors_origin: 'http://localhost:5173', site: true });
@@ -261,9 +219,7 @@ describe.skipIf(endpoint === '')(
         'module.identity[0].aws_cognito_user_pool_client.form callback_urls',
         'module.identity[0].aws_cognito_user_pool_client.form logout_urls',
       ]);
-      expect(await apply()).toBe('');
-      expect(await readSettings('develop')).toMatchObject({ origin: 'http://localhost:5173' });
-      expect(await plan()).toEqual([]);
+      await applyWhole();
 
       const zone = `${name}-zone.example.com`;
       await post(
@@ -272,52 +228,52 @@ describe.skipIf(endpoint === '')(
         `<CreateHostedZoneRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Name>${zone}</Name><CallerReference>${zone}</CallerReference></CreateHostedZoneRequest>`,
       );
       change({ hosted_zone: zone, site_domain: { name: `contact.${zone}` } });
-      expect(await apply()).toBe('');
-      expect((await plan()).filter((entry) => !entry.endsWith(' regions'))).toEqual([]);
+      await applyWhole(/ regions$/);
       expect(await list()).toEqual(
         expect.arrayContaining([
           `aws_route53_record.address["contact.${zone} A"]`,
           `aws_route53_record.validation["contact.${zone}"]`,
         ]),
       );
+      const resources = await show();
       // By these, policies and costs tell stages apart, also in us-east-1.
       const tags = { service: name, stage: 'develop', managed_by: 'terraform' };
-      const resources = await show();
-      for (const { address, values } of resources) {
-        if (!values.tags_all) continue;
-        expect([address, values.tags_all]).toEqual([address, expect.objectContaining(tags)]);
+      for (const { address, values } of resources.filter(({ values: { tags_all } }) => tags_all)) {
+        expect({ address, ...values.tags_all }).toMatchObject(tags);
       }
       // CKV_AWS_274, CKV2_AWS_56, CKV_AWS_258, CKV2_AWS_75
       const types = resources.map(({ type }) => type).join(' ');
       expect(types).not.toMatch(/policy_attachment|managed_policy|function_url/);
 
-      expect(await destroy()).toBe('');
+      await destroy();
       expect(await list()).toEqual([]);
-      expect(await tables()).not.toContain(`${name}-develop`);
     });
 
-    it('main, with a key of its own: takes every other optional setting and gives it up in place, and is destroyed after its deletion protection is switched off (docs/runbook.md)', async ({
-      expect,
-    }) => {
-      const { apply, change, destroy, list, plan, planImports } = open('main');
+    it('main, with a key of its own: takes every other optional setting and gives it up in place, and is destroyed after its deletion protection is switched off (docs/runbook.md)', async () => {
+      const { apply, applyWhole, change, destroy, list, plan, planImports } = open('main');
       // Only at first: moto changes no encryption of a table that exists.
       change({
         table_kms_key_arn: `arn:aws:kms:${region}:111122223333:key/00000000-0000-0000-0000-000000000000`,
       });
-      expect(await apply()).toBe('');
-      expect(await plan()).toEqual([]);
-      expect(await readSettings('main')).toMatchObject({ isProtected: true });
+      await applyWhole();
 
       const TableName = `${name}-main`;
-      const readTable = async () => ({
-        created: (await dynamodb.describeTable({ TableName })).Table?.CreationDateTime,
-        // Others are of the tests of versions.
-        rows: (await dynamodb.scan({ TableName })).Items?.filter(({ pk }) => pk?.S === 'p'),
-      });
-      const Item = { pk: { S: 'p' }, sk: { S: 's' }, body: { S: 'stored before' } };
+      const Key = { pk: { S: 'p' }, sk: { S: 's' } };
+      const Item = { ...Key, body: { S: 'stored before' } };
       await dynamodb.putItem({ TableName, Item });
-      const original = await readTable();
-      expect(original).toEqual({ created: expect.any(Date), rows: [Item] });
+      const optional = {
+        inbox: {
+          to: 'team@example.com',
+          from: 'inquiries@example.com',
+          identity: 'example.com',
+          mails_per_hour: 20,
+        },
+        log_retention_days: 365,
+        alarm_email: 'oncall@example.com',
+        reserved_concurrency: 10,
+        pitr_days: 30,
+        retention_days: 365,
+      };
       change(optional);
       const changes = await plan();
       // A version is tested again, and nothing else is replaced.
@@ -330,15 +286,13 @@ describe.skipIf(endpoint === '')(
         'aws_dynamodb_table.this stream_enabled',
         'aws_dynamodb_table.this stream_view_type',
       ]);
-      expect(await apply()).toBe('');
-      expect(await plan()).toEqual([]);
-      expect(await readSettings('main')).toMatchObject({ reservedConcurrency: 10 });
-      expect(await list()).toContain(
+      await applyWhole();
+      const complete = await list();
+      expect(complete).toContain(
         'module.mailer[0].aws_lambda_event_source_mapping.this["replies"]',
       );
 
-      const complete = await list();
-      expect(await destroy()).toContain(
+      await expect(destroy()).rejects.toThrow(
         'Stage main is protected: set deletion_protection_enabled = false and apply\nbefore you destroy it. Nothing was destroyed.',
       );
       expect(await list()).toEqual(complete);
@@ -346,11 +300,11 @@ describe.skipIf(endpoint === '')(
       expect(imported.length).toBeGreaterThan(15);
       expect(imported).toEqual(named);
       // The permission names the API, which is not among the imports and is made anew.
-      expect(lost.map(({ address }) => address)).toEqual(['aws_lambda_permission.live["GET"]']);
+      expect(lost).toEqual(['aws_lambda_permission.live["GET"]']);
       change(Object.fromEntries(Object.keys(optional).map((key) => [key, undefined])));
-      expect(await apply()).toBe('');
+      await apply();
       expect((await list()).filter((address) => address.startsWith('module.mailer'))).toEqual([]);
-      expect(await readTable()).toEqual(original);
+      expect(await dynamodb.getItem({ TableName, Key })).toMatchObject({ Item });
 
       change({ deletion_protection_enabled: false });
       expect(await plan()).toEqual([
@@ -359,11 +313,9 @@ describe.skipIf(endpoint === '')(
         'module.identity[0].aws_cognito_user_pool.this deletion_protection',
         'terraform_data.guard input',
       ]);
-      expect(await apply()).toBe('');
-      expect(await readSettings('main')).toMatchObject({ isProtected: false });
-      expect(await destroy()).toBe('');
+      await apply();
+      await destroy();
       expect(await list()).toEqual([]);
-      expect(await tables()).not.toContain(TableName);
     });
   },
 );

@@ -1,0 +1,183 @@
+/** What the Terraform modules make, with a mocked provider (`terraform test`): neither an account nor credentials. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { copyModules } from '../../deploy/check-infra.ts';
+import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
+
+export const ACCOUNT = '111122223333';
+export const REGION = 'eu-central-1';
+export const arn = (service: string, resource = 'mock', region = REGION): string =>
+  `arn:aws:${service}:${region}:${ACCOUNT}:${resource}`;
+
+/** The statement of a bucket's or queue's policy that refuses requests without TLS. */
+export const onlyTls = (Action: string, Resource: string | string[]) => ({
+  Sid: 'OnlyTls',
+  Effect: 'Deny',
+  Principal: '*',
+  Action,
+  Resource,
+  Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+});
+/** Of a bucket that nothing can make public. */
+export const PRIVATE = {
+  block_public_acls: true,
+  block_public_policy: true,
+  ignore_public_acls: true,
+  restrict_public_buckets: true,
+};
+
+type Values = Readonly<Record<string, unknown>>;
+type ByAddress = Readonly<Record<string, Values>>;
+
+/** What AWS assigns, and the provider checks or tests read; Terraform makes up all else. */
+const toResources = (region: string): ByAddress => ({
+  aws_acm_certificate: {
+    arn: arn('acm', 'mock', region),
+    domain_validation_options: [
+      {
+        domain_name: 'mock.example.com',
+        resource_record_name: '_mock.example.com.',
+        resource_record_type: 'CNAME',
+        resource_record_value: '_mock.acm-validations.aws.',
+      },
+    ],
+  },
+  aws_apigatewayv2_api: {
+    id: 'mockapi',
+    api_endpoint: 'https://api.mock',
+    execution_arn: arn('execute-api'),
+  },
+  aws_apigatewayv2_authorizer: { id: 'authorizer' },
+  aws_apigatewayv2_domain_name: {
+    domain_name_configuration: { target_domain_name: 'domain.mock', hosted_zone_id: 'APIZONE' },
+  },
+  aws_apigatewayv2_integration: { id: 'integration' },
+  aws_cloudfront_distribution: {
+    id: 'DISTRIBUTION',
+    arn: arn('cloudfront'),
+    domain_name: 'cloudfront.mock',
+    hosted_zone_id: 'SITEZONE',
+  },
+  aws_cloudfront_response_headers_policy: { id: 'headers' },
+  aws_cloudwatch_event_rule: { arn: arn('events', 'rule/mock') },
+  aws_cloudwatch_log_group: { arn: arn('logs') },
+  aws_cognito_user_pool: {
+    id: 'mockpool',
+    arn: arn('cognito-idp'),
+    endpoint: `cognito-idp.${REGION}.amazonaws.com/pool`,
+  },
+  aws_cognito_user_pool_client: { id: 'client' },
+  aws_dynamodb_table: { arn: arn('dynamodb'), stream_arn: arn('dynamodb', 'stream') },
+  aws_iam_role: { arn: arn('iam', 'role/mock', '') },
+  aws_lambda_alias: { arn: arn('lambda', 'function:mock:live'), invoke_arn: arn('apigateway') },
+  aws_lambda_function: { arn: arn('lambda', 'function:mock'), version: '12' },
+  // The answer of a mailer that passes.
+  aws_lambda_invocation: { result: '{"batchItemFailures":[]}' },
+  aws_route53_health_check: { id: 'check' },
+  aws_s3_bucket: { arn: 'arn:aws:s3:::mock', bucket_regional_domain_name: 'bucket.mock' },
+  aws_sesv2_configuration_set: { arn: arn('ses', 'configuration-set/mock') },
+  aws_sesv2_email_identity: {
+    arn: arn('ses', 'identity/mock'),
+    verified_for_sending_status: true,
+    dkim_signing_attributes: { tokens: ['one'] },
+  },
+  aws_sns_topic: { arn: arn('sns', 'mock', region) },
+  aws_sqs_queue: { arn: arn('sqs') },
+});
+const toData = (region: string): ByAddress => ({
+  aws_apigatewayv2_apis: { ids: ['mockapi'] },
+  aws_caller_identity: { account_id: ACCOUNT },
+  aws_partition: { partition: 'aws' },
+  aws_region: { id: region },
+  aws_resourcegroupstaggingapi_resources: {
+    resource_tag_mapping_list: [{ resource_arn: 'arn:aws:route53:::healthcheck/mock' }],
+  },
+  aws_sesv2_email_identity: { arn: arn('ses', 'named'), verified_for_sending_status: true },
+});
+const mapValues = (values: ByAddress, change: (value: Values) => unknown) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+const toProvider = (region: string) => ({
+  mock_resource: mapValues(toResources(region), (defaults) => ({ defaults })),
+  mock_data: mapValues(toData(region), (defaults) => ({ defaults })),
+});
+const toOverrides = (values: ByAddress, ofData: boolean) =>
+  Object.entries(values)
+    .filter(([target]) => /(^|\.)data\./.test(target) === ofData)
+    .map(([target, overridden]) => ({ target, values: overridden }));
+
+type Changes = readonly { readonly address: string; readonly change: { readonly after: Values } }[];
+interface Part {
+  readonly resources?: readonly { readonly address: string; readonly values: Values }[];
+  readonly child_modules?: readonly Part[];
+}
+const list = ({ resources: own = [], child_modules: modules = [] }: Part): [string, Values][] => [
+  ...own.map(({ address, values }): [string, Values] => [address, values]),
+  ...modules.flatMap(list),
+];
+
+/** The values by module (of the called ones, or `root`), type, name, and key where there is one. */
+function toTree(resources: readonly (readonly [string, Values])[]) {
+  const tree = JSON.parse('{}');
+  for (const [address, values] of resources) {
+    const [, module = 'root', type = '', name = '', key] =
+      /^(?:module\.(\w+)(?:\[0\])?\.)?(\w+)\.(\w+)(?:\["(.*)"\])?/.exec(address) ?? [];
+    if (type === 'data') continue;
+    const ofType = ((tree[module] ??= {})[type] ??= {});
+    if (key === undefined) ofType[name] = values;
+    else (ofType[name] ??= {})[key] = values;
+  }
+  return tree;
+}
+
+interface Options {
+  readonly module?: string;
+  readonly workspace?: string;
+  /** Instead of the mocked values, by addresses. */
+  readonly overrides?: ByAddress;
+  /** A plan lacks what AWS assigns, and the outputs. */
+  readonly command?: 'apply' | 'plan';
+}
+
+/** @returns What renders a module with the values of its variables; undefined without Terraform or its provider. */
+export async function openModules() {
+  const reason = await terraformUnavailableReason();
+  const copy = reason === undefined ? await copyModules(process.env) : undefined;
+  if (copy === undefined) return undefined;
+  /** @returns The resources and the outputs, or the errors. */
+  async function render(variables: object, options: Options = {}) {
+    const { module = 'infra/terraform', workspace = 'develop', overrides = {} } = options;
+    const cwd = join(copy ?? '', module);
+    const file = `${crypto.randomUUID()}.tftest.json`;
+    const test = {
+      mock_provider: {
+        aws: [toProvider(REGION), { alias: 'us_east_1', ...toProvider('us-east-1') }],
+      },
+      override_resource: toOverrides(overrides, false),
+      override_data: toOverrides(overrides, true),
+      variables,
+      run: { only: { command: options.command ?? 'apply' } },
+    };
+    writeFileSync(join(cwd, file), JSON.stringify(test));
+    const args = ['test', '-json', '-verbose', `-filter=${file}`];
+    const env = terraformEnv({ TF_WORKSPACE: workspace });
+    const { stdout } = await run('terraform', args, { cwd, env });
+    rmSync(join(cwd, file));
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const { test_plan: plan, test_state: state } = Object.assign({}, ...lines);
+    const changes: Changes = plan?.resource_changes ?? [];
+    return {
+      ...toTree([
+        ...changes.map(({ address, change }) => [address, change.after] as const),
+        ...list(state?.root_module ?? {}),
+      ]),
+      outputs: mapValues(state?.outputs ?? {}, ({ value }) => value),
+      errors: lines.flatMap(({ diagnostic }) =>
+        diagnostic?.severity === 'error' ? [diagnostic.detail] : [],
+      ),
+    };
+  }
+  return { render, close: () => rmSync(copy, { recursive: true, force: true }) };
+}

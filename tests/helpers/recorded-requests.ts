@@ -1,0 +1,27 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+
+interface Input {
+  readonly TransactItems?: readonly object[];
+  readonly IndexName?: string;
+  readonly Key?: Readonly<Record<string, string>>;
+  readonly UpdateExpression?: string;
+  readonly ConditionExpression?: string;
+}
+export type RecordedRequest = readonly [action: string, input: Input];
+
+/** @returns What the client sends from now on: of a transaction, the actions of its items, which IAM checks. */
+export function recordRequests({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>) {
+  const sent: RecordedRequest[] = [];
+  middlewareStack.add(
+    (next, { commandName = '' }) =>
+      (request) => {
+        const input = request.input as Input;
+        const items = input.TransactItems?.flatMap((item) => Object.keys(item));
+        const names = items?.map((name) => `${name}Item`) ?? [commandName.replace('Command', '')];
+        sent.push(...names.map((name) => [`dynamodb:${name}`, input] as const));
+        return next(request);
+      },
+    { step: 'initialize' },
+  );
+  return sent;
+}
