@@ -69,6 +69,10 @@ const common = {
 const keysOf = ({ Key }: { Key: { pk: string } }) => Key.pk;
 
 const ISSUER = 'https://cognito-idp.eu-central-1.amazonaws.com';
+const API = 'api.example.com';
+const SITE = 'contact.example.com';
+const ON_CALL = 'main@example.com';
+const CLOUDFRONT = 'https://cloudfront.mock';
 const table = arn('dynamodb');
 const stream = arn('dynamodb', 'stream');
 const queue = arn('sqs');
@@ -144,7 +148,7 @@ describe.skipIf(!modules)(
                 {
                   variables: {
                     TABLE_NAME: `inquiries-${workspace}`,
-                    CORS_ORIGIN: 'https://cloudfront.mock',
+                    CORS_ORIGIN: CLOUDFRONT,
                   },
                 },
               ],
@@ -228,8 +232,8 @@ describe.skipIf(!modules)(
           aws_cognito_user_pool_client: {
             form: {
               ...client,
-              callback_urls: ['https://cloudfront.mock/'],
-              logout_urls: ['https://cloudfront.mock/'],
+              callback_urls: [`${CLOUDFRONT}/`],
+              logout_urls: [`${CLOUDFRONT}/`],
               allowed_oauth_flows: ['code'],
               allowed_oauth_scopes: ['email', 'openid'],
               explicit_auth_flows: ['ALLOW_USER_SRP_AUTH'],
@@ -283,7 +287,7 @@ describe.skipIf(!modules)(
           OnlyTls: onlyTls('s3:*', ['arn:aws:s3:::mock', 'arn:aws:s3:::mock/*']),
         });
         expect(outputs).toMatchObject({
-          site: { distribution_id: 'DISTRIBUTION', url: 'https://cloudfront.mock/' },
+          site: { distribution_id: 'DISTRIBUTION', url: `${CLOUDFRONT}/` },
           form_config: {
             issuer: `${ISSUER}/pool`,
             clientId: 'client',
@@ -303,9 +307,9 @@ describe.skipIf(!modules)(
 
     const everything = {
       hosted_zone: 'example.com',
-      domain: { name: 'api.example.com' },
-      site_domain: { name: 'contact.example.com' },
-      alarm_email: 'main@example.com',
+      domain: { name: API },
+      site_domain: { name: SITE },
+      alarm_email: ON_CALL,
       alarm_topic_arns: [arn('sns', 'pager'), arn('sns', 'pager', 'us-east-1')],
       sign_up: false,
       totp: true,
@@ -335,7 +339,7 @@ describe.skipIf(!modules)(
         alarms_us_east_1: alarmsUsEast1,
         outputs,
       } = await render(everything, { variables });
-      const contact = 'https://contact.example.com';
+      const contact = `https://${SITE}`;
       const company = {
         form: `${contact}/`,
         imprint: 'https://example.com/legal',
@@ -359,17 +363,17 @@ describe.skipIf(!modules)(
         // CKV_AWS_206, AVD-AWS-0005
         aws_apigatewayv2_domain_name: {
           this: {
-            'api.example.com': { domain_name_configuration: [{ security_policy: 'TLS_1_2' }] },
+            [API]: { domain_name_configuration: [{ security_policy: 'TLS_1_2' }] },
           },
         },
-        aws_apigatewayv2_api_mapping: { this: { 'api.example.com': {} } },
+        aws_apigatewayv2_api_mapping: { this: { [API]: {} } },
         aws_apigatewayv2_api: { this: { disable_execute_api_endpoint: true } },
         aws_route53_record: {
-          validation: { 'api.example.com': {}, 'contact.example.com': {} },
+          validation: { [API]: {}, [SITE]: {} },
           address: {
-            'api.example.com A': toZone('APIZONE'),
-            'contact.example.com A': toZone('SITEZONE'),
-            'contact.example.com AAAA': toZone('SITEZONE'),
+            [`${API} A`]: toZone('APIZONE'),
+            [`${SITE} A`]: toZone('SITEZONE'),
+            [`${SITE} AAAA`]: toZone('SITEZONE'),
           },
         },
         aws_apigatewayv2_integration: {
@@ -391,8 +395,8 @@ describe.skipIf(!modules)(
         },
         aws_route53_health_check: {
           this: {
-            form: probed('contact.example.com', '/'),
-            api: probed('api.example.com', '/probe'),
+            form: probed(SITE, '/'),
+            api: probed(API, '/probe'),
             issuer: probed(new URL(ISSUER).host, '/pool/.well-known/openid-configuration'),
             'sign-in': probed(
               new URL(outputs.connect_origins[1]).host,
@@ -402,12 +406,12 @@ describe.skipIf(!modules)(
         },
       });
       expect(outputs).toMatchObject({
-        api_url: 'https://api.example.com',
+        api_url: `https://${API}`,
         cors_origin: contact,
         form_config: {
           ...everything.form,
           answersFrom: inbox.from,
-          apiUrl: 'https://api.example.com',
+          apiUrl: `https://${API}`,
         },
         dns_records: [],
         mail_dns_records: [
@@ -433,7 +437,7 @@ describe.skipIf(!modules)(
 
       // CKV_AWS_174, AVD-AWS-0013
       expect(site.aws_cloudfront_distribution.this).toMatchObject({
-        aliases: ['contact.example.com'],
+        aliases: [SITE],
         viewer_certificate: [{ minimum_protocol_version: 'TLSv1.2_2021' }],
       });
       // CKV2_AWS_32, CKV_AWS_259
@@ -700,12 +704,12 @@ describe.skipIf(!modules)(
         }),
       );
       const mailed = {
-        this: { 'main@example.com': { endpoint: 'main@example.com', protocol: 'email' } },
+        this: { [ON_CALL]: { endpoint: ON_CALL, protocol: 'email' } },
       };
       expect(alarms.aws_sns_topic_subscription).toMatchObject(mailed);
       expect(alarmsUsEast1.aws_sns_topic_subscription).toMatchObject(mailed);
-      expect(alarms.aws_sns_topic.this['main@example.com'].name).not.toBe(
-        alarmsUsEast1.aws_sns_topic.this['main@example.com'].name,
+      expect(alarms.aws_sns_topic.this[ON_CALL].name).not.toBe(
+        alarmsUsEast1.aws_sns_topic.this[ON_CALL].name,
       );
 
       const filters = Object.values<typeof root>(root.aws_cloudwatch_log_metric_filter.this);
@@ -858,13 +862,13 @@ describe.skipIf(!modules)(
 
     it('keeps the addresses of AWS until the records of its domains exist, and takes an issuer of its own', async () => {
       const own = { issuer: 'https://issuer.example.com', audience: ['form', 'other'] };
-      const domain = { name: 'api.example.com' };
+      const domain = { name: API };
       const unready = await render({
         ...own,
         domain,
-        site_domain: { name: 'contact.example.com' },
+        site_domain: { name: SITE },
       });
-      const addresses = { api_url: 'https://api.mock', site: { url: 'https://cloudfront.mock/' } };
+      const addresses = { api_url: 'https://api.mock', site: { url: `${CLOUDFRONT}/` } };
       const validated = {
         type: 'CNAME',
         name: '_mock.example.com',
@@ -875,10 +879,10 @@ describe.skipIf(!modules)(
         form_config: { issuer: own.issuer, clientId: 'form' },
         connect_origins: [],
         dns_records: [
-          { ...validated, domain: 'api.example.com', next: 'set dns = "certificate" in domain' },
+          { ...validated, domain: API, next: 'set dns = "certificate" in domain' },
           {
             ...validated,
-            domain: 'contact.example.com',
+            domain: SITE,
             next: 'set dns = "certificate" in site_domain',
           },
         ],
@@ -890,14 +894,14 @@ describe.skipIf(!modules)(
       const certificate_arn = arn('acm', 'certificate/own', 'us-east-1');
       const ready = await render({
         domain: { ...domain, dns: 'certificate' },
-        site_domain: { name: 'contact.example.com', certificate_arn },
+        site_domain: { name: SITE, certificate_arn },
         inbox: { ...inbox, pool_mail: false },
       });
       expect(ready.outputs).toMatchObject({
         ...addresses,
         dns_records: [
-          { name: 'api.example.com', type: 'CNAME', value: 'domain.mock' },
-          { name: 'contact.example.com', type: 'CNAME', value: 'cloudfront.mock' },
+          { name: API, type: 'CNAME', value: 'domain.mock' },
+          { name: SITE, type: 'CNAME', value: 'cloudfront.mock' },
         ],
       });
       expect(ready.site.aws_cloudfront_distribution.this.viewer_certificate).toMatchObject([

@@ -82,6 +82,9 @@ locals {
     }
   }
 
+  # What SNS and the timer invoke.
+  live = aws_lambda_alias.live["inquiries"]
+
   # Regions whose DKIM keys are in a zone of their own (docs.aws.amazon.com/general/latest/gr/ses.html, "DKIM
   # domains"). SES names the zone as SigningHostedZone, which the provider does not export.
   own_dkim_zones = [
@@ -181,7 +184,7 @@ resource "aws_sns_topic_policy" "bounces" {
 resource "aws_sns_topic_subscription" "bounces" {
   topic_arn = aws_sns_topic.bounces.arn
   protocol  = "lambda"
-  endpoint  = aws_lambda_alias.live["inquiries"].arn
+  endpoint  = local.live.arn
 
   # What SNS cannot hand to Lambda; what the mailer fails for is kept by Lambda (below).
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead_letters.arn })
@@ -192,8 +195,8 @@ resource "aws_sns_topic_subscription" "bounces" {
 resource "aws_lambda_permission" "bounces" {
   statement_id  = "bounces"
   action        = "lambda:InvokeFunction"
-  function_name = aws_lambda_alias.live["inquiries"].function_name
-  qualifier     = aws_lambda_alias.live["inquiries"].name
+  function_name = local.live.function_name
+  qualifier     = local.live.name
   principal     = "sns.amazonaws.com"
   source_arn    = aws_sns_topic.bounces.arn
 }
@@ -436,15 +439,15 @@ resource "aws_cloudwatch_event_rule" "digests" {
 
 resource "aws_cloudwatch_event_target" "digests" {
   rule  = aws_cloudwatch_event_rule.digests.name
-  arn   = aws_lambda_alias.live["inquiries"].arn
+  arn   = local.live.arn
   input = jsonencode({ digest = true })
 }
 
 resource "aws_lambda_permission" "digests" {
   statement_id  = "digests"
   action        = "lambda:InvokeFunction"
-  function_name = aws_lambda_alias.live["inquiries"].function_name
-  qualifier     = aws_lambda_alias.live["inquiries"].name
+  function_name = local.live.function_name
+  qualifier     = local.live.name
   principal     = "events.amazonaws.com"
   source_arn    = aws_cloudwatch_event_rule.digests.arn
 }
