@@ -279,7 +279,7 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
     const [first, second] = [INQUIRY.id, '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583'];
     for (const id of [first, second]) await own.store.put({ ...INQUIRY, id }, makeCall());
     const sent = recordRequests(own.client);
-    const inbox = createInbox(own.client, own.table);
+    const inbox = createInbox(own.client, own.name);
     expect((await Array.fromAsync(inbox.list())).flat()).toHaveLength(2);
     await inbox.answer(first, { reply: 'yes', respondent: 'ana' });
     await inbox.answer(second, { respondent: 'ana' });

@@ -756,7 +756,7 @@ describe.skipIf(!modules)(
 
     /** The actions on the table that the function needs. */
     async function listSent() {
-      const { table: name } = await createOwnStore(bestEngine());
+      const { name } = await createOwnStore(bestEngine());
       const client = createDynamoDbClient({ region: 'local' });
       const sent = recordRequests(client);
       const store = createInquiryStore(client, name);
