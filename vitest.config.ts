@@ -3,8 +3,6 @@ import { defineConfig } from 'vitest/config';
 
 const PRODUCTS = 'tests/{function,mailer,form,inbox,local,deploy,infra}';
 
-/** What the browser shows in every state and every language: in npm run test:all. */
-const STATES = 'states|languages';
 const SETUP = ['tests/helpers/build-setup.ts', 'tests/helpers/engines-setup.ts'];
 const BROWSER = {
   globalSetup: [...SETUP, 'tests/helpers/stack-setup.ts'],
@@ -48,8 +46,9 @@ export default defineConfig(({ mode }) => {
       projects: [
         product('plain', '!(*.browser|*.process|*.apply).test.ts'),
         product('process', '*.process.test.ts'),
-        product('browser', `!(${STATES}).browser.test.ts`, BROWSER),
-        product('states', `@(${STATES}).browser.test.ts`, BROWSER),
+        product('browser', '!(states).browser.test.ts', BROWSER),
+        // What the browser shows in every state and every language: in npm run test:all.
+        product('states', 'states.browser.test.ts', BROWSER),
         product('apply', '*.apply.test.ts'),
         hard('security'),
         hard('resilience'),

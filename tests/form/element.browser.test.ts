@@ -1,15 +1,7 @@
 /** The custom element in the pages of other sites. */
-import type { BrowserContextOptions } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
-import {
-  anyone,
-  checkPage,
-  enterEmail,
-  expectAccessible,
-  on,
-  whyNoBrowser,
-} from '../helpers/chromium.ts';
-import { setUpForm } from '../helpers/contact-form.ts';
+import { expect, it } from 'vitest';
+import { checkPage, enterEmail, expectAccessible, on } from '../helpers/chromium.ts';
+import { anyone, createToken, open, post, stack } from '../helpers/contact-form.ts';
 
 /** What the page of another site may do to everything in it, also to the element itself. */
 const HOSTILE = `html { font-size: 5px }
@@ -17,316 +9,253 @@ const HOSTILE = `html { font-size: 5px }
   body { font: italic 700 9px/3 serif; color: #ccc; text-align: right; text-indent: 40px }
   .view, form, p, div, h1, button, input, textarea, #subject { margin: 50px !important; background: red !important }`;
 
-const ELEMENT = "document.querySelector('inquiry-form')";
-const FIELD = `${ELEMENT}.shadowRoot.querySelector('#body')`;
-describe.skipIf(whyNoBrowser !== undefined)('<inquiry-form>', () => {
-  const { here, post } = setUpForm();
-
-  /**
-   * Serves a page at an origin that may call the API. Its elements have a user. The code in these tests runs there.
-   *
-   * @param host - `script`: attributes of its script elements. `before` runs before the script of the element is loaded.
-   */
-  const embed = async (
-    {
-      policy = '',
-      style = '',
-      body = '<inquiry-form></inquiry-form>',
-      script = '',
-      before = '',
-    } = {},
-    options: BrowserContextOptions = {},
-    email = anyone(),
-  ) => {
-    // Chromium does not know that the pages below come from this machine.
-    const permissions = ['local-network-access'];
-    const visit = await here.open({ locale: 'en-GB', permissions, ...options });
-    const { page } = visit;
-    const token = await here.stack.issuer.token({ email });
-    const serve = async (path: string, contentType: string, content: string) =>
-      page.route(here.stack.demoUrl + path, async (route) =>
-        route.fulfill({
-          contentType,
-          headers: { 'content-security-policy': policy },
-          body: content,
-        }),
-      );
-    await serve(
-      '/shop',
-      'text/html',
-      `<!doctype html><html lang="en"><head><title>Shop</title><link rel="stylesheet" href="/shop.css"></head>
-      <body><main><h1>Shop</h1>${body}</main><script ${script} src="/shop.js"></script>
-      <script ${script} type="module" src="${here.formUrl}/inquiry-form.js"></script></body></html>`,
-    );
-    await serve('/shop.css', 'text/css', style);
-    await serve(
-      '/shop.js',
-      'text/javascript',
-      `Object.assign(globalThis, { token: '${token}', calls: [], events: [] });
-      for (const element of document.querySelectorAll('inquiry-form')) {
-        element.apiUrl = '${here.stack.url}';
-        element.getToken = async (refused) => { calls.push(refused); return token; };
-        for (const name of ['sent', 'failed', 'signin-required'])
-          element.addEventListener(name, ({ detail }) => events.push([name, detail]));
-      }
-      ${before}`,
-    );
-    await page.goto(`${here.stack.demoUrl}/shop`);
-    const run = async <Value>(code: string): Promise<Value> => page.evaluate(code);
-    return { ...visit, ...on(page), token, run };
+/**
+ * Serves a page at an origin that may call the API, with an element of a user. The code in these tests runs there.
+ *
+ * @param host - `nonce`: of the script of the element. `before` runs before that script is loaded.
+ */
+const embed = async ({
+  policy = '',
+  style = '',
+  body = '<inquiry-form></inquiry-form>',
+  nonce = '',
+  before = '',
+  email = anyone(),
+} = {}) => {
+  const visit = await open({ locale: 'en-GB' });
+  const { page } = visit;
+  const token = await createToken({ email });
+  const shop = {
+    contentType: 'text/html',
+    headers: { 'content-security-policy': policy },
+    body: `<!doctype html><html lang="en"><head><title>Shop</title><style nonce="page">${style}</style></head>
+      <body><main><h1>Shop</h1>${body}</main><script nonce="page">
+      const element = document.querySelector('inquiry-form');
+      const events = [];
+      const token = '${token}';
+      let answer = () => token;
+      element.apiUrl = '${stack.url}';
+      element.getToken = async (refused) => answer(refused);
+      for (const name of ['sent', 'failed', 'signin-required'])
+        element.addEventListener(name, ({ detail }) => events.push([name, detail]));
+      ${before}</script><script nonce="${nonce}" type="module" src="${stack.formUrl}/inquiry-form.js"></script></body></html>`,
   };
+  await page.route(`${stack.demoUrl}/shop`, async (route) => route.fulfill(shop));
+  await page.goto(`${stack.demoUrl}/shop`);
+  const run = async <Value>(code: string): Promise<Value> => page.evaluate(code);
+  return {
+    ...visit,
+    ...on(page),
+    token,
+    run,
+    /** A computed style of a part of the element. */
+    styleOf: async (selector: string, property: string) =>
+      run(`getComputedStyle(element.shadowRoot.querySelector('${selector}')).${property}`),
+    /** Expects these events so far. */
+    dispatched: async (...events: unknown[]) =>
+      await expect.poll(() => run('events')).toEqual(events),
+  };
+};
 
-  it('on the demo’s page, signs in with the page’s own session, sends and lists', async () => {
-    const { page, complaints } = await here.open({
-      locale: 'en-GB',
-      viewport: { width: 1200, height: 900 },
-    });
-    const { button, write, send, subjects } = on(page);
-    await page.goto(here.stack.demoUrl);
-    const signIn = page.locator('inquiry-form').getByRole('button', { name: 'Sign in' });
-    await signIn.waitFor();
-    await checkPage(page, 280);
-    await signIn.click();
-    await enterEmail(page, anyone());
-    await button('Brewing').click();
-    await write('A moka pot', 'Which of your beans are for a moka pot?');
-    await checkPage(page, 280);
-    await send.click();
-    await page.getByText('We answer within two working days.', { exact: true }).waitFor();
-    await expect.poll(() => subjects.allTextContents()).toEqual(['A moka pot']);
-    await page.getByText(/^sent: [\w-]{36}$/).waitFor();
-    await checkPage(page, 280);
-    await button('Sign out').click();
-    await signIn.waitFor();
-    expect(complaints).toEqual([]);
+it('signs in, sends and lists on the demo’s page', async () => {
+  const { page } = await open({ locale: 'en-GB' });
+  const { click, write, deliver, lists, see } = on(page);
+  await page.goto(stack.demoUrl);
+  const signIn = page.locator('inquiry-form').getByRole('button', { name: 'Sign in' });
+  await signIn.waitFor();
+  await checkPage(page, 280);
+  await signIn.click();
+  await enterEmail(page, anyone());
+  await click('Brewing');
+  await write('A moka pot', 'Which of your beans are for a moka pot?');
+  await checkPage(page, 280);
+  await deliver();
+  await see('We answer within two working days.');
+  await lists('A moka pot');
+  await see(/^sent: [\w-]{36}$/);
+  await checkPage(page, 280);
+  await click('Sign out');
+  await signIn.waitFor();
+});
+
+it.each(['', 'page'])('works in a dialog under a strict policy, with nonce “%s”', async (nonce) => {
+  const scripts = nonce === '' ? stack.formUrl : "'strict-dynamic'";
+  const email = anyone();
+  await post(email, 'long', 'line\n'.repeat(20));
+  const { page, submit, styleOf, lists, see, run, dispatched } = await embed({
+    policy:
+      `default-src 'none'; script-src 'nonce-page' ${scripts}; style-src 'nonce-page'; connect-src ${stack.url}; ` +
+      "base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    nonce,
+    style: 'dialog { width: 40rem }',
+    body: '<dialog><inquiry-form accent="#a01050" list></inquiry-form></dialog>',
+    email,
   });
+  await page.locator('.item').waitFor({ state: 'attached' });
+  await run("document.querySelector('dialog').showModal()");
+  await see('Show all');
+  await submit('strict', 'policy');
+  await lists('strict', 'long');
+  await dispatched(['sent', expect.objectContaining({ subject: 'strict' })]);
+  expect(await styleOf('[type=submit]', 'backgroundColor')).toBe('rgb(160, 16, 80)');
+});
 
-  const strict = (scripts: string, api: string) =>
-    `default-src 'none'; script-src ${scripts}; style-src 'self'; connect-src ${api}; base-uri 'none'; ` +
-    "require-trusted-types-for 'script'; trusted-types 'none'";
-  it.each([
-    ['of origins', "'self' FORM", ''],
-    ['of a nonce and strict-dynamic', "'nonce-abc' 'strict-dynamic'", 'nonce="abc"'],
-  ])(
-    'works and has its colours under a policy %s, without any inline style',
-    async (_name, scripts, script) => {
-      const policy = strict(scripts.replace('FORM', here.formUrl), here.stack.url);
-      const body = '<inquiry-form accent="#a01050" list></inquiry-form>';
-      const { submit, page, run, complaints } = await embed({ policy, script, body });
-      await submit('strict', 'policy');
-      await page.getByRole('heading', { name: 'strict', exact: true }).waitFor();
-      await expect
-        .poll(() => run('events'))
-        .toEqual([['sent', expect.objectContaining({ subject: 'strict' })]]);
-      expect(
-        await run(`{
-          const canvas = new OffscreenCanvas(1, 1).getContext('2d');
-          canvas.fillStyle = getComputedStyle(${ELEMENT}.shadowRoot.querySelector('[type=submit]')).backgroundColor;
-          canvas.fillRect(0, 0, 1, 1);
-          [...canvas.getImageData(0, 0, 1, 1).data];
-        }`),
-      ).toEqual([160, 16, 80, 255]);
-      expect(complaints).toEqual([]);
-    },
-  );
+it('changes nothing outside of itself but the draft of its user', async () => {
+  const { page, write, subject, run } = await embed({
+    body: `<inquiry-form api-url="${stack.url}"></inquiry-form>`,
+    before: `const signals = [];
+      const add = globalThis.addEventListener;
+      globalThis.addEventListener = (type, listener, options) => {
+        signals.push(options?.signal); add(type, listener, options); };
+      const state = () => ({
+        globals: Object.keys(globalThis).sort(), page: document.documentElement.outerHTML, url: location.href,
+        history: history.length, sheets: document.adoptedStyleSheets.length });
+      let initial;
+      // When the page is complete, before modules run.
+      document.addEventListener('readystatechange', () => (initial ??= state()));`,
+  });
+  await subject.waitFor();
+  await run(`import('${stack.formUrl}/inquiry-form.js?again')`);
+  await write('kept');
+  expect(await run('state()')).toEqual(await run('initial'));
+  const key = [expect.stringMatching(/^inquiries\.draft\.[\w-]{36}$/)];
+  const keys = '[localStorage, sessionStorage].map((store) => Object.keys(store))';
+  expect(await run(keys)).toEqual([key, key]);
+  const ended = async (expected: boolean) =>
+    await expect
+      .poll(() => run('[...new Set(signals.map((signal) => signal?.aborted))]'))
+      .toEqual([expected]);
+  await ended(false);
+  await run('element.remove()');
+  await ended(true);
+  expect(await page.getByRole('textbox').count()).toBe(0);
+});
 
-  it('changes nothing outside of itself but the draft of its user, and leaves nothing when it is removed', async () => {
-    const { page, write, subject, run, complaints } = await embed({
-      body: `<inquiry-form api-url="${here.stack.url}"></inquiry-form>`,
-      before: `globalThis.signals = [];
-        const add = globalThis.addEventListener;
-        globalThis.addEventListener = (type, listener, options) => {
-          signals.push(options?.signal); add(type, listener, options); };
-        globalThis.state = () => ({
-          globals: Object.keys(globalThis).sort(), page: document.documentElement.outerHTML, url: location.href,
-          title: document.title, history: history.length, sheets: document.adoptedStyleSheets.length });
-        globalThis.initial = undefined;
-        // When the page is complete, before modules run.
-        document.addEventListener('readystatechange', () => (initial ??= state()));`,
+it('looks the same on every page but for the font', async () => {
+  const looks = async (style: string) => {
+    const { subject, styleOf, run } = await embed({
+      style: `${style} inquiry-form { width: 20em; font-family: sans-serif }`,
     });
     await subject.waitFor();
-    await run(`import('${here.formUrl}/inquiry-form.js?again')`);
-    await write('kept');
-    expect(await run('state()')).toEqual(await run('initial'));
-    const keys = '[localStorage, sessionStorage].map((store) => Object.keys(store))';
-    const key = expect.stringMatching(/^inquiries\.draft\.[\w-]{36}$/);
-    expect(await run(keys)).toEqual([[key], [key]]);
-    const active = '[...new Set(signals.map((signal) => signal?.aborted))]';
-    expect(await run<unknown[]>(active)).toEqual([false]);
-    await run(`${ELEMENT}.remove()`);
-    await expect.poll(() => run<unknown[]>(active)).toEqual([true]);
-    expect(await page.getByRole('textbox').count()).toBe(0);
-    expect(complaints).toEqual([]);
-  });
+    expect(await styleOf('#body', 'fontSize')).toBe('16px');
+    return run<string[][]>(`[...element.shadowRoot.querySelectorAll('form, form *')].map((part) => {
+      const style = getComputedStyle(part);
+      return [...style].filter((name) => !/^(font-family|--.*)$/.test(name)).map((name) => name + style.getPropertyValue(name)); })`);
+  };
+  const expected = await looks('html { font-size: 16px }');
+  const found = await looks(HOSTILE);
+  expect(expected.length).toBeGreaterThan(15);
+  expected.forEach((style, index) => expect(found[index]).toEqual(style));
+});
 
-  it('looks the same on every page but for the font; its text has the size that the reader has set', async () => {
-    const looks = `[...${ELEMENT}.shadowRoot.querySelectorAll('form, form *')].map((element) => {
-      const style = getComputedStyle(element);
-      return [...style].filter((name) => !/^(font-family|--.*)$/.test(name)).map((name) => name + style.getPropertyValue(name)); })`;
-    const font = 'inquiry-form { width: 20em; font-family: sans-serif }';
-    const plain = await embed({ style: `html { font-size: 16px } ${font}` });
-    await plain.subject.waitFor();
-    const hostile = await embed({ style: `${HOSTILE} ${font}` });
-    await hostile.subject.waitFor();
-    const [expected, found] = [
-      await plain.run<string[][]>(looks),
-      await hostile.run<string[][]>(looks),
-    ];
-    expect(expected.length).toBeGreaterThan(15);
-    expected.forEach((style, index) => expect(found[index]).toEqual(style));
-    expect(await hostile.run(`getComputedStyle(${FIELD}).fontSize`)).toBe('16px');
+it('takes the colour scheme of the page, and the width of its place', async () => {
+  const email = anyone();
+  await post(email, 'before');
+  const { page, subject, send, run, see, styleOf } = await embed({
+    style: `.dark { color-scheme: dark } .dark, .plain { background: #111; color: #eee } .narrow { width: 280px }
+      main { margin: 0 } body { margin: 0 }`,
+    body: '<inquiry-form list></inquiry-form>',
+    email,
   });
-
-  it('takes the colour scheme of the page, not of the reader, and the width of its place', async () => {
-    const style = `.dark { color-scheme: dark } .dark, .plain { background: #111; color: #eee } .narrow { width: 280px }
-      main { margin: 0 } body { margin: 0 }`;
-    const body = '<inquiry-form list></inquiry-form>';
-    const email = anyone();
-    await post(email, 'before');
-    const { page, subject, send, run } = await embed(
-      { style, body },
-      { colorScheme: 'dark' },
-      email,
-    );
-    await page.getByText('before').waitFor();
-    const card = `getComputedStyle(${ELEMENT}.shadowRoot.querySelector('form')).backgroundColor`;
-    expect(await run(card)).toBe('rgb(255, 255, 255)');
-    await run("document.body.className = 'dark'");
-    expect(await run(card)).toBe('rgb(28, 31, 41)');
+  await see('before');
+  // A dark page that does not say so has light cards, and what is outside of them is in the page's colour.
+  for (const [scheme, card] of [
+    ['', 'rgb(255, 255, 255)'],
+    ['dark', 'rgb(28, 31, 41)'],
+    ['plain', 'rgb(255, 255, 255)'],
+  ] as const) {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await run(`document.body.className = '${scheme}'`);
+    expect(await styleOf('form', 'backgroundColor')).toBe(card);
     await expectAccessible(page);
-    const columns = `getComputedStyle(${ELEMENT}.shadowRoot.querySelector('.columns')).gridTemplateColumns.split(' ')`;
-    expect(await run(columns)).toHaveLength(2);
-    await run(`${ELEMENT}.className = 'narrow'`);
-    expect(await run(columns)).toHaveLength(1);
-    const [field, button] = [await subject.boundingBox(), await send.boundingBox()];
-    expect(button?.width).toBe(field?.width);
-    // A dark page that does not say so: the cards are light, and what is outside of them is in the page's colour.
-    await run("document.body.className = 'plain'");
-    await expectAccessible(page);
-    await run("document.body.className = ''");
-    await expectAccessible(page);
-  });
+  }
+  expect(await styleOf('.columns', 'gridTemplateColumns')).toMatch(/^\S+ \S+$/);
+  await run("element.className = 'narrow'");
+  expect(await styleOf('.columns', 'gridTemplateColumns')).toMatch(/^\S+$/);
+  const [field, button] = [await subject.boundingBox(), await send.boundingBox()];
+  expect(button?.width).toBe(field?.width);
+});
 
-  it('keeps text, focus and caret when its settings change, and its elements when they stay the same', async () => {
-    const { page, message, run, complaints } = await embed({
-      // As in a frame without storage.
-      before: "for (const name of ['localStorage', 'sessionStorage']) delete globalThis[name];",
-    });
-    await message.fill('one two three');
-    await run(`${FIELD}.setSelectionRange(4, 7); ${FIELD}.mark = true; 0`);
-    await run(`${ELEMENT}.apiUrl += ''; ${ELEMENT}.language = ''; ${ELEMENT}.branding = {}; ${ELEMENT}.refresh();
-      ${ELEMENT}.getToken = async () => { calls.push('again'); return token; }; ${ELEMENT}.accent = '#aa0000'`);
-    await run(`document.body.prepend(${ELEMENT})`);
-    await expect.poll(() => run<string[]>('calls')).toContain('again');
-    expect(await run(`${FIELD}.mark`)).toBe(true);
-    await run(`${FIELD}.focus(); ${ELEMENT}.language = 'de'`);
-    await page.getByRole('button', { name: 'Anfrage senden' }).waitFor();
-    await page.keyboard.type('zwei');
-    expect(await run(`${FIELD}.value`)).toBe('one zwei three');
-    await run(`globalThis.removed = ${ELEMENT}; removed.remove()`);
-    await run('document.body.append(removed)');
-    await expect.poll(() => run(`${FIELD}?.value`)).toBe('one zwei three');
-    expect(complaints).toEqual([]);
+it('keeps text, focus and caret when its settings change', async () => {
+  const { page, message, run } = await embed({
+    // As in a frame without storage.
+    before: `let calls = 0; for (const name of ['localStorage', 'sessionStorage']) delete globalThis[name];`,
   });
+  const body = page.locator('#body');
+  const reads = async () => await expect.poll(() => body.inputValue()).toBe('one zwei three');
+  await message.fill('one two three');
+  await body.evaluate((field) => Object.assign(field, { mark: 1 }).setSelectionRange(4, 7));
+  await run(`element.apiUrl += ''; element.language = ''; element.branding = {}; element.refresh();
+    element.getToken = async () => { calls++; return token; }; element.accent = '#aa0000';
+    document.body.prepend(element)`);
+  await expect.poll(() => run('calls')).toBe(1);
+  expect(await body.evaluate(({ mark }) => mark)).toBe(1);
+  await body.focus();
+  await run("element.language = 'de'");
+  await page.getByRole('button', { name: 'Anfrage senden' }).waitFor();
+  await page.keyboard.type('zwei');
+  await reads();
+  await run('element.remove()');
+  await body.waitFor({ state: 'detached' });
+  await run('document.body.append(element)');
+  await reads();
+});
 
-  it.each([
-    [
-      'no address',
-      "element.apiUrl = ''",
-      '“api-url” of <inquiry-form> must be a text that is not empty.',
-    ],
-    [
-      'an access token',
-      "element.getToken = () => 'e30.' + btoa('{\"sub\":\"1\"}').replaceAll('=', '') + '.e30'",
-      'The token lacks the claims “sub” and “email”',
-    ],
-  ])('names a wrong setting on the page and in the console: %s', async (_name, code, said) => {
-    const { page, complaints } = await embed({ before: `{ const element = ${ELEMENT}; ${code} }` });
-    await page.getByRole('heading', { name: 'The contact form cannot start' }).waitFor();
-    await page.locator('inquiry-form').getByText(said).waitFor();
-    expect(complaints).toEqual([expect.stringContaining(`<inquiry-form>: ${said}`)]);
+it('names wrong settings, and ignores most of them', async () => {
+  const { page, see, run, button, complaints } = await embed({
+    body: '<inquiry-form accent="red" language="nl"></inquiry-form>',
+    before: `element.apiUrl = '';
+      element.branding = { topics: ['Order'], introduction: 5, colour: '#ffffff' };`,
   });
+  const cannotStart = page.getByRole('heading', { name: 'The contact form cannot start' });
+  await cannotStart.waitFor();
+  await see('“api-url” of <inquiry-form> must be a text that is not empty.');
+  const named = complaints.splice(0).map((text) => /^<inquiry-form>: “(.+?)”/.exec(text)?.[1]);
+  const settings = ['accent', 'language', 'introduction', 'branding', 'api-url'];
+  expect(new Set(named)).toEqual(new Set(settings));
+  await run(`element.apiUrl = '${stack.url}'`);
+  await button('Order').waitFor();
+  await run(`element.getToken = () => 'e30.' + btoa('{"sub":"1"}').replaceAll('=', '') + '.e30'`);
+  await cannotStart.waitFor();
+  await see('The token lacks the claims “sub” and “email”');
+  complaints.length = 0;
+});
 
-  it('ignores branding, accent and language that are wrong, and names each in the console', async () => {
-    const { button, complaints } = await embed({
-      body: '<inquiry-form accent="red" language="nl"></inquiry-form>',
-      before: `${ELEMENT}.branding = { topics: ['Order'], introduction: 5, colour: '#ffffff' }`,
-    });
-    await button('Order').waitFor();
-    expect(complaints.toSorted()).toEqual([
-      expect.stringContaining('“accent” of <inquiry-form> must be a colour'),
-      expect.stringContaining('“branding” of <inquiry-form> has no key “colour”'),
-      expect.stringContaining('“introduction” of <inquiry-form> must be a text'),
-      expect.stringContaining(
-        '“language” of <inquiry-form> must be one of en, de, fr, es, ja, ar, not “nl”',
-      ),
-    ]);
+it('asks the page for a token, and is ready to send when the same user has signed in again', async () => {
+  const { click, write, send, see, run, token, posts, dispatched, complaints } = await embed({
+    before: `answer = () => { answer = () => null; throw new Error('the shop is down'); };`,
   });
-
-  it('offers another try when the token cannot be had, and a sign-in on request when nobody is signed in', async () => {
-    const { page, button, subject, run, complaints } = await embed({
-      before: `globalThis.token = null; ${ELEMENT}.getToken = async () => {
-        if (calls.push('') === 1) throw new Error('the shop is down'); return token; }`,
-    });
-    await page.getByRole('heading', { name: 'The sign-in service doesn’t answer' }).waitFor();
-    expect(complaints).toEqual([expect.stringContaining('the shop is down')]);
-    await button('Try again').click();
-    await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
-    expect(await run('events')).toEqual([]);
-    await button('Sign in').click();
-    expect(await run('events')).toEqual([['signin-required', null]]);
-    await run(`globalThis.token = '${await here.stack.issuer.token()}'; ${ELEMENT}.refresh()`);
-    await subject.waitFor();
-  });
-
-  it('is ready to send what it has when the page has signed the same user in again', async () => {
-    const { page, button, write, send, alert, run, token, posts, complaints } = await embed({
-      before: `globalThis.answer = () => token; ${ELEMENT}.getToken = (refused) => answer(refused);`,
-    });
-    const [one, other] = ['AAAAAAAAA', 'BBBBBBBBB'].map((end) => token.replace(/.{9}$/, end));
-    await write('same', 'user');
-    for (const [answer, requests] of [
-      ['undefined', 0],
-      // The text of one user is not sent as another.
-      [`'${await here.stack.issuer.token({ email: anyone() })}'`, 0],
-      // What the API has refused is not sent again.
-      [`'${one}'`, 1],
-      [`refused === undefined ? '${one}' : '${other}'`, 2],
-    ] as const) {
-      posts.length = 0;
-      await run(`globalThis.answer = (refused) => ${answer}; 0`);
-      await send.click();
-      await alert.getByText('Nothing was sent').waitFor();
-      expect(posts).toHaveLength(requests);
-      if (requests === 2) await button('Sign in again').click();
-      await run(`globalThis.answer = () => token; ${ELEMENT}.refresh()`);
-      await page.getByText('Ready to send').waitFor();
-    }
+  const signedIn = 'answer = () => token; element.refresh()';
+  await see('The sign-in service doesn’t answer');
+  expect(complaints.splice(0)).toEqual([expect.stringContaining('the shop is down')]);
+  await click('Try again');
+  await see('Please sign in');
+  await dispatched();
+  await click('Sign in');
+  const required = ['signin-required', null];
+  await dispatched(required);
+  await run(signedIn);
+  const [one, other] = ['AAAAAAAAA', 'BBBBBBBBB'].map((end) => token.replace(/.{9}$/, end));
+  await write('same', 'user');
+  for (const [answer, requests] of [
+    ['undefined', 0],
+    // The text of one user is not sent as another.
+    [`'${await createToken({ email: anyone() })}'`, 0],
+    // What the API has refused is not sent again.
+    [`'${one}'`, 1],
+    [`refused === undefined ? '${one}' : '${other}'`, 2],
+  ] as const) {
+    posts.length = 0;
+    await run(`answer = (refused) => ${answer}; 0`);
     await send.click();
-    const failed = ['failed', { kind: 'signed-out', mayBeDone: false }];
-    const sent = ['sent', expect.objectContaining({ subject: 'same' })];
-    await expect
-      .poll(() => run('events'))
-      .toEqual([failed, failed, failed, failed, ['signin-required', null], sent]);
-    expect(complaints).toEqual([]);
-  });
-
-  it('can be loaded by any page with its languages, but the settings of the form cannot', async () => {
-    const allowed = async (path: string) =>
-      (await fetch(here.formUrl + path)).headers.get('access-control-allow-origin');
-    expect([await allowed('/inquiry-form.js'), await allowed('/config.json')]).toEqual(['*', null]);
-  });
-
-  it('in a closed dialog is complete when the dialog opens', async () => {
-    const body = '<dialog style="width: 40rem"><inquiry-form list></inquiry-form></dialog>';
-    const email = anyone();
-    await post(email, 'long', 'line\n'.repeat(20));
-    const { button, run } = await embed({ body }, {}, email);
-    await expect
-      .poll(() => run<number>(`${ELEMENT}.shadowRoot.querySelectorAll('li').length`))
-      .toBe(1);
-    await run("document.querySelector('dialog').showModal()");
-    await button('Show all').click();
-    await button('Show less').waitFor();
-  });
+    await see('Nothing was sent');
+    expect(posts).toHaveLength(requests);
+    if (requests === 2) await click('Sign in again');
+    await run(signedIn);
+    await see('Ready to send');
+  }
+  await send.click();
+  const failed = ['failed', { kind: 'signed-out', mayBeDone: false }];
+  const sent = ['sent', expect.objectContaining({ subject: 'same' })];
+  await dispatched(required, failed, failed, failed, failed, required, sent);
 });

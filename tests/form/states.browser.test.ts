@@ -1,189 +1,219 @@
-/** Every state of the page: no violation of axe in light and in dark, nothing wider than a page of 320 px. */
-import type { BrowserContextOptions, Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+/** Every state of the page, and every language: no violation of axe in light and in dark, nothing wider than a page of 320 px. */
+import { expect, it } from 'vitest';
+import { LANGUAGES } from '../../src/languages.ts';
 import BRANDING from '../../web/config.example.json' with { type: 'json' };
+import { loadLocale } from '../../web/src/locale.ts';
+import { expectAccessible, PHONE, SAMPLES, takePicture } from '../helpers/chromium.ts';
 import {
+  stack,
   anyone,
-  checkPage,
-  configure,
-  PHONE,
-  SAMPLES,
-  takePicture,
-  whyNoBrowser,
-} from '../helpers/chromium.ts';
-import { setUpForm } from '../helpers/contact-form.ts';
+  post,
+  paste,
+  intercept,
+  block,
+  hold,
+  open,
+  arrive,
+  begin,
+} from '../helpers/contact-form.ts';
 
-const WIDE: BrowserContextOptions = { viewport: { width: 1120, height: 760 } };
+const TEXTS = ['Where is my parcel?', 'It was to arrive on Monday.'] as const;
 
-describe.skipIf(whyNoBrowser !== undefined)('every state of the page', () => {
-  const { here, arrive, begin, post, paste, intercept, hold } = setUpForm();
+/** Opens the page of a user with inquiries. */
+const beginWithInquiries = async (arrival?: Parameters<typeof begin>[0]) => {
+  const email = anyone();
+  for (const [subject, body] of SAMPLES) await post(email, subject, body);
+  const visit = await begin({ locale: 'en-GB', ...arrival }, email);
+  await visit.button('Show all').first().waitFor();
+  return visit;
+};
 
-  /** Opens the page of a user with inquiries. */
-  const beginWithInquiries = async (options = WIDE, branding: object = {}) => {
-    const email = anyone();
-    for (const [subject, body] of SAMPLES) await post(email, subject, body);
-    return begin(email, { locale: 'en-GB', ...options }, async (page) => {
-      await page.clock.install();
-      await configure(page, branding);
+it('without a session, a configuration, and inquiries', async () => {
+  const failed = await arrive({ path: '/?error=access_denied&state=none' });
+  await failed.check('The sign-in didn’t work');
+  const { see, check } = await arrive({ config: { issuer: undefined } });
+  await see('The contact form cannot start');
+  await check('“issuer” is missing');
+  let load = (): void => undefined;
+  const loading = await begin({
+    prepare: async (page) => {
+      load = await hold(page, 'GET');
+    },
+  });
+  await loading.check('One moment…');
+  load();
+  await loading.page.locator('.list').waitFor({ state: 'hidden' });
+  await loading.check('How can we help?');
+});
+
+it('with inquiries, a draft, sending, and sent', async () => {
+  const { page, check, click, write, send } = await beginWithInquiries();
+  await check('Your inquiries');
+  await takePicture(page, 'list');
+  await click('Show all');
+  await check('Show less');
+  const release = await hold(page, 'POST');
+  await page.clock.install();
+  await write(...TEXTS);
+  await check('Draft saved');
+  await send.click();
+  await check('Sending');
+  await page.clock.fastForward(6_000);
+  await check('taking longer than usual');
+  release();
+  await check('received your inquiry');
+});
+
+it('after each failure, with the text kept', async () => {
+  const { page, write, send, check, message, click, holds, posts } = await beginWithInquiries();
+  const fails = async (status: number, text: string, headers = {}) => {
+    await intercept(page, 'POST', async (route) => {
+      // It has the headers of every response.
+      const response = await route.fetch({ method: 'GET' });
+      await route.fulfill({ response, status, headers: { ...response.headers(), ...headers } });
     });
+    await send.click();
+    await page.locator('[role=alert], dialog').getByText(text).waitFor();
+    await check(text);
   };
+  const setTime = async (time: string) => page.clock.setFixedTime(new Date(time));
+  await page.clock.install();
+  await setTime('2026-11-21T13:53:00');
+  await write(...TEXTS);
+  await fails(429, 'very busy');
+  await fails(413, 'too long');
+  await message.press('End');
+  await page.keyboard.type('x');
+  await fails(429, 'at 14:05', { 'retry-after': '700' });
+  // The button works again when the hour of the limit is over.
+  expect(await send.getAttribute('aria-disabled')).toBe('true');
+  await setTime('2026-11-21T14:05:00');
+  await page.clock.fastForward(700_000);
+  await check('Ready to send');
+  await fails(422, 'An earlier version');
+  await click('Keep editing');
+  await fails(500, 'Something went wrong');
+  const [sent, key] = [posts.length, posts.at(-1)];
+  // The service has forgotten the key, so nothing is sent with it.
+  await setTime('2026-11-22T14:00:00');
+  await send.click();
+  await check('An earlier attempt may have arrived');
+  expect(posts).toHaveLength(sent);
+  await fails(401, 'Your session has ended');
+  expect(posts.lastIndexOf(key)).toBe(sent - 1);
+  await holds(TEXTS[0], `${TEXTS[1]}x`);
+});
 
-  /** Answers every POST of a page with a status. */
-  const refuse = async (page: Page, status: number, headers: Record<string, string> = {}) => {
-    await page.unroute(`${here.stack.url}/**`);
-    await intercept(page, 'POST', async (route) =>
-      route.fulfill({
-        status,
-        headers: {
-          'access-control-allow-origin': here.formUrl,
-          'access-control-expose-headers': Object.keys(headers).join(),
-          ...headers,
-        },
-        json: { message: 'a fault made for this test' },
-      }),
-    );
+it('of a company, near the limit, and in forced colours', async () => {
+  const { page, click, message, deliver, check } = await beginWithInquiries({ config: BRANDING });
+  const checkColors = async (text: string) => {
+    for (const forcedColors of ['active', 'none'] as const) {
+      await page.emulateMedia({ forcedColors });
+      await check(text);
+    }
   };
+  await click('Invoice');
+  await paste(message, 'a long story '.repeat(31_000));
+  await checkColors('394 kB of 400 kB');
+  await paste(message, 'a long story '.repeat(32_000));
+  await checkColors('Too long by');
+  await deliver('Invoice: my last one', 'It has the address of our old shop.');
+  await checkColors('received your inquiry');
+});
 
-  it('after a sign-in that failed', async () => {
-    const { page } = await arrive('/?error=access_denied&state=none', WIDE);
-    await page.getByText('The sign-in didn’t work').waitFor();
-    await checkPage(page);
+it('on a phone, without an answer', async () => {
+  const { submit, page, see, check, click } = await beginWithInquiries({
+    ...PHONE,
+    config: BRANDING,
   });
+  // The name is not broken.
+  const lines = `{
+    const name = new Range();
+    name.selectNode(document.querySelector('#brand a').lastChild);
+    name.getClientRects().length;
+  }`;
+  expect(await page.evaluate(lines)).toBe(1);
+  await click('Show all');
+  await page.locator('#list-title').evaluate((element) => element.scrollIntoView());
+  await check('Write to us');
+  await block(page, stack.url);
+  await submit(...TEXTS);
+  await see('The service doesn’t answer');
+  await click('Refresh');
+  await check('couldn’t load');
+  expect(await page.getByText('Sign out').isVisible()).toBe(false);
+  await click('Menu');
+  await check('Sign out');
+  await click('Sign out');
+  await check('You have unsent text');
+});
 
-  it('without its configuration', async () => {
-    const { page } = await arrive('', WIDE, async (opened) =>
-      opened.route('**/config.json', async (route) => route.fulfill({ json: {} })),
-    );
-    await page.getByRole('heading', { name: 'The contact form cannot start' }).waitFor();
-    await page.getByRole('main').getByText('“issuer” is missing').waitFor();
-    await checkPage(page);
+it.each(LANGUAGES)('in %s: from the form to the sign-out', async (language) => {
+  const { strings, direction } = await loadLocale(language, []);
+  const { page, context, click, see, check, write, send, items } = await begin({
+    locale: language,
+    config: BRANDING,
   });
+  await page.locator(`html[lang=${language}][dir=${direction}]`).waitFor();
+  expect(await page.title()).toBe(`${strings.page.title} – Example Shop`);
+  await see(BRANDING.introduction[language]);
+  await write(strings.form.title, 'شكرا. Danke! ありがとう。 <b>'.repeat(30));
+  await context.setOffline(true);
+  await send.click();
+  await check(strings.form.offline);
+  await context.setOffline(false);
+  await click(strings.session.signOut);
+  await check(strings.ask.unsent.title);
+  await click(strings.ask.staySignedIn);
+  await send.click();
+  await items.first().waitFor();
+  await check(strings.sent.title);
+  await click(strings.sent.another);
+  await check(strings.form.title);
+  await click(strings.session.signOut);
+  await check(strings.session.signedOut.title);
+});
 
-  it('loading', async () => {
-    let load = (): void => undefined;
-    const { page } = await begin(anyone(), WIDE, async (opened) => {
-      load = await hold(opened, 'GET');
-    });
-    await checkPage(page);
-    load();
-    await page.locator('.list').waitFor({ state: 'hidden' });
-    await checkPage(page);
-  });
+it('changes its language from the menu, and remembers the choice', async () => {
+  const config = { ...BRANDING, languages: ['en', 'de', 'fr'] };
+  const { page, write, holds } = await begin({ locale: 'de-AT', config });
+  await write('Grüße');
+  const menu = page.getByRole('combobox', { name: 'Sprache' });
+  expect(await menu.innerText()).toBe('English\nDeutsch\nfrançais');
+  await menu.focus();
+  await page.keyboard.press('ArrowDown');
+  const chosen = page.getByRole('combobox', { name: 'Langue' });
+  await chosen.and(page.locator(':focus')).waitFor();
+  await holds('Grüße');
+  await page.reload();
+  await chosen.waitFor();
+  expect(await page.locator('#brand').innerText()).toMatch(/^E\s*Example Shop$/);
+  for (const address of [BRANDING.home, BRANDING.privacy, BRANDING.imprint]) {
+    await page.locator(`#links [href="${address}"]`).waitFor();
+  }
+});
 
-  it('with inquiries, folded and unfolded, a draft, sending, and sent', async () => {
-    const { page, button, write, send } = await beginWithInquiries();
-    await button('Show all').first().waitFor();
-    await checkPage(page);
-    await takePicture(page, 'list');
-    await button('Show all').first().click();
-    await checkPage(page);
-    const release = await hold(page, 'POST');
-    await write(
-      'Where is my parcel?',
-      'It was to arrive on Monday.\n\nThe tracking page says “in transit”.',
-    );
-    await checkPage(page);
-    await send.click();
-    await checkPage(page);
-    await page.clock.fastForward(6_000);
-    await page.getByText('taking longer than usual').waitFor();
-    await checkPage(page);
-    release();
-    await page.getByText('received your inquiry').waitFor();
-    await checkPage(page);
-  });
+it('begins in the language of the browser', async () => {
+  const { page } = await open({ locale: 'ar' });
+  await page.route('**/assets/*', async () => undefined);
+  await page.goto(stack.formUrl, { waitUntil: 'commit' });
+  const { strings } = await loadLocale('ar', []);
+  await page.getByRole('heading', { name: strings.form.title }).waitFor();
+  expect(await page.evaluate('document.dir')).toBe('rtl');
+});
 
-  it('after each failure: the text is kept, and the message says why', async () => {
-    const { page, write, send, alert, status, subject, button } = await beginWithInquiries();
-    await page.clock.setFixedTime(new Date('2026-11-21T13:53:00'));
-    await write('Where is my parcel?', 'It was to arrive on Monday.');
-    for (const [code, text, headers] of [
-      [429, 'very busy', {}],
-      [413, 'too long', {}],
-      [429, 'at 14:05', { 'retry-after': '700' }],
-    ] as const) {
-      await refuse(page, code, headers);
-      await send.click();
-      await alert.getByText(text).waitFor();
-      expect(await subject.inputValue()).toBe('Where is my parcel?');
-      await checkPage(page);
-      await page.getByRole('textbox', { name: 'Message' }).press('x');
-    }
-    // The button works again when the hour of the limit is over.
-    expect(await send.getAttribute('aria-disabled')).toBe('true');
-    await page.clock.setFixedTime(new Date('2026-11-21T14:05:00'));
-    await page.clock.fastForward(700_000);
-    await status.getByText('Ready to send').waitFor();
-    await checkPage(page);
-    await refuse(page, 422);
-    await send.click();
-    await page.getByRole('dialog').waitFor();
-    await checkPage(page);
-    await button('Keep editing').click();
-    await refuse(page, 500);
-    await send.click();
-    await alert.getByText('Something went wrong').waitFor();
-    await checkPage(page);
-    await page.clock.setFixedTime(new Date('2026-11-22T14:00:00'));
-    await send.click();
-    await status.getByText('An earlier attempt may have arrived').waitFor();
-    await checkPage(page);
-    await refuse(page, 401);
-    await send.click();
-    await alert.getByText('Your session has ended').waitFor();
-    await checkPage(page);
-  });
-
-  it('near the limit, and over it, also in forced colours', async () => {
-    const { page, message } = await beginWithInquiries();
-    for (const size of [395, 401]) {
-      await paste(message, 'a long story '.repeat(40_000).slice(0, size * 1024));
-      await checkPage(page);
-    }
-    await page.emulateMedia({ forcedColors: 'active' });
-    await checkPage(page);
-  });
-
-  it('of a company with topics, offline, and sent, also in forced colours', async () => {
-    const { deliver, submit, page, context, button } = await beginWithInquiries(WIDE, BRANDING);
-    await button('Show all').first().waitFor();
-    await button('Invoice').click();
-    await checkPage(page);
-    await page.emulateMedia({ forcedColors: 'active' });
-    await checkPage(page);
-    await page.emulateMedia({ forcedColors: 'none' });
-    await context.setOffline(true);
-    await page.getByText('You can keep writing').waitFor();
-    await checkPage(page);
-    await submit('Invoice: my last one', 'It has the address of our old shop.');
-    await page.getByText('Nothing was sent').waitFor();
-    await checkPage(page);
-    await context.setOffline(false);
-    await page.getByText('connected again').waitFor();
-    await checkPage(page);
-    await deliver();
-    await checkPage(page);
-    await page.emulateMedia({ forcedColors: 'active' });
-    await checkPage(page);
-  });
-
-  it('on a phone of 320 px, without an answer to sending and to the list', async () => {
-    const { submit, page, button, alert } = await beginWithInquiries(PHONE);
-    await button('Show all').first().click();
-    await page
-      .getByRole('heading', { name: 'Your inquiries' })
-      .evaluate((element) => element.scrollIntoView());
-    await button('Write to us').waitFor();
-    await checkPage(page);
-    await page.route(`${here.stack.url}/**`, async (route) => route.abort('connectionrefused'));
-    await submit('Where is my parcel?', 'It was to arrive on Monday.');
-    await alert.getByText('The service doesn’t answer').waitFor();
-    await button('Refresh').click();
-    await page.getByText('couldn’t load').waitFor();
-    await checkPage(page);
-    await button('Menu').click();
-    await button('Sign out').click();
-    await page.getByRole('dialog').waitFor();
-    await checkPage(page);
-  });
+it('makes the colour of the company darker or lighter as needed', async () => {
+  const { page, button } = await arrive({ config: { languages: ['en'] } });
+  await button('Sign in').waitFor();
+  expect(await page.getByRole('combobox').count()).toBe(0);
+  await page.evaluate(`for (const colours of ['accent page', 'accent card', 'accent tint', 'on-fill fill']) {
+    const text = Object.assign(document.createElement('p'), { textContent: colours });
+    const [color, background] = colours.split(' ');
+    text.style.cssText = 'color: var(--' + color + '); background: var(--' + background + ')';
+    document.querySelector('main').append(text);
+  }`);
+  for (const brand of ['white', 'yellow', 'lime', 'red', 'blue', 'black', 'gray']) {
+    await page.evaluate(`document.documentElement.style.setProperty('--brand', '${brand}')`);
+    await expectAccessible(page);
+  }
 });

@@ -1,123 +1,142 @@
-/** What the tests of the contact form share. */
+/** The contact form on the stack that all browser tests share. */
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
+import { expect, inject } from 'vitest';
+import { signToken, type TokenRequest } from '../../lib/issuer-tokens.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { anyone, keepSession, on, setUp } from './chromium.ts';
+import { parseToken } from '../../web/src/token.ts';
+import { on, setUp } from './chromium.ts';
 
-/** What the tests of a file do with the form. */
-export function setUpForm() {
-  const here = setUp();
+/** Absent where there is no browser, and no test runs. */
+export const stack = inject('stack');
 
-  type Prepare = (page: Page) => Promise<unknown>;
-  const unprepared: Prepare = async () => undefined;
+let users = 0;
+/** The address of a user whom no other test has. */
+export const anyone = (): string => `ana-${process.pid}-${++users}@example.com`;
 
-  /**
-   * Opens the page without a session.
-   *
-   * @param path - What follows the address of the form.
-   * @param prepare - What happens to the page before it is opened.
-   */
-  const arrive = async (path = '', options: BrowserContextOptions = {}, prepare = unprepared) => {
-    const visit = await here.open(options);
-    await prepare(visit.page);
-    await visit.page.goto(here.formUrl + path);
-    return { ...visit, ...on(visit.page) };
-  };
+export const createToken = async (request?: TokenRequest): Promise<string> =>
+  signToken(stack.key, stack.issuer.url, request);
 
-  /** Opens the form through the issuer's page, which then knows the user. */
-  const signIn = async (email = anyone(), prepare = unprepared) => {
-    const visit = await arrive('', {}, prepare);
-    await visit.signIn(email);
-    return { ...visit, email };
-  };
+const call = async (email: string, init?: RequestInit) =>
+  fetch(`${stack.url}/inquiries`, {
+    headers: { authorization: await createToken({ email }), 'content-type': 'application/json' },
+    ...init,
+  });
+/** Stores an inquiry of a user. */
+export const post = async (email: string, subject: string, body = '') =>
+  call(email, { method: 'POST', body: JSON.stringify({ subject, body }) });
 
-  /** Opens the form with a session that is in the tab's storage, as after a reload: a second faster than a sign-in. */
-  const begin = async (
-    email = anyone(),
-    options: BrowserContextOptions = {},
-    prepare = unprepared,
-  ) => {
-    const visit = await arrive('', options, async (page) => {
-      await keepSession(page.context(), here.stack, email);
-      await prepare(page);
-    });
-    await visit.subject.waitFor();
-    return { ...visit, email };
-  };
+/** Puts a long text into a field; to type it in takes the browser many seconds. */
+export const paste = async (field: Locator, text: string) =>
+  field.evaluate(
+    (element, value) =>
+      Object.assign(element, { value }).dispatchEvent(new Event('input', { bubbles: true })),
+    text,
+  );
 
-  /** Puts a long text into a field; to type it in takes the browser many seconds. */
-  const paste = async (field: Locator, text: string) => {
-    await field.evaluate(
-      (element, value) =>
-        Object.assign(element, { value }).dispatchEvent(new Event('input', { bubbles: true })),
-      text,
-    );
-  };
-
-  const inquiriesOf = async (email: string): Promise<readonly Inquiry[]> => {
-    const response = await fetch(`${here.stack.url}/inquiries`, {
-      headers: { authorization: await here.stack.issuer.token({ email }) },
-    });
-    const { inquiries } = (await response.json()) as { inquiries: Inquiry[] };
-    return inquiries;
-  };
-  /** The subjects that the service has stored for a user. */
-  const stored = async (email: string): Promise<string[]> =>
-    (await inquiriesOf(email)).map(({ subject }) => subject);
-
-  const post = async (email: string, subject: string, body = ''): Promise<void> => {
-    await fetch(`${here.stack.url}/inquiries`, {
-      method: 'POST',
-      headers: {
-        authorization: await here.stack.issuer.token({ email }),
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ subject, body }),
-    });
-  };
-
-  /** Another tab of the same user: it gets the session of the first. */
-  const openTab = async (context: BrowserContext): Promise<Page> => {
-    const page = await context.newPage();
-    await page.goto(here.formUrl);
-    await on(page).subject.waitFor();
-    return page;
-  };
-
-  /** Replaces the token of a tab. */
-  const expire = async (page: Page, idToken: string) =>
-    page.evaluate(
-      `sessionStorage.setItem('inquiries.session', JSON.stringify({
-        ...JSON.parse(sessionStorage.getItem('inquiries.session')), idToken: ${JSON.stringify(idToken)} }))`,
-    );
-
-  /** Handles the requests to the API with one method; others, such as a preflight, continue. */
-  const intercept = async (page: Page, method: string, handler: (route: Route) => Promise<void>) =>
-    page.route(`${here.stack.url}/**`, async (route) =>
-      route.request().method() === method ? handler(route) : route.continue(),
-    );
-
-  /** Holds the requests to the API with one method back, until the returned function is called. */
-  const hold = async (page: Page, method: string) => {
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    await intercept(page, method, async (route) => {
-      await released;
-      await route.continue();
-    });
-    return release;
-  };
-
-  return {
-    here,
-    arrive,
-    begin,
-    signIn,
-    paste,
-    inquiriesOf,
-    stored,
-    post,
-    openTab,
-    expire,
-    intercept,
-    hold,
-  };
+/** Another tab of the same user: it gets the session of the first. */
+export async function openTab(context: BrowserContext) {
+  const form = on(await context.newPage());
+  await form.page.goto(stack.formUrl);
+  await form.subject.waitFor();
+  return form;
 }
+
+/** Handles the requests of a page to the API with one method, in the place of an earlier handler. */
+export async function intercept(
+  page: Page,
+  method: 'GET' | 'POST',
+  handler: (route: Route) => unknown,
+) {
+  const api = `${stack.url}/**`;
+  await page.unroute(api);
+  await page.route(api, async (route) =>
+    // Such as a preflight.
+    route.request().method() === method ? handler(route) : route.continue(),
+  );
+}
+
+/** Lets no request of a page to an origin through. */
+export const block = async (page: Page, origin: string) =>
+  page.route(`${origin}/**`, async (route) => route.abort('connectionrefused'));
+
+/** Holds the requests of a page to the API with one method back, until the returned function is called. */
+export async function hold(page: Page, method: 'GET' | 'POST') {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await intercept(page, method, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}
+
+/** Sets keys of the session that a tab keeps, and opens the page again. */
+export async function changeSession(page: Page, keys: object) {
+  await page.evaluate(`sessionStorage.setItem('inquiries.session', JSON.stringify({
+    ...JSON.parse(sessionStorage.getItem('inquiries.session')), ...${JSON.stringify(keys)} }))`);
+  await page.reload();
+}
+
+interface Arrival extends BrowserContextOptions {
+  /** What follows the address of the form. */
+  readonly path?: string;
+  /** Added to config.json. */
+  readonly config?: object;
+  /** What happens to the page before it is opened. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+}
+
+export const { open } = setUp();
+
+/** Opens the page, without a session unless there is one to begin with. */
+export const arrive = async (
+  { path = '', config, prepare, ...options }: Arrival = {},
+  email = anyone(),
+  session?: object,
+) => {
+  const visit = await open(options);
+  const { page } = visit;
+  if (config !== undefined) {
+    await page.route('**/config.json', async (route) => {
+      const before = (await (await route.fetch()).json()) as object;
+      await route.fulfill({ json: { ...before, ...config } });
+    });
+  }
+  if (session !== undefined) {
+    // A page of the same origin.
+    await page.goto(`${stack.formUrl}/config.json`);
+    const text = JSON.stringify(JSON.stringify(session));
+    await page.evaluate(`sessionStorage.setItem('inquiries.session', ${text})`);
+  }
+  await prepare?.(page);
+  await page.goto(stack.formUrl + path);
+  return {
+    ...visit,
+    ...on(page),
+    email,
+    /** Expects that the service has stored these subjects for the user. */
+    async stored(...subjects: string[]) {
+      const { inquiries } = (await (await call(email)).json()) as { inquiries: Inquiry[] };
+      expect(inquiries.map(({ subject }) => subject)).toEqual(subjects);
+    },
+  };
+};
+
+/** Opens the form through the issuer's page, which then knows the user. */
+export const signIn = async (arrival?: Arrival) => {
+  const form = await arrive(arrival);
+  await form.signIn(form.email);
+  return form;
+};
+
+/**
+ * Opens the form with a session that is in the tab's storage, as after a reload: a second faster than a sign-in. It has no
+ * refresh token, and the issuer does not know the user.
+ */
+export const begin = async (arrival?: Arrival, email = anyone()) => {
+  const idToken = await createToken({ email });
+  const expires = Date.now() + 1e9;
+  const session = { idToken, user: parseToken(idToken), expires, lastSignOut: null };
+  const form = await arrive(arrival, email, session);
+  await form.subject.waitFor();
+  return form;
+};

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readKey } from '../../lib/issuer-keys.ts';
 import { buildFormWhenStale } from '../../local/form-server.ts';
 import { startStack } from '../../local/stack.ts';
 
@@ -19,7 +20,8 @@ const shared = {
   demoUrl,
   tableName: state.table,
   engine: { name: engine.name, url: engine.url },
-  issuer: { url: issuer.url, clientId: issuer.clientId, keysFile },
+  issuer: { url: issuer.url, clientId: issuer.clientId },
+  key: await readKey(keysFile),
 };
 process.on('disconnect', () => void stack.close().then(() => rmSync(folder, { recursive: true })));
 process.send?.(shared);

@@ -8,8 +8,8 @@ import type { SharedStack } from './shared-stack.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Undefined where there is no browser. */
-    stack: SharedStack | undefined;
+    /** Absent where there is no browser, and no test runs. */
+    stack: SharedStack;
   }
 }
 
