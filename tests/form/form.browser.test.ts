@@ -98,7 +98,7 @@ it('keeps a draft for its user until it is sent', async () => {
 it('stays in view beside a long list, or has a button that leads back to it', async () => {
   const email = anyone();
   for (let number = 1; number <= 12; number++) {
-    await post(email, `number ${number}`, 'line\n'.repeat(5));
+    await post(email, `number ${number}`, 'line\n'.repeat(30));
   }
   const { page, send, button, focusIs, see, subject, items } = await begin({}, email);
   await see('12 inquiries');
@@ -169,7 +169,7 @@ it('sends nothing offline, and loads the list when the browser is online again',
   expect(await page.locator('form > [role=alert]').textContent()).toContain('Nothing was sent');
   await context.setOffline(false);
   await see('You’re connected again');
-  await lacks('Nothing was sent');
+  await lacks('You’re offline');
   await lists('elsewhere', 'before');
   await lacks('couldn’t load');
   expect(posts).toHaveLength(1);
