@@ -5,15 +5,14 @@ import { build, preview } from 'vite';
 import { expect, it, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { startStack } from '../../local/stack.ts';
-import { enterEmail, setUp } from '../helpers/chromium.ts';
+import { enterEmail } from '../helpers/chromium.ts';
+import { open } from '../helpers/contact-form.ts';
 import { readText } from '../helpers/repository.ts';
 
 /** The files of the example: code blocks that begin with their name. */
 const FILES = readText('docs/front-end.md').matchAll(
   /^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms,
 );
-
-const { open } = setUp();
 
 it('signs in, sends and lists from its own origin, while the contact form runs', async () => {
   // In the checkout, so that its packages are found.

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
-import { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
+import { launchBrowser } from './installed-chromium.ts';
 
 export { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 
@@ -45,7 +45,6 @@ export const SAMPLES = [
 /** Starts a browser for the tests of a file, which expect no complaints, and takes a screenshot of each page where a test fails. */
 export function setUp() {
   let browser: Promise<Browser> | undefined;
-  beforeEach(({ skip }) => skip(whyNoBrowser !== undefined, whyNoBrowser));
   afterAll(async () => (await browser)?.close());
   return {
     /** Opens a page in a fresh profile, without a session or stored data. */

@@ -1,10 +1,10 @@
 /** The contact form on the stack that all browser tests share. */
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
-import { expect, inject } from 'vitest';
+import { beforeEach, expect, inject } from 'vitest';
 import { signToken, type TokenRequest } from '../../lib/issuer-tokens.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { parseToken } from '../../web/src/token.ts';
-import { on, setUp } from './chromium.ts';
+import { on, setUp, whyNoBrowser } from './chromium.ts';
 
 /** Absent where there is no browser, and no test runs. */
 export const stack = inject('stack');
@@ -85,6 +85,7 @@ interface Arrival extends BrowserContextOptions {
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
+beforeEach(({ skip }) => skip(whyNoBrowser !== undefined, whyNoBrowser));
 export const { open } = setUp();
 
 /** Opens the page, without a session unless there is one to begin with. */
