@@ -287,7 +287,8 @@ module "alarms_us_east_1" {
   )
 }
 
-# A graph of each alarm with its threshold, and how long clients wait.
+# A graph of each alarm with its threshold, and how long clients wait. CloudWatch places what has no position, four in a
+# row (docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html).
 resource "aws_cloudwatch_dashboard" "this" {
   dashboard_name = local.name
 
@@ -299,6 +300,6 @@ resource "aws_cloudwatch_dashboard" "this" {
       ] }],
       [for name, alarm in module.alarms.all : { title = name, region = local.region, annotations = { alarms = [alarm.arn] } }],
       [for name, alarm in module.alarms_us_east_1.all : { title = name, region = "us-east-1", annotations = { alarms = [alarm.arn] } }],
-    ) : { type = "metric", width = 8, height = 6, properties = properties }]
+    ) : { type = "metric", properties = properties }]
   })
 }

@@ -1,5 +1,5 @@
 /** The settings of a stage: plans of variables.tf, stages.tf and settings.tf only, which need no provider. */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,6 @@ import { MODULE } from '../../lib/paths.ts';
 import { STAGES } from '../../lib/stages.ts';
 import { MAXIMA } from '../../src/limits.ts';
 import { LANGUAGES } from '../../src/languages.ts';
-import { readText } from '../helpers/repository.ts';
 
 const hasTerraform = (await terraformUnavailableReason()) === undefined;
 const inbox = { to: 'team@example.org', from: 'inquiries@mail.example.com' };
@@ -91,18 +90,11 @@ describe.skipIf(!hasTerraform)(
     });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-    const terraform = (cwd: string, workspace: string | undefined, ...args: string[]) =>
-      run('terraform', args, { cwd, env: terraformEnv({ TF_WORKSPACE: workspace }) });
     /** The error messages of a plan. */
     async function plan(workspace: string, file: string): Promise<string[]> {
-      const { stdout } = await terraform(
-        folder,
-        workspace,
-        'plan',
-        '-json',
-        '-lock=false',
-        `-var-file=${file}`,
-      );
+      const args = ['plan', '-json', '-lock=false', `-var-file=${file}`];
+      const env = terraformEnv({ TF_WORKSPACE: workspace });
+      const { stdout } = await run('terraform', args, { cwd: folder, env });
       const lines = stdout
         .trim()
         .split('\n')
@@ -201,32 +193,6 @@ describe.skipIf(!hasTerraform)(
       expect(await refusals({ stages: {} }, 'default')).toEqual([
         expect.stringContaining('Workspace "default" is not a stage'),
       ]);
-    });
-
-    // guard.tf alone: its provisioner is the same, and terraform_data needs no provider.
-    it.each([
-      [true, 'local-exec provisioner error'],
-      [false, 'Destroy complete'],
-    ])('destroys a stage with deletion protection %s: %s', async (isProtected, end) => {
-      const guarded = join(folder, `guard-${isProtected}`);
-      mkdirSync(guarded);
-      const guard = readText('infra/terraform/guard.tf').replace(/depends_on = \[.*?\]/s, '');
-      const locals = { stage: 'main', deletion_protection_enabled: isProtected };
-      writeFileSync(join(guarded, 'guard.tf'), guard);
-      writeFileSync(join(guarded, 'locals.tf.json'), JSON.stringify({ locals }));
-      for (const [command, expected] of [
-        ['apply', 'Apply complete'],
-        ['destroy', end],
-      ] as const) {
-        const { output } = await terraform(
-          guarded,
-          undefined,
-          command,
-          '-auto-approve',
-          '-no-color',
-        );
-        expect(output).toContain(expected);
-      }
     });
 
     it('names the languages of the form', async () => {
