@@ -16,43 +16,38 @@ async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string>
     const chunk = Object.values(bundle).find(
       (file) => file.type === 'chunk' && file.facadeModuleId?.endsWith(`/languages/${language}.ts`),
     );
-    if (chunk === undefined) throw new Error(`The build has no file for the language ${language}.`);
-    return `<meta name="language" data-language="${language}" data-direction="${direction}" data-title="${strings.form.title}" data-wait="${strings.page.wait}" content="./${chunk.fileName}" />`;
+    return `<meta name="language" data-language="${language}" data-direction="${direction}" data-title="${strings.form.title}" data-wait="${strings.page.wait}" content="./${chunk?.fileName}" />`;
   });
-  return (await Promise.all(elements)).join('\n    ');
+  return (await Promise.all(elements)).join('');
 }
 
 /**
  * Puts ui/first-paint.css and src/first-paint.js, comments included, into the page, so that it is painted in the
- * visitor's language before another file has arrived, and their hashes into the page's policy. The style sheet in a file is moved behind the static content, whose painting
- * it would block.
+ * visitor's language before another file has arrived, and their hashes into the page's policy. The style sheet in a file
+ * is moved behind the static content, whose painting it would block.
  */
 function firstPaint(): Plugin {
+  const [style, script] = [read('ui/first-paint.css'), read('src/first-paint.js')];
   return {
     name: 'first-paint',
     generateBundle() {
       // The operators' page is built with this configuration, too.
       if (this.environment.config.root !== import.meta.dirname) return;
-      const style = `<style>${read('ui/first-paint.css')}</style>`;
-      const source = read('404.html').replace('</title>', () => `</title>${style}`);
+      const source = read('404.html').replace('</title>', () => `</title><style>${style}</style>`);
       this.emitFile({ type: 'asset', fileName: '404.html', source });
     },
     transformIndexHtml: {
       order: 'post',
       async handler(page, { bundle }) {
         if (!page.includes('FIRST_PAINT_STYLE') || bundle === undefined) return page;
-        const [style, script] = [read('ui/first-paint.css'), read('src/first-paint.js')];
         const described = await describeLanguages(bundle);
-        const [sheet = ''] = /\s*<link rel="stylesheet"[^>]*>/.exec(page) ?? [];
+        const [sheet = ''] = /<link rel="stylesheet"[^>]*>/.exec(page) ?? [];
         return page
           .replace('FIRST_PAINT_STYLE', hashOf(style))
           .replace('FIRST_PAINT_SCRIPT', hashOf(script))
           .replace(sheet, '')
-          .replace('<title>', () => `<style>${style}</style>\n    ${described}\n    <title>`)
-          .replace(
-            '</body>',
-            () => `<script>${script}</script>\n    ${sheet.trimStart()}\n  </body>`,
-          );
+          .replace('<title>', () => `<style>${style}</style>${described}<title>`)
+          .replace('</body>', () => `<script>${script}</script>${sheet}</body>`);
       },
     },
   };
@@ -60,17 +55,7 @@ function firstPaint(): Plugin {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [
-    firstPaint(),
-    {
-      name: 'no-preload',
-      // Vite's own helper loads what a file imports beside it. The languages import nothing.
-      transform: (_code, id) =>
-        id.endsWith('vite/preload-helper.js')
-          ? 'export const __vitePreload = (load) => load();'
-          : undefined,
-    },
-  ],
+  plugins: [firstPaint()],
   // Relative addresses: the build can lie under any path of any host.
   base: './',
   build: {

@@ -5,7 +5,7 @@ import { parseListQuery, type Inquiry } from '../../src/contract.ts';
 import { loadLocale } from '../../web/src/locale.ts';
 import { describeCount, isSearching, NOTHING } from '../../web/src/list-state.ts';
 import { addSent, appendOlder, mergeNewest, toInclude } from '../../web/src/pages.ts';
-import { createMatcher, timeBefore } from '../../web/src/search.ts';
+import { createMatcher } from '../../web/src/search.ts';
 
 const locale = await loadLocale('en', ['en-GB']);
 const ID = '01a201e0-1676-7000-8000-00000000000f';
@@ -64,13 +64,6 @@ it.each([
 ])('a search for %j from %j on finds an inquiry: %j', (query, since, expected) => {
   const inquiry = make({ subject: 'Are you open', body: 'two' });
   expect(createMatcher(query, since)(inquiry)).toBe(expected);
-});
-
-it.each([
-  [new Date(2025, 1, 28, 12), 7, 0, new Date(2025, 1, 21, 12)],
-  [new Date(2025, 1, 28, 12), 0, 12, new Date(2024, 1, 28, 12)],
-])('%s is searched back by %i days and %i months of the calendar', (now, days, months, time) => {
-  expect(timeBefore(now, { days, months })).toBe(time.toISOString());
 });
 
 const PART = { query: 'x', page: page('2', '2') };

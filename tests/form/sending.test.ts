@@ -1,10 +1,9 @@
 /** Drafts and sending of the contact form, without a browser. */
 import { describe, expect, it } from 'vitest';
-import { isFailure, type Failure } from '../../web/src/api.ts';
+import type { Failure } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createDrafts, toStore, type Draft } from '../../web/src/drafts.ts';
 import { EMPTY } from '../../web/src/fields.ts';
-import { send } from '../../web/src/outbox.ts';
 import { createSubmission } from '../../web/src/submission.ts';
 
 const createStore = () => {
@@ -79,91 +78,79 @@ const failure = (kind: Failure['kind'], mayBeDone = false): Failure => ({ kind, 
 const LOST = failure('unreachable', true);
 const CONFLICT = failure('conflict', true);
 
-/** A service with these answers, one after the other, and what it was sent. */
-const answering = (answers: readonly (Inquiry | Failure)[]) => {
+/** Sends the draft to a service with these answers, one after the other. @param pending - Of the stored draft. */
+async function submit(answers: readonly (Inquiry | Failure)[], pending?: number) {
+  const drafts = createDrafts(createStore(), createStore(), 'ana');
+  drafts.save({ ...DRAFT, pending });
   const left = [...answers];
   const requests: unknown[] = [];
-  const create: Parameters<typeof send>[0] = async (...request) => {
-    requests.push(request);
-    return left.shift() ?? expect.fail('one request too many');
-  };
-  return { create, requests };
-};
+  const waits: number[] = [];
+  const open = () =>
+    createSubmission(
+      drafts,
+      async (...request) => {
+        requests.push(request);
+        return left.shift() ?? failure('refused');
+      },
+      () => true,
+      async (seconds) => void waits.push(seconds),
+    );
+  const result = await open().send(TEXTS);
+  return { drafts, requests, waits, result, open };
+}
 
-describe('sending', () => {
-  it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
-    ['is done when the service answers', [STORED]],
-    ['sends once more at once after no answer', [LOST, STORED]],
-    ['ends after the second request whose outcome is unknown', [failure('server', true), LOST]],
-    ['sends nothing more offline', [failure('offline', true)]],
-    ['sends nothing more when nothing was sent', [failure('unreachable')]],
-    ['sends nothing more with a used key', [failure('reused')]],
-    [
-      'waits as long as Retry-After says',
-      [{ ...CONFLICT, retryAfter: 3 }, CONFLICT, STORED],
-      [3, 1],
-    ],
-    ['gives up after waiting five times', Array<Failure>(6).fill(CONFLICT), [1, 1, 1, 1, 1]],
-  ])('%s, each time with the same request and key', async (_, answers, expected = []) => {
-    const { create, requests } = answering(answers);
-    const waits: number[] = [];
-    const result = await send(create, TEXTS, 'k', false, async (wait) => void waits.push(wait));
-    expect([result, waits]).toEqual([answers.at(-1), expected]);
-    expect(requests).toEqual(answers.map(() => [TEXTS, 'k']));
-  });
-
-  it.each<[kind: Failure['kind'], mayBeDone: boolean]>([
-    ['signed-out', true],
-    ['busy', true],
-    ['too-large', false],
-    ['refused', false],
-    ['limit', false],
-    ['reused', false],
-  ])('may have been done after an unknown outcome and then %s: %j', async (kind, mayBeDone) => {
-    for (const [before, isRetry] of [
-      [[LOST], false],
-      [[CONFLICT], false],
-      [[], true],
-    ] as const) {
-      const { create } = answering([...before, failure(kind)]);
-      const result = await send(create, TEXTS, 'k', isRetry, async () => undefined);
-      expect(result).toEqual({ kind, mayBeDone });
-    }
-  });
+it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
+  ['is done when the service answers', [STORED]],
+  ['goes on at once after no answer', [LOST, STORED]],
+  ['ends after the second request whose outcome is unknown', [failure('server', true), LOST]],
+  ['ends offline', [failure('offline', true)]],
+  ['ends when nothing was sent', [failure('unreachable')]],
+  ['ends with a used key', [failure('reused')]],
+  ['waits as long as Retry-After says', [{ ...CONFLICT, retryAfter: 3 }, CONFLICT, STORED], [3, 1]],
+  ['ends after waiting five times', Array<Failure>(6).fill(CONFLICT), [1, 1, 1, 1, 1]],
+])('sending %s, each time with the same request and key', async (_, answers, expected = []) => {
+  const { result, requests, waits } = await submit(answers);
+  expect([result, waits]).toEqual([answers.at(-1), expected]);
+  expect(requests).toEqual(answers.map(() => [TEXTS, 'k']));
 });
 
-describe('a submission', () => {
-  /** The form's draft in a new tab, after the service has given these answers. */
-  const reopen = async (...answers: Failure[]) => {
-    const drafts = createDrafts(createStore(), createStore(), 'ana');
-    const begin = () => createSubmission(drafts, answering(answers).create, () => true);
-    const first = begin();
-    first.keep(TEXTS);
-    expect(isFailure(await first.send(TEXTS))).toBe(true);
-    return { ...begin(), drafts, first, begin };
-  };
+it.each<[kind: Failure['kind'], mayBeDone: boolean]>([
+  ['signed-out', true],
+  ['busy', true],
+  ['too-large', false],
+  ['refused', false],
+  ['limit', false],
+  ['reused', false],
+])('after an unknown outcome and then %s, it may have been done: %j', async (kind, mayBeDone) => {
+  for (const { result } of [
+    await submit([LOST, failure(kind)]),
+    await submit([CONFLICT, failure(kind)]),
+    await submit([failure(kind)], Date.now()),
+  ]) {
+    expect(result).toEqual({ kind, mayBeDone });
+  }
+});
 
-  it.each([
-    [[LOST, LOST], { isUnsure: true, isReady: false }],
-    [[failure('signed-out')], { isUnsure: false, isReady: true }],
-    [[failure('limit')], { isUnsure: false, isReady: false }],
-  ])('goes on after a reload where it was: after %j', async (answers, expected) => {
-    const { first, texts, key, isUnsure, isReady } = await reopen(...answers);
-    expect(texts).toEqual(TEXTS);
-    expect(key()).toBe(first.key());
-    expect({ isUnsure: isUnsure(), isReady: isReady() }).toEqual(expected);
-  });
+it.each([
+  [[LOST, LOST], true, false],
+  [[failure('signed-out')], false, true],
+  [[failure('limit')], false, false],
+])(
+  'after %j and a reload, a draft may have arrived: %j, or is ready: %j',
+  async (answers, ...is) => {
+    const { texts, key, isUnsure, isReady, expiredAttempt } = (await submit(answers)).open();
+    expect([texts, key(), isUnsure(), isReady()]).toEqual([TEXTS, 'k', ...is]);
+    expect(expiredAttempt()).toBeUndefined();
+  },
+);
 
-  it('has one key until it is emptied, and says when the service has forgotten that', async () => {
-    const { keep, key, expiredAttempt, drafts, begin } = await reopen(LOST, LOST);
-    const before = key();
-    keep({ ...TEXTS, body: 'c' });
-    expect([key(), expiredAttempt()]).toEqual([before, undefined]);
-    drafts.save({ ...DRAFT, pending: 1 });
-    const old = begin();
-    expect([old.key(), old.expiredAttempt()]).toEqual(['k', 1]);
-    old.edit();
-    old.keep(EMPTY);
-    expect(old.key()).not.toBe('k');
-  });
+it('a draft has one key until it is emptied, and says when the service has forgotten that', async () => {
+  const { drafts, open } = await submit([LOST, LOST]);
+  drafts.save({ ...DRAFT, pending: 1 });
+  const { keep, key, expiredAttempt, edit } = open();
+  keep({ ...TEXTS, body: 'c' });
+  expect([key(), expiredAttempt()]).toEqual(['k', 1]);
+  edit();
+  keep(EMPTY);
+  expect(key()).not.toBe('k');
 });

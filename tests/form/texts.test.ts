@@ -10,19 +10,13 @@ import { toggleTopic } from '../../web/src/subject.ts';
 
 const EN = await loadLocale('en', ['de', 'en-GB']);
 
-it.each([
-  ['', 0],
-  ['€', 3],
-  ['🎂', 8],
-  ['\ud800', 3],
-])('an inquiry with the subject %j has %i bytes of UTF-8', (subject, bytes) => {
-  expect(sizeOf({ subject, body: subject === '🎂' ? '🎂' : '' })).toBe(bytes);
+it('the size of an inquiry is that of its texts in bytes of UTF-8', () => {
+  expect(sizeOf({ subject: '€', body: '🎂\ud800' })).toBe(10);
 });
 
 it.each([
   [ITEM_LIMIT * 0.8 - 1, ''],
   [ITEM_LIMIT * 0.8, '320 kB of 400 kB'],
-  [ITEM_LIMIT, '400 kB of 400 kB'],
   [ITEM_LIMIT + 1, 'Too long by 1 byte. Please shorten your message.'],
   [ITEM_LIMIT + 1023, 'Too long by 1,023 bytes. Please shorten your message.'],
   [ITEM_LIMIT + 1025, 'Too long by 1.1 kB. Please shorten your message.'],
@@ -33,11 +27,9 @@ it.each([
 
 it.each([
   ['', 'Delivery', 'Delivery'],
-  ['  ', 'Delivery', 'Delivery'],
   ['Billing', 'Delivery', 'Delivery'],
   ['Delivery', 'Delivery', ''],
   ['my text', 'Delivery', 'Delivery: my text'],
-  ['Delivery: my text', 'Billing', 'Billing: my text'],
   ['Delivery: my text', 'Delivery', 'my text'],
   ['Billing: refund', 'Delivery', 'Delivery'],
   ['Deliveryman', 'Billing', 'Billing: Deliveryman'],
@@ -54,7 +46,6 @@ it.each([
   ['a👩‍👩‍👧b', 4, 'a'],
   ['a👩‍👩‍👧b', 8, 'a'],
   ['ae\u0301b', 2, 'a'],
-  ['abc', 3, 'abc'],
 ])(
   'the beginning of %j with at most %i units, %j, ends before a character that it would cut',
   (text, length, beginning) => {
@@ -66,7 +57,6 @@ it.each([
   ['', 'ltr'],
   ['123 !? 🎂', 'ltr'],
   ['123 שלום', 'rtl'],
-  ['abc مرحبا', 'ltr'],
   ['\u202Eabc', 'ltr'],
 ])('the direction of the text %j is %s, by its first letter', (text, direction) => {
   expect(directionOf(text)).toBe(direction);
@@ -84,11 +74,6 @@ it.each<[failure: Partial<Failure>, title: string, text: string]>([
     { kind: 'refused', message: 'Because.' },
     'The service didn’t accept this',
     `${KEPT} \u2068Because.\u2069`,
-  ],
-  [
-    { kind: 'limit', retryAfter: 60 },
-    'You’ve reached the hourly limit',
-    `${KEPT} You can send it at 14:06.`,
   ],
   [
     { kind: 'limit', retryAfter: 61 },

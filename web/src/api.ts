@@ -12,12 +12,13 @@ export interface Failure {
     | 'limit' // the user has sent as many inquiries as the service takes in an hour
     | 'conflict' // a request with the same key is being processed
     | 'reused' // the key was used for an inquiry with another subject or body
-    | 'refused' // `message` says why
+    | 'refused' // the message says why
     | 'offline' // the browser has no network
     | 'unreachable' // no response, or none in time
     | 'server'; // the service failed
   /** Whether the request may have succeeded: the response was lost, or the service failed half-way. */
   readonly mayBeDone: boolean;
+  /** Of the service. */
   readonly message?: string;
   /** Seconds after which the request can be sent again. */
   readonly retryAfter?: number;
@@ -41,6 +42,14 @@ const FIRST_PAGE_WAIT = 1_000;
 /** Inquiries of the first page. Each further page is twice as large, up to what the service allows. */
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
+/** What a status says; another one from 400 to 499 is a refusal. */
+const KINDS: Readonly<Partial<Record<number, Failure['kind']>>> = {
+  401: 'signed-out',
+  409: 'conflict',
+  413: 'too-large',
+  422: 'reused',
+  429: 'busy',
+};
 
 export function isFailure(value: object): value is Failure {
   return 'kind' in value && 'mayBeDone' in value;
@@ -48,12 +57,14 @@ export function isFailure(value: object): value is Failure {
 
 /** @param baseUrl - Without `/inquiries` and without a slash at the end. */
 export function createApi(baseUrl: string, session: Session, isOnline: () => boolean) {
-  /** Sends a request of either method; resolves to the response when it has the status of success. */
+  /** Resolves to the response when it has the status of success. */
   const send = async (
     success: number,
     query: string,
-    inquiry?: contract.CreateInquiryRequest,
-    own: Readonly<Record<string, string>> = {},
+    {
+      headers = {},
+      ...request
+    }: { headers?: Record<string, string>; method?: string; body?: string } = {},
   ): Promise<{ readonly json: unknown; readonly link: string | null } | Failure> => {
     let token: string | undefined;
     let mayBeDone = false;
@@ -62,24 +73,18 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       mayBeDone = false;
       token = await session.token(token);
       mayBeDone = true;
-      const headers = { Authorization: `Bearer ${token}` };
-      if (inquiry === undefined) return fetch(baseUrl + PATH + query, { headers, signal });
-      return fetch(baseUrl + PATH, {
-        method: 'POST',
-        headers: { ...headers, ...own, 'Content-Type': 'application/json' },
-        body: JSON.stringify(inquiry),
-        signal,
-      });
+      headers['Authorization'] = `Bearer ${token}`;
+      return fetch(baseUrl + PATH + query, { ...request, headers, signal });
     };
     try {
       let response = await attempt();
       // 401: the request was not processed, so it can be sent again.
       if (response.status === 401) response = await attempt();
       const json = parseJson(await response.text());
-      if (response.status !== success || json === undefined) {
-        return toFailure(response.status, json, response.headers.get('Retry-After'));
+      if (response.status === success && json !== undefined) {
+        return { json, link: response.headers.get('Link') };
       }
-      return { json, link: response.headers.get('Link') };
+      return toFailure(response.status, json, response.headers.get('Retry-After') ?? '');
     } catch (error) {
       if (error instanceof SignedOut) return { kind: 'signed-out', mayBeDone: false };
       return { kind: isOnline() ? 'unreachable' : 'offline', mayBeDone };
@@ -93,7 +98,7 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       if (isFailure(answer)) return answer;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
       const { inquiries } = answer.json as contract.InquiryListResponse;
-      return { inquiries, next: parseNext(answer.link) };
+      return { inquiries, next: parseNext(answer.link ?? '') };
     },
     /**
      * @param key - Of the requests with this key, the service stores one: all resolve to the same inquiry.
@@ -104,12 +109,18 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       key: string,
       language: string,
     ): Promise<contract.Inquiry | Failure> {
-      const own = { 'Idempotency-Key': key, 'Accept-Language': language };
-      const answer = await send(201, '', request, own);
+      const answer = await send(201, '', {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          'Idempotency-Key': key,
+          'Accept-Language': language,
+        },
+        body: JSON.stringify(request),
+      });
       if (isFailure(answer)) return answer;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
-      const { inquiry } = answer.json as contract.CreateInquiryResponse;
-      return inquiry;
+      return (answer.json as contract.CreateInquiryResponse).inquiry;
     },
   };
 }
@@ -135,8 +146,8 @@ export async function withFirstPage(api: Api): Promise<Api> {
  * The query of the Link with the relation `next` (RFC 8288), which the service sends as
  * `<?before=…&limit=…>; rel="next"`, with a higher limit.
  */
-function parseNext(link: string | null): string | undefined {
-  const [, query] = /<(\?[^>]*)>; *rel="?next\b/.exec(link ?? '') ?? [];
+function parseNext(link: string): string | undefined {
+  const [, query] = /<(\?[^>]*)>; *rel="?next\b/.exec(link) ?? [];
   return query?.replace(
     /\blimit=(\d+)/,
     (_, limit) => `limit=${Math.min(MAX_PAGE_SIZE, 2 * Number(limit))}`,
@@ -144,16 +155,13 @@ function parseNext(link: string | null): string | undefined {
 }
 
 /** @param header - Retry-After in seconds, as the service sends it; a date (of a proxy) is not read. */
-function toFailure(status: number, json: unknown, header: string | null): Failure {
-  const later = /^\d{1,5}$/.test(header ?? '') && { retryAfter: Number(header) };
-  if (status === 401) return { kind: 'signed-out', mayBeDone: false };
-  if (status === 409) return { kind: 'conflict', mayBeDone: true, ...later };
-  if (status === 413) return { kind: 'too-large', mayBeDone: false };
-  if (status === 422) return { kind: 'reused', mayBeDone: false };
-  // The gateway's own 429 has no Retry-After.
-  if (status === 429) return { kind: later ? 'limit' : 'busy', mayBeDone: false, ...later };
-  // An unexpected success comes from a proxy, or its body was cut off.
-  if (status >= 500 || status < 400) return { kind: 'server', mayBeDone: true };
+function toFailure(status: number, json: unknown, header: string): Failure {
   const { message } = toRecord(json);
-  return { kind: 'refused', mayBeDone: false, ...(isText(message) && { message }) };
+  const later = /^\d{1,5}$/.test(header) && { retryAfter: Number(header) };
+  // The gateway's own 429 has no Retry-After.
+  const limit = status === 429 && later ? 'limit' : undefined;
+  // An unexpected success comes from a proxy, or its body was cut off.
+  const kind = limit ?? KINDS[status] ?? (status >= 400 && status < 500 ? 'refused' : 'server');
+  const mayBeDone = kind === 'conflict' || kind === 'server';
+  return { kind, mayBeDone, ...later, ...(isText(message) && { message }) };
 }

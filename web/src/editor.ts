@@ -2,7 +2,7 @@
 import { inLanguage } from '../../src/languages.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/mailbox.ts';
-import { div, h } from '../ui/dom.ts';
+import { div, h, p } from '../ui/dom.ts';
 import { directionOf } from '../ui/format.ts';
 import { isolate } from './bidi.ts';
 import { CONTROLS, fieldNames, mapFields, sizeOf, type Texts } from './fields.ts';
@@ -84,7 +84,7 @@ function createFields({ user, locale, branding }: EditorParts) {
     'div',
     {},
     h('h1', { id: 'form-title' }, strings.title),
-    h('p', { class: 'lead' }, lead),
+    p('lead', lead),
     toMailbox(user.email) === undefined ? div('notice', h('p', {}, noMail)) : undefined,
     topics?.element,
     ...fields,

@@ -4,7 +4,7 @@
  */
 import { createApi, withFirstPage } from './api.ts';
 import { BRANDING, ConfigError, readColor, readUrl, refuseAs, type Branding } from './config.ts';
-import { button, div, h } from '../ui/dom.ts';
+import { button, div, h, p } from '../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
 import firstPaint from '../ui/first-paint.css?inline';
@@ -170,7 +170,7 @@ export class InquiryForm extends HTMLElement {
     if (locale.status === 'rejected') {
       report(locale.reason);
       // What is shown stays usable, in its language.
-      if (this.#madeFrom === '') this.#show('', h('p', { class: 'view' }, NOT_LOADED));
+      if (this.#madeFrom === '') this.#show('', p('view', NOT_LOADED));
     } else if (found.status === 'rejected') {
       this.#showProblem(locale.value, found.reason);
     } else {
@@ -263,7 +263,7 @@ export class InquiryForm extends HTMLElement {
   #showMessage({ language, direction }: Locale, message: Message, action?: HTMLElement): void {
     const madeFrom = JSON.stringify([language, message]);
     if (madeFrom === this.#madeFrom) return;
-    const lead = h('p', { class: 'lead' }, message.text);
+    const lead = p('lead', message.text);
     const card = div('card message', h('h1', {}, message.title), lead, action);
     this.#show(madeFrom, h('div', { class: 'view', lang: language, dir: direction }, card));
   }

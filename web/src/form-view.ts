@@ -1,11 +1,12 @@
 /** The elements of the form, and how they show its state. */
 import type { Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { div, h, notice, setBusy } from '../ui/dom.ts';
+import { div, h, live, notice, p, setBusy } from '../ui/dom.ts';
 import { arrange } from './days.ts';
 import type { Drafts } from './drafts.ts';
 import { createEditor } from './editor.ts';
 import { hasText } from './fields.ts';
+import type { Message } from './languages/strings.ts';
 import { createSubmission } from './submission.ts';
 import type { ViewParts } from './view-parts.ts';
 
@@ -43,10 +44,10 @@ export function createFormView(parts: FormParts) {
   );
   const editor = createEditor(parts, submission.texts);
   const place = div('');
-  const alert = h('div', { class: 'live', role: 'alert' });
-  const status = h('div', { class: 'live', role: 'status' });
+  const alert = live('alert');
+  const status = live('status');
   const submit = h('button', { class: 'primary', type: 'submit' });
-  const keptNote = h('p', { class: 'kept' });
+  const keptNote = p('kept');
   const actions = div('actions', submit, keptNote);
   const attributes = { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true };
   const state: FormState = { isSending: false, isLimited: false, isKept: true };
@@ -96,13 +97,13 @@ export function keep(form: Form): void {
   update(form, { isKept: form.submission.keep(form.editor.read()) });
 }
 
-/** Says something in one of the two regions, and nothing else. */
-export function show({ alert, status }: Form, region: HTMLElement, ...content: Node[]): void {
+/** Shows something in the region for the status, and nothing else. */
+export function show({ alert, status }: Form, ...content: readonly Node[]): void {
   alert.replaceChildren();
-  status.replaceChildren();
-  region.replaceChildren(...content);
+  status.replaceChildren(...content);
 }
 
+export const tell = (form: Form, message: Message): void => show(form, notice('plain', message));
+
 /** Says something to users of a screen reader. */
-export const say = (form: Form, text: string): void =>
-  show(form, form.status, h('p', { class: 'sr' }, text));
+export const say = (form: Form, text: string): void => show(form, p('sr', text));

@@ -1,9 +1,19 @@
 /** The form: what the user, the browser and the service do to it. */
 import { isFailure, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { ask, button, h, notice } from '../ui/dom.ts';
+import { ask, button, notice } from '../ui/dom.ts';
 import { EMPTY, hasText, isSame } from './fields.ts';
-import { createFormView, keep, say, show, update, type Form, type FormParts } from './form-view.ts';
+import {
+  createFormView,
+  keep,
+  say,
+  show,
+  tell,
+  update,
+  type Form,
+  type FormParts,
+} from './form-view.ts';
+import type { Message } from './languages/strings.ts';
 import { describeOldAttempt, describeSendFailure } from './messages.ts';
 import { sentPanel } from './sent.ts';
 
@@ -12,7 +22,7 @@ const SLOW_AFTER = 6_000;
 
 export function createForm(parts: FormParts) {
   const form = createFormView(parts);
-  const { element, submission, status, editor, state } = form;
+  const { element, submission, editor, state } = form;
   listen(form);
   keep(form);
   showConnection(form);
@@ -29,13 +39,13 @@ export function createForm(parts: FormParts) {
       if (state.failure?.kind !== 'signed-out') state.failure = undefined;
       empty(form);
       const { title, elsewhere: text } = parts.locale.strings.sent;
-      show(form, status, notice('plain', { title, text }));
+      tell(form, { title, text });
     },
     /** Finishes sending after a reload or sign-in during sending. */
     async resume(): Promise<void> {
       if (submission.isUnsure()) return transmit(form);
       if (!submission.isReady()) return;
-      show(form, status, readyNotice(form));
+      tell(form, describeReady(form));
       form.submit.focus();
     },
   };
@@ -71,7 +81,7 @@ function onInput(form: Form): void {
   submission.edit();
   if (state.failure?.kind === 'too-large') {
     update(form, { failure: undefined });
-    show(form, status);
+    show(form);
   }
   if (!offlineHint.isConnected) status.replaceChildren();
   keep(form);
@@ -107,18 +117,19 @@ async function submit(form: Form): Promise<void> {
 
 /** Sends the texts, or repeats an attempt whose outcome is unknown. */
 async function transmit(form: Form): Promise<void> {
-  const { submission, status, locale } = form;
+  const { submission, locale } = form;
   const { sending, slow } = locale.strings.form;
+  form.state.failure = undefined;
   const triedAt = submission.expiredAttempt();
   if (triedAt !== undefined) {
     submission.renew();
     keep(form);
-    show(form, status, notice('plain', describeOldAttempt(locale, triedAt)));
+    tell(form, describeOldAttempt(locale, triedAt));
     return form.refreshList();
   }
-  update(form, { failure: undefined, isSending: true });
+  update(form, { isSending: true });
   say(form, sending);
-  const timer = setTimeout(() => show(form, status, h('p', { class: 'note' }, slow)), SLOW_AFTER);
+  const timer = setTimeout(() => tell(form, { title: slow }), SLOW_AFTER);
   const result = await submission.send(form.editor.read());
   clearTimeout(timer);
   update(form, { isSending: false });
@@ -129,9 +140,9 @@ async function transmit(form: Form): Promise<void> {
 
 /** The key names another version of the draft, which was sent before the last edit or from another tab. */
 async function askAboutVersions(form: Form): Promise<void> {
-  const { element, status, editor, submission, locale } = form;
+  const { element, editor, submission, locale } = form;
   const { ask: questions, failures } = locale.strings;
-  show(form, status);
+  show(form);
   form.refreshList();
   const answer = await ask(element, { title: failures.reused, text: failures.textKept }, [
     ['send', questions.sendVersion],
@@ -143,20 +154,18 @@ async function askAboutVersions(form: Form): Promise<void> {
 }
 
 function finish(form: Form, inquiry: Inquiry): void {
-  const { status, element, submission, locale } = form;
+  const { element, submission, locale } = form;
   const key = submission.key();
   empty(form);
   form.onSent(inquiry, key);
-  const { activeElement } = document;
-  const isElsewhere =
-    activeElement !== null && activeElement !== document.body && !element.matches(':focus-within');
+  const isElsewhere = document.activeElement !== document.body && !element.matches(':focus-within');
   const { element: panel, title } = sentPanel(
     inquiry,
     form,
     () => writeAnother(form),
     (text) => say(form, text),
   );
-  show(form, status);
+  show(form);
   update(form, { panel });
   // Focusing the title announces it. A user who has moved on to something else keeps the focus.
   if (isElsewhere) return say(form, locale.strings.sent.title);
@@ -167,44 +176,45 @@ function finish(form: Form, inquiry: Inquiry): void {
 }
 
 function fail(form: Form, failure: Failure): void {
-  const { alert, status, locale } = form;
+  const { alert, locale, submit: control } = form;
   update(form, { failure, isLimited: failure.kind === 'limit' });
-  show(form, alert, notice('bad', describeSendFailure(locale, failure, Date.now())));
+  show(form);
+  alert.append(notice('bad', describeSendFailure(locale, failure, Date.now())));
   if (failure.kind === 'limit') {
     setTimeout(
       () => {
         update(form, { isLimited: false });
-        if (form.state.failure === failure) show(form, status, readyNotice(form));
+        if (form.state.failure === failure) tell(form, describeReady(form));
       },
       (failure.retryAfter ?? 0) * 1_000,
     );
   }
   form.onFailed?.(failure);
   // The message may have moved the button out of view.
-  form.submit.scrollIntoView({ block: 'nearest' });
+  control.scrollIntoView({ block: 'nearest' });
   // The connection may be back already.
   showConnection(form);
 }
 
 /** Says that the browser is offline, or, after a failure for that reason, that it is online again. */
 function showConnection(form: Form): void {
-  const { state, alert, status, offlineHint, locale } = form;
+  const { state, alert, offlineHint, locale } = form;
   const { isSending, panel, failure } = state;
   if (isSending || panel !== undefined) return;
   if (!navigator.onLine) {
-    if (!alert.hasChildNodes()) show(form, status, offlineHint);
+    if (!alert.hasChildNodes()) show(form, offlineHint);
     return;
   }
   offlineHint.remove();
   if (failure?.kind !== 'offline') return;
   update(form, { failure: undefined });
   const { text } = describeSendFailure(locale, failure, Date.now());
-  show(form, status, notice('plain', { title: locale.strings.form.connected, text }));
+  tell(form, { title: locale.strings.form.connected, text });
 }
 
 function writeAnother(form: Form): void {
   if (form.state.panel === undefined) return;
-  show(form, form.status);
+  show(form);
   update(form, { panel: undefined });
   form.editor.focusFirst();
   showConnection(form);
@@ -217,9 +227,8 @@ function empty(form: Form): void {
   keep(form);
 }
 
-/** Says that the text waits for the user. */
-function readyNotice({ locale }: Form): HTMLElement {
+/** The text waits for the user. */
+function describeReady({ locale }: Form): Message {
   const { form, failures } = locale.strings;
-  const text = locale.join(failures.nothingSent, failures.textKept);
-  return notice('plain', { title: form.ready, text });
+  return { title: form.ready, text: locale.join(failures.nothingSent, failures.textKept) };
 }

@@ -2,7 +2,7 @@
 import { isFailure, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { INQUIRY_ID } from '../../src/limits.ts';
-import { button, div, h, notice } from '../ui/dom.ts';
+import { button, div, h, live, notice, p } from '../ui/dom.ts';
 import { arrange, createDays } from './days.ts';
 import { fold } from './item.ts';
 import { createItems } from './items.ts';
@@ -50,9 +50,9 @@ export function createList(parts: ListParts) {
     refresh: async () => refresh(list),
     show: async (id: string) => show(list, id),
     /** Shows an inquiry that has just been sent. */
-    async add(inquiry: Inquiry): Promise<void> {
+    add(inquiry: Inquiry): void {
       list.pages.add(inquiry);
-      await update(list);
+      update(list);
       mark(list, inquiry.id);
     },
   };
@@ -62,62 +62,49 @@ export function createList(parts: ListParts) {
 function createElements({ user, locale, branding }: ListParts, get: () => List) {
   const { list: strings } = locale.strings;
   const status = h('p', { class: 'sr', role: 'status' });
-  const count = h('p', { class: 'count' });
-  const search = createSearchBar(locale, () => void searchAgain(get()));
-  const alert = h('div', { class: 'live', role: 'alert' });
+  const count = p('count');
+  const search = createSearchBar(locale, () => {
+    update(get());
+    get().say('');
+    goOn(get());
+  });
+  const alert = live('alert');
   const place = div('place');
-  const note = h('p', { class: 'note' });
-  const trouble = h('div', { class: 'live', role: 'alert' });
+  const note = p('note');
+  const trouble = live('alert');
   const moreButton = button(strings.more, { class: 'more', hidden: true }, async () => more(get()));
-  const nearEnd = new IntersectionObserver(
-    (entries) => {
-      const { isCut } = get().state;
-      if (entries.at(-1)?.isIntersecting === true && !moreButton.hidden && !isCut) void more(get());
-    },
-    { rootMargin: NEAR },
-  );
-  const noMatch = h('p');
+  const observe = (entries: readonly IntersectionObserverEntry[]): void => {
+    const isLoadable = !moreButton.hidden && !get().state.isCut;
+    if (isLoadable && entries.at(-1)?.isIntersecting === true) void more(get());
+  };
   const clear = button(strings.clear, {}, () => {
     search.clear();
     search.focus();
   });
+  const noMatch = h('p');
   const title = div('list-title', h('h2', { id: 'list-title' }, strings.title), count);
-  const refreshButton = button(
-    strings.refresh,
-    { class: 'quiet' },
-    async () => void (await refresh(get(), true)),
-  );
+  const renew = button(strings.refresh, { class: 'quiet' }, async () => refresh(get(), true));
   // The form says when no mail can go to the address.
   const answers = describeAnswer(user, branding, locale);
-  const element = h(
-    'section',
-    { class: 'list', 'aria-labelledby': 'list-title' },
-    div('list-head', title, refreshButton),
-    h('p', { class: 'hint' }, answers && locale.join(strings.answers, answers)),
-    search.element,
-    status,
-    alert,
-    place,
-    note,
-    trouble,
-    moreButton,
-  );
-  /** Announces what happened. */
-  const say = (text: string): void => void (status.textContent = text);
-  const empty = div('empty', noMatch, clear);
+  const hint = p('hint', answers && locale.join(strings.answers, answers));
+  const element = h('section', { class: 'list', 'aria-labelledby': 'list-title' });
+  element.append(div('list-head', title, renew), hint, search.element, status, alert);
+  element.append(place, note, trouble, moreButton);
   return {
     element,
     count,
     search,
-    say,
+    /** Announces what happened. */
+    say: (text: string): void => void (status.textContent = text),
     alert,
     place,
     note,
+    /** Says why older inquiries could not be loaded. */
     trouble,
     moreButton,
-    nearEnd,
+    nearEnd: new IntersectionObserver(observe, { rootMargin: NEAR }),
     noMatch,
-    empty,
+    empty: div('empty', noMatch, clear),
   };
 }
 
@@ -142,34 +129,34 @@ function render(list: List): void {
 }
 
 /** Shows the inquiries that are loaded and match. */
-async function update(list: List): Promise<void> {
+function update(list: List): void {
   const { pages, items, search, trouble } = list;
   const { page, linked } = pages.state;
   const { query, since } = search.read();
-  const visible = await items.select(pages.all(), query, since);
-  if (page === undefined || visible === undefined) return;
+  if (page === undefined) return;
+  const visible = items.select(pages.all(), query, since);
   list.state = { page, linked, query, since, visible, isCut: trouble.hasChildNodes() };
   render(list);
 }
 
-/** Loads something and shows it, or says in a region why that failed. @returns Whether it was loaded. */
-async function load(
+/** Loads something and shows it, or says in a region why that failed. Never rejects. */
+async function load<Result extends object>(
   list: List,
   region: HTMLElement,
-  request: () => Promise<object | undefined>,
-  again: () => Promise<unknown>,
-): Promise<boolean> {
+  request: () => Promise<Result | Failure | undefined>,
+  again: () => Promise<void>,
+): Promise<Result | undefined> {
   region.replaceChildren();
   const result = await request();
-  const failure = result !== undefined && isFailure(result) ? result : undefined;
   region.replaceChildren();
-  if (failure !== undefined) {
-    region.append(explain(list, failure, again));
+  const hasFailed = result !== undefined && isFailure(result);
+  if (hasFailed) {
+    region.append(explain(list, result, again));
     list.element.hidden = false;
     if (list.pages.state.page === undefined) list.place.replaceChildren();
   }
-  await update(list);
-  return failure === undefined;
+  update(list);
+  return hasFailed ? undefined : result;
 }
 
 /** The message about a failure, with a way to go on. Tries again when the browser is online again. */
@@ -191,50 +178,44 @@ function explain(
   return message;
 }
 
-/** Loads the newest page. @returns Whether it was loaded; never rejects. */
+/** Loads the newest page. */
 async function refresh(
   list: List,
   isAsked = false,
-  again: () => Promise<unknown> = async () => refresh(list, true),
-): Promise<boolean> {
+  again = async () => refresh(list, true),
+): Promise<void> {
   const { place, say, pages, alert } = list;
   const { page, list: strings } = list.locale.strings;
   if (pages.state.page === undefined) {
-    place.replaceChildren(h('p', { class: 'note' }, page.wait));
+    place.replaceChildren(p('note', page.wait));
     say(page.wait);
   }
-  const isLoaded = await load(list, alert, async () => pages.reload(), again);
-  say(isLoaded && isAsked ? strings.updated : '');
-  return isLoaded;
+  const loaded = await load(list, alert, async () => pages.reload(), again);
+  say(loaded !== undefined && isAsked ? strings.updated : '');
 }
 
 /** Loads older inquiries. */
 async function more(list: List): Promise<void> {
-  list.loading ??= loadOlder(list);
+  list.loading ??= loadOlder(list).finally(() => {
+    list.loading = undefined;
+    goOn(list);
+  });
   return list.loading;
 }
 
 async function loadOlder(list: List): Promise<void> {
   const { pages, moreButton, trouble, items } = list;
-  let first: Inquiry | undefined;
-  const request = async () => {
-    const older = await pages.loadOlder();
-    // The button may be gone afterwards.
-    if (older && 'inquiries' in older && moreButton.matches(':focus')) [first] = older.inquiries;
-    return older;
-  };
-  const isLoaded = await load(list, trouble, request, async () => more(list));
-  list.loading = undefined;
-  if (first !== undefined) items.get(first.id)?.title.focus();
-  if (isLoaded) list.say(list.locale.strings.list.updated);
-  goOn(list);
-}
-
-/** Shows what a changed search finds. */
-async function searchAgain(list: List): Promise<void> {
-  await update(list);
-  list.say('');
-  goOn(list);
+  let hadFocus = false;
+  const request = async () =>
+    pages.loadOlder().finally(() => {
+      // The button may be gone afterwards.
+      hadFocus = moreButton.matches(':focus');
+    });
+  const older = await load(list, trouble, request, async () => more(list));
+  if (older === undefined) return;
+  list.say(list.locale.strings.list.updated);
+  const [first] = older.inquiries;
+  if (hadFocus && first !== undefined) items.get(first.id)?.title.focus();
 }
 
 /** Says what a search has found, and goes on with it until all inquiries that can match are loaded. */
@@ -245,22 +226,24 @@ function goOn(list: List): void {
   if (isSearching(state)) void more(list);
 }
 
-/** Unfolds an inquiry and moves the focus there; loads it when needed. Ignores what is not an id. Never rejects. */
+/** Unfolds an inquiry and moves the focus there; loads it when needed. Ignores what is not an id. */
 async function show(list: List, fragment: string): Promise<void> {
   const { pages, items, search, alert } = list;
   const id = fragment.toLowerCase();
   const again = async () => show(list, fragment);
-  if (pages.state.page === undefined && !(await refresh(list, false, again))) return;
-  if (!INQUIRY_ID.test(id)) return;
+  if (pages.state.page === undefined) await refresh(list, false, again);
+  if (pages.state.page === undefined || !INQUIRY_ID.test(id)) return;
   if (isFiltered(list.state)) search.clear();
-  if (!(await load(list, alert, async () => pages.include(id), again))) return;
+  if ((await load(list, alert, async () => pages.include(id), again)) === undefined) return;
   mark(list, id);
   const item = items.get(id);
-  if (item !== undefined) fold(item, false);
-  item?.title.focus();
-  if (pages.has(id)) return;
-  alert.append(notice('plain', { title: list.locale.strings.list.notFound }));
-  list.element.hidden = false;
+  if (item === undefined) {
+    alert.append(notice('plain', { title: list.locale.strings.list.notFound }));
+    list.element.hidden = false;
+  } else {
+    fold(item, false);
+    item.title.focus();
+  }
 }
 
 function mark(list: List, id: string): void {

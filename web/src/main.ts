@@ -65,7 +65,7 @@ function openApi({ config, signedIn: { session } }: Page): Promise<Api> | undefi
 function endSession(page: Page): void {
   // The browser asks before it reloads a page with text that is kept nowhere.
   if (page.locale === undefined || page.view?.wouldLose() === true) return location.reload();
-  page.signedIn = { session: undefined, reason: 'signedOut' };
+  page.signedIn = { reason: 'signedOut' };
   void show(page, page.locale);
 }
 
@@ -84,7 +84,7 @@ async function show(page: Page, locale: Locale): Promise<void> {
   showSurroundings(page, locale);
   if (session === undefined || api === undefined) {
     const lead = config.introduction && inLanguage(config.introduction, locale.language);
-    put('#account');
+    put('.account');
     return put('main', signedOutPage(locale, reason, signIn.redirect, lead));
   }
   const { user } = session;
@@ -101,7 +101,7 @@ async function show(page: Page, locale: Locale): Promise<void> {
   page.view = view;
   page.linked = '';
   put(
-    '#account',
+    '.account',
     h('span', { class: 'email', dir: 'auto', title: user.email }, user.email),
     button(locale.strings.session.signOut, { class: 'quiet' }, async () => {
       const answer = await askToLeave(view, locale);
@@ -136,10 +136,10 @@ function showSurroundings(page: Page, { language, direction, strings }: Locale):
   });
   put('#links', ...links);
   put('#menu-button', menu);
-  const hadFocus = document.querySelector('#language :focus') !== null;
+  const hadFocus = document.querySelector('.language :focus') !== null;
   if (languages.length < 2) return;
   const select = languageMenu(page, language, strings.page.language);
-  put('#language', select);
+  put('.language', select);
   if (hadFocus) select.focus();
 }
 

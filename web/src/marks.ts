@@ -8,7 +8,7 @@ const SEEN = 100;
 const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
 if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
-/** Marks what a query finds in an item, or nothing, and unfolds the item while it hides that or is the only one. */
+/** Marks what a query finds in an item, or nothing, and unfolds the item while it hides that. @param isOnly - Whether no other item matches: it is unfolded, too. */
 export function showHits(item: Item, query: string, isOnly: boolean): void {
   const { title, text } = item;
   const { subject, body } = item.inquiry;
@@ -22,7 +22,9 @@ export function showHits(item: Item, query: string, isOnly: boolean): void {
     highlight?.add(range);
     return range;
   });
-  const isSeen = !isOnly && hits.every(([first]) => first === undefined || first[1] <= SEEN);
+  const isSeen =
+    hits.length === 0 ||
+    (!isOnly && hits.every(([first]) => first === undefined || first[1] <= SEEN));
   if (isSeen && item.wasOpened) fold(item, true);
   if (isSeen || !isFolded(item)) return;
   fold(item, false);

@@ -21,12 +21,10 @@ export function createPages(api: Pick<Api, 'list'>) {
     ...(state.linked === undefined ? [] : [state.linked]),
     ...(state.page?.inquiries ?? []),
   ];
-  const has = (wanted: string): boolean => all().some(({ id }) => id === wanted);
 
   return {
     state,
     all,
-    has,
     /** Loads the newest page. */
     async reload(): Promise<Page | Failure> {
       const { page } = state;
@@ -47,12 +45,12 @@ export function createPages(api: Pick<Api, 'list'>) {
       return result;
     },
     /** Loads an inquiry, if the user has it and it is not there yet. */
-    async include(id: string): Promise<Failure | undefined> {
-      if (has(id)) return undefined;
+    async include(id: string): Promise<object | Failure> {
+      if (all().some((inquiry) => inquiry.id === id)) return state;
       const found = await api.list(toInclude(id));
       if (isFailure(found)) return found;
       state.linked = found.inquiries.find((inquiry) => inquiry.id === id);
-      return undefined;
+      return state;
     },
     /** Adds an inquiry that has just been sent. */
     add(inquiry: Inquiry): void {

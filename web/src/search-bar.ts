@@ -1,14 +1,9 @@
 /** The fields that search the list: terms and a period. */
 import { h } from '../ui/dom.ts';
 import type { Locale } from './locale.ts';
-import { timeBefore } from './search.ts';
 
-/** The periods to choose from, in days and months, as the languages name them. */
-const PERIODS = [
-  { days: 7, months: 0 },
-  { days: 30, months: 0 },
-  { days: 0, months: 12 },
-];
+/** The periods to choose from, in milliseconds, as the languages name them. */
+const PERIODS = [7, 30, 365].map((days) => days * 86_400_000);
 
 /** @param onChange - Called after a change of the search. */
 export function createSearchBar({ strings: { list } }: Locale, onChange: () => void) {
@@ -21,13 +16,13 @@ export function createSearchBar({ strings: { list } }: Locale, onChange: () => v
   const period = h(
     'select',
     { 'aria-label': list.period },
-    h('option', { value: '' }, list.anyTime),
-    ...list.periods.map((text, index) => h('option', { value: String(index) }, text)),
+    h('option', {}, list.anyTime),
+    ...list.periods.map((text) => h('option', {}, text)),
   );
   const element = h('search', { class: 'search', hidden: true }, terms, period);
   const clear = (): void => {
     terms.value = '';
-    period.value = '';
+    period.selectedIndex = 0;
     onChange();
   };
   element.addEventListener('input', onChange);
@@ -40,11 +35,9 @@ export function createSearchBar({ strings: { list } }: Locale, onChange: () => v
     focus: () => terms.focus(),
     /** What is searched for; `since`: from which time on, in the form of `created_at`. Both may be empty. */
     read(): { readonly query: string; readonly since: string } {
-      const chosen = period.value === '' ? undefined : PERIODS[Number(period.value)];
-      return {
-        query: terms.value.trim(),
-        since: chosen === undefined ? '' : timeBefore(new Date(), chosen),
-      };
+      const length = PERIODS[period.selectedIndex - 1];
+      const since = length === undefined ? '' : new Date(Date.now() - length).toISOString();
+      return { query: terms.value.trim(), since };
     },
   };
 }

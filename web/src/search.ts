@@ -50,13 +50,3 @@ export function findHits(query: string, text: string): (readonly Hit[])[] {
     return hits;
   });
 }
-
-/** The time that is some days and months before `now`, in the form of `created_at`. */
-export function timeBefore(
-  now: Date,
-  { days, months }: { readonly days: number; readonly months: number },
-): string {
-  const date = new Date(now);
-  date.setMonth(date.getMonth() - months, date.getDate() - days);
-  return date.toISOString();
-}

@@ -5,16 +5,26 @@
 import * as oauth from 'oauth4webapi';
 import type { Config } from './config.ts';
 import { createIssuer, type PendingSignIn } from './issuer.ts';
-import { parseJson } from './narrow.ts';
+import { isText, parseJson } from './narrow.ts';
 import { signOutUrl } from './sign-out.ts';
 import { attempt } from './storage.ts';
-import { createTabs, isTokens, type Tokens } from './tabs.ts';
+import { createTabs, isTokens, type Tokens, type Wanted } from './tabs.ts';
 import { SignedOut, type Session } from './user.ts';
 
 /** The session, if there is one, otherwise the text that says why there is none, if there is one. */
 export interface SignInResult {
-  readonly session: Session | undefined;
+  readonly session?: Session;
   readonly reason?: 'signedOut' | 'signedOutHere' | 'ended' | 'cancelled' | 'failed' | undefined;
+}
+
+/** What the tab has of a session. */
+interface Held {
+  readonly issuer: ReturnType<typeof createIssuer>;
+  readonly tabs: ReturnType<typeof createTabs>;
+  tokens?: Tokens | undefined;
+  refreshToken?: string | undefined;
+  /** One refresh at a time: using a refresh token twice ends the session at the issuer. */
+  refreshing?: Promise<Tokens> | undefined;
 }
 
 const KEY = 'inquiries.session';
@@ -24,6 +34,7 @@ const REASON_KEY = 'inquiries.left';
 const SIGN_OUT_KEY = 'inquiries.signed-out';
 /** Milliseconds before its expiry at which a token is no longer used. */
 const EXPIRY_MARGIN = 30_000;
+
 /**
  * @param onSignOut - Called when another tab has signed out.
  * @param onDelete - Called before that, when it has deleted the text of the same user in all tabs.
@@ -31,153 +42,26 @@ const EXPIRY_MARGIN = 30_000;
 export function createSignIn(config: Config, onSignOut: () => void, onDelete: () => void) {
   const home = new URL('.', location.href).href;
   const issuer = createIssuer(config, home);
-  let tokens: Tokens | undefined;
-  let refreshToken: string | undefined;
-  let refreshing: Promise<Tokens> | undefined;
-
-  const keep = (fresh: Tokens): Tokens => {
-    tokens = fresh;
-    attempt(() => sessionStorage.setItem(KEY, JSON.stringify(fresh)));
-    tabs.open();
-    return fresh;
-  };
-
-  const read = (
-    response: oauth.TokenEndpointResponse,
-    lastSignOut: Tokens['lastSignOut'],
-  ): Tokens => {
-    const claims = oauth.getValidatedIdTokenClaims(response);
-    if (claims === undefined || response.id_token === undefined) {
-      throw new Error('The issuer has sent no ID token.');
-    }
-    const { exp, iat, sub, email } = claims;
-    // Some issuers send a new refresh token each time, others never.
-    refreshToken = response.refresh_token ?? refreshToken;
-    return {
-      idToken: response.id_token,
-      expires: Date.now() + (exp - iat) * 1_000,
-      user: { sub, email: typeof email === 'string' ? email : '' },
-      lastSignOut,
-    };
-  };
-
-  const forget = (): void => {
-    tokens = undefined;
-    refreshToken = undefined;
-    sessionStorage.removeItem(KEY);
-    tabs.close();
-  };
-
-  const requestTokens = async (): Promise<Tokens> => {
-    const before = tokens;
-    if (before === undefined || refreshToken === undefined) throw new SignedOut();
-    try {
-      const response = await issuer.refresh(refreshToken);
-      // Signed out in the meantime.
-      if (tokens === undefined) throw new SignedOut();
-      const fresh = read(response, before.lastSignOut);
-      if (fresh.user.sub !== before.user.sub) {
-        throw new Error('The new ID token is of another user.');
-      }
-      return keep(fresh);
-    } catch (cause) {
-      // An error response of the issuer is final; a network error is not.
-      if (!(cause instanceof oauth.ResponseBodyError)) throw cause;
-      refreshToken = undefined;
-      throw new SignedOut('', { cause });
-    }
-  };
-
-  /** One refresh at a time: using a refresh token twice ends the session at the issuer. */
-  const refresh = async (): Promise<Tokens> => {
-    refreshing ??= requestTokens().finally(() => (refreshing = undefined));
-    return refreshing;
-  };
-
   const tabs = createTabs({
     name: `inquiries.session ${config.issuer} ${config.clientId}`,
-    async give({ sub, refused }, wait) {
-      if (tokens === undefined || !isCurrent(tokens)) return undefined;
-      // Another user's session does not replace that of the tab.
-      if (sub !== undefined && sub !== tokens.user.sub) return undefined;
-      if (isFresh(tokens) && tokens.idToken !== refused) return tokens;
-      if (refreshToken === undefined) return undefined;
-      wait();
-      return refresh();
-    },
+    give: async (wanted, wait) => give(held, wanted, wait),
     onSignOut() {
-      if (tokens === undefined) return;
-      forget();
-      attempt(() => sessionStorage.setItem(REASON_KEY, 'signedOut'));
+      if (held.tokens === undefined) return;
+      forget(held);
+      leave('signedOut');
       onSignOut();
     },
     onDelete(sub) {
-      if (sub === tokens?.user.sub) onDelete();
+      if (sub === held.tokens?.user.sub) onDelete();
     },
   });
-
-  const session = ({ user }: Tokens): Session => ({
-    user,
-    async token(refused) {
-      if (tokens === undefined || !isCurrent(tokens)) throw new SignedOut();
-      const { idToken } = tokens;
-      if (idToken !== refused && isFresh(tokens)) return idToken;
-      try {
-        return (await refresh()).idToken;
-      } catch (error) {
-        if (!(error instanceof SignedOut)) throw error;
-        const theirs = await tabs.ask({ sub: user.sub, refused: idToken });
-        // The user may have signed out in the meantime.
-        if (theirs === undefined || !isCurrent(theirs) || tokens === undefined) throw error;
-        return keep(theirs).idToken;
-      }
-    },
-  });
-
-  /** The session of this tab, otherwise of another one. */
-  const restore = async (): Promise<SignInResult> => {
-    const stored = parseJson(sessionStorage.getItem(KEY));
-    const own = isTokens(stored) ? stored : undefined;
-    const isOver = own !== undefined && !isCurrent(own);
-    if (own !== undefined && !isOver && isFresh(own)) return { session: session(keep(own)) };
-    const left = sessionStorage.getItem(REASON_KEY);
-    forget();
-    sessionStorage.removeItem(REASON_KEY);
-    if (left === 'signedOut' || left === 'signedOutHere') {
-      return { session: undefined, reason: left };
-    }
-    // The user will probably sign in, which then needs no request before the redirect.
-    issuer.discover().catch(() => undefined);
-    const theirs = await tabs.ask(own === undefined || isOver ? {} : { sub: own.user.sub });
-    if (theirs !== undefined && isCurrent(theirs)) return { session: session(keep(theirs)) };
-    return {
-      session: undefined,
-      reason: own === undefined ? undefined : isOver ? 'signedOut' : 'ended',
-    };
-  };
-
+  const held: Held = { issuer, tabs };
   return {
     /** Completes a sign-in after the redirect from the issuer, or restores the session of this tab or of another one. */
     async resume(): Promise<SignInResult> {
       const query = new URLSearchParams(location.search);
-      if (!query.has('state') || !(query.has('code') || query.has('error'))) return restore();
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
-      const pending = parseJson(sessionStorage.getItem(PENDING_KEY)) as PendingSignIn | undefined;
-      if (pending?.state === query.get('state')) sessionStorage.removeItem(PENDING_KEY);
-      // A code can be used once, so it is removed from the URL and the history.
-      history.replaceState(null, '', home + (pending?.hash ?? ''));
-      try {
-        const lastSignOut = findLastSignOut();
-        const response = await issuer.exchange(query, pending);
-        return { session: session(keep(read(response, lastSignOut))) };
-      } catch (error) {
-        // An old redirect from the history; the session may still be valid.
-        const { session: before } = await restore();
-        if (before !== undefined) return { session: before };
-        const cancelled =
-          error instanceof oauth.AuthorizationResponseError && error.error === 'access_denied';
-        return { session: undefined, reason: cancelled ? 'cancelled' : 'failed' };
-      }
+      const isRedirect = query.has('state') && (query.has('code') || query.has('error'));
+      return isRedirect ? complete(held, query, home) : restore(held);
     },
 
     /** Redirects to the issuer. @throws when it cannot be reached. */
@@ -190,27 +74,161 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
      * @param deletesText - Whether other tabs delete what the user has typed there.
      */
     async signOut(deletesText: boolean): Promise<void> {
-      const idToken = tokens?.idToken;
+      const { tokens, refreshToken } = held;
       if (deletesText && tokens !== undefined) tabs.delete(tokens.user.sub);
-      const revocable = refreshToken;
-      forget();
+      forget(held);
       // Valid unless the issuer responds below.
-      attempt(() => sessionStorage.setItem(REASON_KEY, 'signedOutHere'));
+      leave('signedOutHere');
       // For tabs that show another page now and come back later.
       attempt(() => localStorage.setItem(SIGN_OUT_KEY, crypto.randomUUID()));
       tabs.signOut();
       const metadata = await issuer.discover();
       // Cognito's /logout does not revoke refresh tokens.
-      if (revocable !== undefined) await issuer.revoke(revocable);
-      attempt(() => sessionStorage.setItem(REASON_KEY, 'signedOut'));
-      location.assign(signOutUrl(config, metadata, home, idToken));
+      if (refreshToken !== undefined) await issuer.revoke(refreshToken);
+      leave('signedOut');
+      location.assign(signOutUrl(config, metadata, home, tokens?.idToken));
     },
   };
 }
 
+/** Remembers why the page has no session until it is loaded again. */
+const leave = (reason: 'signedOut' | 'signedOutHere'): boolean =>
+  attempt(() => sessionStorage.setItem(REASON_KEY, reason));
+
 const findLastSignOut = (): string | null => localStorage.getItem(SIGN_OUT_KEY);
 
 /** Whether the user has not signed out since the sign-in, in any tab. */
-const isCurrent = ({ lastSignOut }: Tokens): boolean => lastSignOut === findLastSignOut();
+const isCurrent = (tokens: Tokens | undefined): tokens is Tokens =>
+  tokens?.lastSignOut === findLastSignOut();
 
 const isFresh = ({ expires }: Tokens): boolean => Date.now() < expires - EXPIRY_MARGIN;
+
+/** The session of this tab, otherwise of another one. */
+async function restore(held: Held): Promise<SignInResult> {
+  const stored = parseJson(sessionStorage.getItem(KEY));
+  const own = isTokens(stored) ? stored : undefined;
+  const left = sessionStorage.getItem(REASON_KEY);
+  if (isCurrent(own) && isFresh(own)) return begin(held, own);
+  forget(held);
+  sessionStorage.removeItem(REASON_KEY);
+  if (left === 'signedOut' || left === 'signedOutHere') return { reason: left };
+  // The user will probably sign in, which then needs no request before the redirect.
+  held.issuer.discover().catch(() => undefined);
+  const theirs = await held.tabs.ask(isCurrent(own) ? { sub: own.user.sub } : {});
+  if (isCurrent(theirs)) return begin(held, theirs);
+  return { reason: own && (isCurrent(own) ? 'ended' : 'signedOut') };
+}
+
+/** Completes a sign-in. */
+async function complete(held: Held, query: URLSearchParams, home: string): Promise<SignInResult> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
+  const pending = parseJson(sessionStorage.getItem(PENDING_KEY)) as PendingSignIn | undefined;
+  if (pending?.state === query.get('state')) sessionStorage.removeItem(PENDING_KEY);
+  // A code can be used once, so it is removed from the URL and the history.
+  history.replaceState(null, '', home + (pending?.hash ?? ''));
+  try {
+    const lastSignOut = findLastSignOut();
+    return begin(held, read(held, await held.issuer.exchange(query, pending), lastSignOut));
+  } catch (error) {
+    // An old redirect from the history; the session may still be valid.
+    const before = await restore(held);
+    if (before.session !== undefined) return before;
+    const isCancelled =
+      error instanceof oauth.AuthorizationResponseError && error.error === 'access_denied';
+    return { reason: isCancelled ? 'cancelled' : 'failed' };
+  }
+}
+
+function begin(held: Held, tokens: Tokens): SignInResult {
+  keep(held, tokens);
+  held.tabs.open();
+  const { user } = tokens;
+  return { session: { user, token: async (refused) => getToken(held, refused) } };
+}
+
+function keep(held: Held, tokens: Tokens): Tokens {
+  held.tokens = tokens;
+  attempt(() => sessionStorage.setItem(KEY, JSON.stringify(tokens)));
+  return tokens;
+}
+
+function forget(held: Held): void {
+  held.tokens = undefined;
+  held.refreshToken = undefined;
+  sessionStorage.removeItem(KEY);
+  held.tabs.close();
+}
+
+async function getToken(held: Held, refused?: string): Promise<string> {
+  const { tokens } = held;
+  if (!isCurrent(tokens)) throw new SignedOut();
+  const { idToken, user } = tokens;
+  if (idToken !== refused && isFresh(tokens)) return idToken;
+  try {
+    return (await refresh(held)).idToken;
+  } catch (error) {
+    if (!(error instanceof SignedOut)) throw error;
+    const theirs = await held.tabs.ask({ sub: user.sub, refused: idToken });
+    // The user may have signed out in the meantime.
+    if (!isCurrent(theirs) || held.tokens === undefined) throw error;
+    return keep(held, theirs).idToken;
+  }
+}
+
+/** What this tab has for another one. */
+async function give(
+  held: Held,
+  { sub, refused }: Wanted,
+  wait: () => void,
+): Promise<Tokens | undefined> {
+  const { tokens, refreshToken } = held;
+  // Another user's session does not replace that of the tab.
+  if (!isCurrent(tokens) || tokens.user.sub !== (sub ?? tokens.user.sub)) return undefined;
+  if (isFresh(tokens) && tokens.idToken !== refused) return tokens;
+  if (refreshToken === undefined) return undefined;
+  wait();
+  return refresh(held);
+}
+
+async function refresh(held: Held): Promise<Tokens> {
+  held.refreshing ??= requestTokens(held).finally(() => (held.refreshing = undefined));
+  return held.refreshing;
+}
+
+async function requestTokens(held: Held): Promise<Tokens> {
+  const { tokens, refreshToken } = held;
+  if (tokens === undefined || refreshToken === undefined) throw new SignedOut();
+  try {
+    const response = await held.issuer.refresh(refreshToken);
+    // Signed out in the meantime.
+    if (held.tokens === undefined) throw new SignedOut();
+    const fresh = read(held, response, tokens.lastSignOut);
+    if (fresh.user.sub === tokens.user.sub) return keep(held, fresh);
+    throw new Error('The new ID token is of another user.');
+  } catch (cause) {
+    // An error response of the issuer is final; a network error is not.
+    if (!(cause instanceof oauth.ResponseBodyError)) throw cause;
+    held.refreshToken = undefined;
+    throw new SignedOut('', { cause });
+  }
+}
+
+function read(
+  held: Held,
+  response: oauth.TokenEndpointResponse,
+  lastSignOut: string | null,
+): Tokens {
+  const claims = oauth.getValidatedIdTokenClaims(response);
+  if (claims === undefined || response.id_token === undefined) {
+    throw new Error('The issuer has sent no ID token.');
+  }
+  const { exp, iat, sub, email } = claims;
+  // Some issuers send a new refresh token each time, others never.
+  held.refreshToken = response.refresh_token ?? held.refreshToken;
+  return {
+    idToken: response.id_token,
+    expires: Date.now() + (exp - iat) * 1_000,
+    user: { sub, email: isText(email) ? email : '' },
+    lastSignOut,
+  };
+}

@@ -1,4 +1,4 @@
-import { button, div, h, notice } from '../ui/dom.ts';
+import { button, div, h, live, notice, p } from '../ui/dom.ts';
 import type { Message } from './languages/strings.ts';
 import type { Locale } from './locale.ts';
 import type { SignInResult } from './session.ts';
@@ -10,18 +10,18 @@ export function signedOutPage(
   signIn: () => Promise<void>,
   lead = session.lead,
 ): HTMLElement {
-  const live = h('div', { class: 'live', role: 'alert' });
+  const region = live('alert');
   const ended: Message = { title: failures['signed-out'], text: failures.textKept };
   if (reason !== undefined) {
     const message = reason === 'ended' ? ended : session[reason];
-    live.append(notice(reason === 'failed' ? 'bad' : 'plain', message));
+    region.append(notice(reason === 'failed' ? 'bad' : 'plain', message));
   }
   const start = button(session.signIn, { class: 'primary wide' }, async () => {
     start.textContent = page.wait;
     await signIn().catch(() => {
       start.textContent = session.signIn;
-      live.replaceChildren(notice('bad', { title: session.noAnswer, text: failures.again }));
+      region.replaceChildren(notice('bad', { title: session.noAnswer, text: failures.again }));
     });
   });
-  return div('card welcome', h('h1', {}, form.title), h('p', { class: 'lead' }, lead), live, start);
+  return div('card welcome', h('h1', {}, form.title), p('lead', lead), region, start);
 }

@@ -1,17 +1,28 @@
-/** A draft on its way: its key, and whether an attempt with it may have arrived. docs/adr/0051 */
+/**
+ * A draft on its way, which is stored once, however often it is sent: the service knows it by its key. docs/adr/0051
+ */
 import { isFailure, type Api, type Failure } from './api.ts';
 import type { CreateInquiryRequest, Inquiry } from '../../src/contract.ts';
 import type { Drafts } from './drafts.ts';
 import { EMPTY, hasText, toRequest, type Texts } from './fields.ts';
-import { send } from './outbox.ts';
 
 /** Milliseconds after which a key is not sent again: the service knows it for 24 hours. */
 const KEY_LIFETIME = 23 * 3_600_000;
+/** How often a draft is sent again while another request with its key is being processed. */
+const CONFLICTS = 5;
+/** Failures after which a draft is sent again at once; offline it would fail again. */
+const UNANSWERED: ReadonlySet<Failure['kind']> = new Set(['unreachable', 'server']);
+/** Failures that say what became of the key, also of an earlier attempt with it. */
+const VERDICTS: ReadonlySet<Failure['kind']> = new Set(['too-large', 'refused', 'limit', 'reused']);
+
+const sleep = async (seconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 
 export function createSubmission(
   drafts: Drafts,
   create: (request: CreateInquiryRequest, key: string) => ReturnType<Api['create']>,
   isOnline: () => boolean,
+  wait = sleep,
 ) {
   const { key, pending, ...texts } = drafts.load() ?? { ...EMPTY, key: crypto.randomUUID() };
   const state = { key, pending };
@@ -45,13 +56,14 @@ export function createSubmission(
       typeof state.pending === 'number' && Date.now() - state.pending > KEY_LIFETIME
         ? state.pending
         : undefined,
-    /** Sends the texts, or repeats an attempt whose outcome is unknown. */
+    /** Sends the texts, or repeats an attempt whose outcome is unknown. `mayBeDone` is about all attempts. */
     async send(current: Texts): Promise<Inquiry | Failure> {
-      const isRetry = isUnsure();
-      if (!isOnline()) return { kind: 'offline', mayBeDone: isRetry };
-      if (!isRetry) state.pending = Date.now();
+      const mayBeDone = isUnsure();
+      if (!isOnline()) return { kind: 'offline', mayBeDone };
+      if (!mayBeDone) state.pending = Date.now();
       keep(current);
-      const result = await send(create, toRequest(current), state.key, isRetry);
+      const request = async () => create(toRequest(current), state.key);
+      const result = await repeat(request, mayBeDone, wait);
       if (!isFailure(result) || !result.mayBeDone) state.pending = undefined;
       if (!isFailure(result)) return result;
       if (result.kind === 'signed-out') state.pending ??= 'signed-out';
@@ -59,4 +71,29 @@ export function createSubmission(
       return result;
     },
   };
+}
+
+/** Sends a request, and at once a second time when the outcome of the first is unknown. */
+async function repeat(
+  request: () => ReturnType<Api['create']>,
+  wasSent: boolean,
+  wait: typeof sleep,
+): Promise<Inquiry | Failure> {
+  let mayBeDone = wasSent;
+  let isRepeated = false;
+  let conflicts = 0;
+  for (;;) {
+    const result = await request();
+    if (!isFailure(result)) return result;
+    const { kind, retryAfter = 1 } = result;
+    mayBeDone = !VERDICTS.has(kind) && (mayBeDone || result.mayBeDone);
+    if (kind === 'conflict' && conflicts < CONFLICTS) {
+      conflicts++;
+      await wait(retryAfter);
+    } else if (UNANSWERED.has(kind) && result.mayBeDone && !isRepeated) {
+      isRepeated = true;
+    } else {
+      return { ...result, mayBeDone };
+    }
+  }
 }

@@ -36,7 +36,7 @@ export function createView(parts: ViewParts) {
     refreshList: () => void list?.refresh(),
     signal,
     onSent(inquiry, key) {
-      void list?.add(inquiry);
+      list?.add(inquiry);
       // After the removal: sending has ended later.
       if (!signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
       parts.onSent?.(inquiry);
@@ -45,7 +45,7 @@ export function createView(parts: ViewParts) {
   tabs.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     if (data === TEXT_QUESTION && form.hasText()) tabs.postMessage(TEXT_ANSWER);
     if (!isSentMessage(data)) return;
-    void list?.add(data.inquiry);
+    list?.add(data.inquiry);
     form.sentElsewhere(data.inquiry, data.key);
   });
   const element = h(

@@ -23,6 +23,13 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
 export const div = (classes: string, ...children: readonly Child[]): HTMLDivElement =>
   h('div', { class: classes }, ...children);
 
+/** Creates a `p` with one or more classes. */
+export const p = (classes: string, ...children: readonly Child[]): HTMLParagraphElement =>
+  h('p', { class: classes }, ...children);
+
+/** Creates a region whose changes screen readers announce. */
+export const live = (role: 'alert' | 'status'): HTMLDivElement => h('div', { class: 'live', role });
+
 /** Creates a button that keeps the focus and ignores clicks while its action runs. */
 export function button(
   label: string,
@@ -47,12 +54,12 @@ export function setBusy(element: HTMLElement, busy: boolean): void {
 
 export function notice(
   kind: 'bad' | 'plain',
-  { title, text }: { readonly title: string; readonly text?: string },
+  { title, text }: { readonly title: string; readonly text?: string | undefined },
   ...more: readonly Child[]
 ): HTMLElement {
   return div(
     `notice ${kind}`,
-    h('p', { class: 'notice-title' }, title),
+    p('notice-title', title),
     text === undefined ? undefined : h('p', {}, text),
     ...more,
   );
@@ -67,7 +74,7 @@ export function problemPage(
     'div',
     { class: 'card welcome', role: 'alert' },
     h('h1', {}, title),
-    h('p', { class: 'lead' }, text),
+    p('lead', text),
     button(reload, { class: 'primary wide' }, () => location.reload()),
   );
 }

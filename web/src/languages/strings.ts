@@ -13,5 +13,5 @@ export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & {
 
 export interface Message {
   readonly title: string;
-  readonly text: string;
+  readonly text?: string | undefined;
 }
