@@ -228,7 +228,7 @@ it('folds long texts, and prints them whole', async () => {
 
 it('shows hostile text as text, within its column', async () => {
   const texts = [...HOSTILE_TEXTS.slice(0, 49), 'w'.repeat(100 * 1024)];
-  const { page, requests, lists, items, click } = await beginWith(
+  const { page, lists, items, click } = await beginWith(
     texts.map((body) => make(body.slice(0, 1_000), body)),
     {},
     { email: `${'long-'.repeat(12)}${anyone()}` },
@@ -250,5 +250,4 @@ it('shows hostile text as text, within its column', async () => {
     expect([width, wider]).toEqual([width, []]);
   }
   expect(await page.title()).toBe('Contact us');
-  expect(requests.filter((url) => url.endsWith('/x'))).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AxeResults } from 'axe-core';
+import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
@@ -10,9 +10,10 @@ import { launchBrowser } from './installed-chromium.ts';
 
 export { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 
-const read = (url: string) => readFileSync(fileURLToPath(url), 'utf8');
-const AXE = read(import.meta.resolve('axe-core/axe.min.js'));
-const HTML_CODESNIFFER = read(import.meta.resolve('html_codesniffer/build/HTMLCS.js'));
+const HTML_CODESNIFFER = readFileSync(
+  fileURLToPath(import.meta.resolve('html_codesniffer/build/HTMLCS.js')),
+  'utf8',
+);
 
 export const PHONE: BrowserContextOptions = {
   viewport: { width: 320, height: 640 },
@@ -177,7 +178,7 @@ export async function enterEmail(page: Page, email: string): Promise<void> {
 export async function expectAccessible(page: Page): Promise<void> {
   // Through the debugger, which the page's policy does not bind.
   if ((await page.evaluate('typeof HTMLCS')) === 'undefined') {
-    await page.evaluate(`${AXE}; ${HTML_CODESNIFFER}; 0`);
+    await page.evaluate(`${axe.source}; ${HTML_CODESNIFFER}; 0`);
   }
   for (const [colorScheme, rules] of [
     ['dark', `{ runOnly: ['color-contrast'] }`],
