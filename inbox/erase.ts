@@ -127,7 +127,8 @@ async function eraseUser(sub: string, task: Task): Promise<void> {
 
   const result = await erase(sub, owners, task, isRemoved ? remove : async () => {});
   const account = remove === undefined ? status : isRemoved ? 'deleted' : 'kept';
-  printResult({ cognito_sub: sub, ...result, account }, task, `of ${sub}`);
+  const line = `Deleted ${countInquiries(result.deleted)} of ${sub}.\n`;
+  task.print(line, { cognito_sub: sub, ...result, account });
   if (remove !== undefined) say(`The account is ${account}.`);
   say(describeRemains(connection));
 }
@@ -182,7 +183,7 @@ async function replayErasures(task: Task): Promise<void> {
     await task.confirm();
     const deleted = await deleteOwners(owners, untilOf, task);
     const result = { table: connection.table, erasures: count, users, deleted };
-    printResult(result, task, `from ${table}`);
+    task.print(`Deleted ${countInquiries(deleted)} from ${table}.\n`, result);
   }
   if (lost > 0) {
     throw new Error(
@@ -287,12 +288,6 @@ function printOwners(owners: readonly Owner[], { print }: Task): void {
     print(text, owner);
   }
 }
-
-const printResult = (
-  result: { readonly deleted: number; readonly [name: string]: unknown },
-  { print }: Task,
-  ofWhom: string,
-): boolean => print(`Deleted ${countInquiries(result.deleted)} ${ofWhom}.\n`, result);
 
 /** Where the erased texts may still be. */
 function describeRemains({ stage, options, erasures }: Connection): string {

@@ -44,13 +44,13 @@ export async function run({ values, filter, isInteractive, io, connect }: Comman
     return;
   }
   const shown = rows.slice(0, Number(limit));
-  io.stdout.write(formatRows(shown, all, io.stdout.columns));
+  io.stdout.write(formatRows(shown, io.stdout.columns));
   if (rows.length === most) {
     io.stdout.write(`The ${order} ${countInquiries(shown.length)}; --limit N shows more.\n`);
   }
 }
 
-function formatRows(rows: readonly ShownInquiry[], all: boolean, columns?: number): string {
+function formatRows(rows: readonly ShownInquiry[], columns?: number): string {
   const now = Date.now();
   const toExpiry = (row: ShownInquiry): string => {
     const expiry = nearExpiryOf(row);
@@ -61,13 +61,12 @@ function formatRows(rows: readonly ShownInquiry[], all: boolean, columns?: numbe
     const mark = undelivered === undefined ? '' : `${UNDELIVERED[undelivered]}! `;
     return `${mark}${respondent}, ${formatAge(Date.parse(reply_at), now)}`;
   };
-  const isNear = rows.some((row) => toExpiry(row) !== '');
   return formatTable<ShownInquiry>(
     [
       { head: 'REFERENCE', cell: ({ id }) => toReference(id) },
       { head: 'AGE', cell: ({ created_at }) => formatDuration(now - Date.parse(created_at)) },
-      ...(isNear ? [{ head: 'EXPIRES', cell: toExpiry }] : []),
-      ...(all ? [{ head: 'ANSWERED', cell: toAnswer, flexible: true }] : []),
+      { head: 'EXPIRES', cell: toExpiry },
+      { head: 'ANSWERED', cell: toAnswer, flexible: true },
       { head: 'EMAIL', cell: ({ email }) => showAddress(email), flexible: true },
       { head: 'SUBJECT', cell: subjectOf, flexible: true },
     ],

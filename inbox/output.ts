@@ -66,7 +66,7 @@ function fit(text: string, columns: number): string {
 /** What a column is never cut below. */
 const NARROWEST = 8;
 
-export interface Column<Row> {
+interface Column<Row> {
   readonly head: string;
   readonly cell: (row: Row) => string;
   /** Whether it may be cut where the terminal is too narrow. */
@@ -74,7 +74,7 @@ export interface Column<Row> {
 }
 
 /**
- * Formats a table for a terminal. Cells hold any text.
+ * Formats a table for a terminal. Cells hold any text; a column of which all are empty is left out.
  *
  * @param terminal - Its columns, 80 by default. Rows are wider only if the columns that must not be cut are.
  */
@@ -83,38 +83,36 @@ export function formatTable<Row>(
   rows: readonly Row[],
   terminal?: number,
 ): string {
-  const width = terminal || 80;
+  const limit = terminal || 80;
   // A cell is at most as wide as the terminal, so the rest of a longer text need not be looked at.
   const toCell = (text: string): string =>
-    cutText(escapeUnsafe(text.slice(0, width * GRAPHEME_LIMIT)), width);
-  const lines = [
-    columns.map(({ head }) => head),
-    ...rows.map((row) => columns.map(({ cell }) => toCell(cell(row)))),
-  ];
-  const widths = columns.map((_, at) =>
-    Math.max(...lines.map((line) => stringWidth(line[at] ?? ''))),
-  );
-  const excess = (): number => widths.reduce((sum, each) => sum + each + 2, -2) - width;
-  while (excess() > 0) {
-    const candidates = widths.map((each, at) => (columns[at]?.flexible === true ? each : 0));
-    const widest = Math.max(...candidates);
-    if (widest <= NARROWEST) break;
-    widths[candidates.indexOf(widest)] = widest - 1;
+    cutText(escapeUnsafe(text.slice(0, limit * GRAPHEME_LIMIT)), limit);
+  const table = columns.flatMap(({ head, cell, flexible = false }) => {
+    const cells = [head, ...rows.map((row) => toCell(cell(row)))];
+    const width = Math.max(...cells.map((text) => stringWidth(text)));
+    return cells.join('') === head ? [] : { cells, width, flexible };
+  });
+  let excess = table.reduce((sum, { width }) => sum + width + 2, -2) - limit;
+  for (; excess > 0; excess -= 1) {
+    const [widest] = table
+      .filter(({ flexible, width }) => flexible && width > NARROWEST)
+      .toSorted((a, b) => b.width - a.width);
+    if (widest === undefined) break;
+    widest.width -= 1;
   }
-  const toLine = (cells: readonly string[]): string =>
-    cells
-      .map((cell, at) => fit(cell, widths[at] ?? 0))
+  const lines = ['', ...rows].map((_, line) =>
+    table
+      .map(({ cells, width }) => fit(cells[line] ?? '', width))
       .join('  ')
-      .trimEnd();
-  return `${lines.map(toLine).join('\n')}\n`;
+      .trimEnd(),
+  );
+  return `${lines.join('\n')}\n`;
 }
 
-/** `2026-11-20 07:11:02 UTC`, in the local time zone. Text that is not a time is returned as it is. */
+/** `2026-11-20 07:11:02 UTC`, in the local time zone. */
 export function formatTime(time: string | number): string {
-  const date = new Date(time);
-  if (Number.isNaN(date.getTime())) return String(time);
   // Swedish dates have the form of ISO 8601.
-  return date.toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
+  return new Date(time).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
 }
 
 /**

@@ -58,9 +58,8 @@ const UNITS = [
   [60_000, 'm'],
 ] as const;
 
-/** `12d`, `5h`, `3m`, `20s`: rounded down; `?` for NaN, the age of what has no time. */
+/** `12d`, `5h`, `3m`, `20s`: rounded down. */
 export function formatDuration(milliseconds: number): string {
-  if (Number.isNaN(milliseconds)) return '?';
   const positive = Math.max(0, milliseconds);
   const [unit, name] = UNITS.find(([each]) => positive >= each) ?? [1_000, 's'];
   return `${Math.floor(positive / unit)}${name}`;

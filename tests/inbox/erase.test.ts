@@ -116,7 +116,7 @@ it('says what there is, and deletes and records nothing before the name of the s
   ]) {
     expect(await erase(`${line}`)).toMatchObject({ code: 0, json: [], stderr: said });
   }
-  const question = 'Type local to delete the inquiries from the table ';
+  const question = `Type local to delete the inquiries from the table ${own.name}: `;
   for (const [typed, code, outcome] of [
     ['yes', 1, 'Nothing was deleted.'],
     ['\u0003', 1, 'Nothing was deleted.'],
@@ -126,8 +126,6 @@ it('says what there is, and deletes and records nothing before the name of the s
     expect(readdirSync(own.folder)).toEqual(['stack.json']);
     const dialogue = [[question, typed]] as const;
     const result = await erase(`--sub ${sub}`, { isTTY: true, columns: 40, dialogue });
-    expect(result.stderr).toContain(`${question}${own.name}:`);
-    expect(result.stderr).toContain('The local stack has no user pool of its\nown: the account of');
     expect(result.stdout).toContain(
       `${email}\n  sub     ${sub}\n  has     2 inquiries, 1 unanswered\n  oldest  2`,
     );
@@ -296,7 +294,7 @@ describe('after a restore', () => {
     const [answered, unanswered, expired] = rows;
     for (const row of [answered, expired]) await own.remove(row);
     const body = `"\\n\\\\\n${'é'.repeat(150_000)}`;
-    const { id: _, created_at: sent_at, ...others } = answered;
+    const { id: _id, created_at: _created_at, ...others } = answered;
     const missing = await own.add(0, { ...others, body, expires_at: 2 ** 32 });
     const row = await rowOf(missing);
     const from = await restore();
@@ -312,25 +310,18 @@ describe('after a restore', () => {
     const result = spawnSync('bash', ['-c', `set -o pipefail\n${commands}`], options);
     expect(result.stdout + result.stderr).toBe('');
 
-    const delivery = own.deliveries.put({
-      inquiry: missing.id,
-      mail: 'inquiry',
-      sent_at,
-      expires_at: 0,
-    });
-    const times = { sent_at: missing.created_at, expires_at: expect.any(Number) as unknown };
-    const since = expect.objectContaining({ id: unanswered.id, reply: 'since' }) as unknown;
-    const all = await own.scan();
-    expect(all).toHaveLength(3);
-    expect(all).toEqual(
-      expect.arrayContaining([row, since, { ...delivery.params<{ Item: Row }>().Item, ...times }]),
-    );
+    expect(await rowOf(missing)).toEqual(row);
+    expect(await own.inbox.get(unanswered.id)).toMatchObject({ reply: 'since' });
+    const { data } = await own.deliveries.get({ inquiry: missing.id, mail: 'inquiry' }).go();
+    expect(data?.sent_at).toBe(missing.created_at);
+    expect(await own.scan()).toHaveLength(3);
   });
 });
 
 describe('on a stage', () => {
   const ERASURES = 'inquiries-develop-erasures';
   const POOL = 'eu-central-1_Pool';
+  const ACCOUNT = { ListUsers: { Users: [{ Username: 'ana' }] }, AdminDeleteUser: {} };
   const RIVAL = Buffer.alloc(32, 7).toString('base64');
   /** What AWS answers, or the name of its error, and what it was asked. */
   let replies: Record<string, object | string>;
@@ -350,12 +341,7 @@ describe('on a stage', () => {
     const { answers } = await startStage(own.url);
     setPool(POOL);
     calls = [];
-    replies = {
-      GetParameter: 'ParameterNotFound',
-      PutParameter: {},
-      ListUsers: { Users: [{ Username: 'ana' }] },
-      AdminDeleteUser: {},
-    };
+    replies = { GetParameter: 'ParameterNotFound', PutParameter: {}, ...ACCOUNT };
     for (const action of Object.keys(replies)) {
       answers[action] = ({ body }) => {
         const input = JSON.parse(body) as Row;
@@ -401,82 +387,75 @@ describe('on a stage', () => {
       'Type account to delete the account, too, or anything else to keep it: ',
       'Type develop to delete the inquiries from the table ',
     ];
-    for (const [line, typed, code, account, left = 0] of [
-      ['', [], 0, undefined, 3],
-      ['--yes --keep-account', [], 0, 'kept'],
-      ['--yes', [], 0, 'deleted'],
-      ['', ['account', 'no'], 1, undefined, 3],
-      ['', ['no', 'develop'], 0, 'kept'],
-      ['', ['account', 'develop'], 0, 'deleted'],
+    const deleted = 'The account is deleted.\n';
+    const denied = 'The AWS credentials do not allow cognito-idp:';
+    for (const [line, typed, code, outcome, change] of [
+      ['', [], 0, DRY_RUN],
+      ['--yes --keep-account', [], 0, 'The account of the user is kept.\n'],
+      ['--yes', [], 0, deleted],
+      ['', ['account', 'no'], 1, 'Nothing was deleted.\n'],
+      ['', ['no', 'develop'], 0, 'The account is kept.\n'],
+      ['', ['account', 'develop'], 0, deleted],
       // Without inquiries.
-      ['', ['no'], 1, undefined],
-      ['', ['account'], 0, 'deleted'],
-    ] as [string, string[], number, string?, number?][]) {
+      ['', ['no'], 1, 'Nothing was deleted.\n'],
+      ['', ['account'], 0, deleted],
+      ['--yes', [], 0, ' in its user pool.\n', { ListUsers: { Users: [] } }],
+      // Its user has deleted it since it was found.
+      ['--yes', [], 0, deleted, { AdminDeleteUser: 'UserNotFoundException' }],
+      ['--yes', [], 1, `${denied}AdminDeleteUser;`, { AdminDeleteUser: 'AccessDeniedException' }],
+      ['--yes', [], 1, `${denied}ListUsers;`, { ListUsers: 'AccessDeniedException' }],
+    ] as [string, string[], number, string, typeof replies?][]) {
       const { sub, rows } = await makeUser();
-      if (typed.length === 1) for (const row of rows) await own.remove(row);
-      const deletions = callsOf('AdminDeleteUser').length;
+      const isEmpty = typed.length === 1;
+      if (isEmpty) for (const row of rows) await own.remove(row);
+      Object.assign(replies, ACCOUNT, change);
+      const earlier = callsOf('AdminDeleteUser').length;
       const dialogue = typed.map((text, at) => [`${QUESTIONS[at]}`, text] as const);
       const options = { isTTY: typed.length > 0, dialogue };
-      const result = await eraseOnStage(`--sub ${sub} --json ${line}`, options);
-      expect([result.code, result.last?.['account']]).toEqual([code, account]);
-      expect(callsOf('AdminDeleteUser').length - deletions).toBe(Number(account === 'deleted'));
-      expect(await rowsOf(sub)).toHaveLength(left);
-      expect(result.stderr).toContain(
-        account === undefined ? 'othing was deleted.' : `is ${account}.\n`,
-      );
+      const result = await eraseOnStage(`--sub ${sub} ${line}`, options);
+      expect(result).toMatchObject({ code, stderr: containing(outcome) });
+      const isKept = code === 1 || outcome === DRY_RUN;
+      expect(await rowsOf(sub)).toHaveLength(isKept && !isEmpty ? 3 : 0);
+      const deletions = /is deleted|AdminDeleteUser/.test(outcome) ? 1 : 0;
+      expect(callsOf('AdminDeleteUser').length - earlier).toBe(deletions);
     }
     // None for an account that is kept.
-    expect(callsOf('ListUsers')).toHaveLength(7);
+    expect(callsOf('ListUsers')).toHaveLength(11);
     expect(callsOf('AdminDeleteUser')[0]).toMatchObject({ UserPoolId: POOL, Username: 'ana' });
     const key = { Name: '/inquiries-develop/erasure-key', Type: 'SecureString' };
     expect(callsOf('PutParameter')).toMatchObject([key]);
   });
 
-  it('deletes the account before the inquiries, by which it is found again, and says when there is none', async () => {
+  it('deletes the account before the inquiries, by which it is found again, and nothing when a table or the tag is missing', async () => {
     const { sub, former } = await makeUser();
-    setPool(POOL, DENIED);
-    const stderr = containing(
-      `The stage develop has an account of ${sub} in its user pool ${POOL}.\n`,
-    );
-    expect(await eraseOnStage(`--email ${former} --yes`)).toMatchObject({ code: 1, stderr });
-    expect(callsOf('ListUsers')).toMatchObject([
-      { UserPoolId: POOL, Filter: `sub = "${sub}"`, AttributesToGet: ['sub'] },
-    ]);
-    expect([callsOf('AdminDeleteUser').length, (await rowsOf(sub)).length]).toEqual([1, 3]);
-    setPool(POOL);
-    // Its user has deleted it since it was found.
-    replies['AdminDeleteUser'] = 'UserNotFoundException';
-    const { last } = await eraseOnStage(`--email ${former} --yes`);
-    expect(last).toMatchObject({ deleted: 3, account: 'deleted' });
-    replies['ListUsers'] = { Users: [] };
-    const again = await eraseOnStage(`--sub ${sub} --yes`);
-    expect(again.last).toMatchObject({ deleted: 0, account: 'none' });
-    expect(again.stderr).toContain(
-      `The stage develop has no account of ${sub} in its user pool.\n`,
-    );
-  });
-
-  it('deletes nothing when a table, a permission or the tag of the pool is missing', async () => {
-    const { sub } = await makeUser();
-    const expectFailure = async (message: string, table?: string) => {
+    for (const [table, tag, message] of [
+      [
+        'missing',
+        POOL,
+        'The table missing does not exist; deploy it with npm run deploy -- develop.\n',
+      ],
+      [
+        ERASURES,
+        undefined,
+        "has no tag user_pool, so the user's account cannot be found; deploy it with npm run deploy -- develop, or pass --keep-account.\n",
+      ],
+    ] as const) {
+      setPool(tag);
       const stderr = containing(message);
       expect(await eraseOnStage(`--sub ${sub} --yes`, {}, table)).toMatchObject({
         code: 1,
         stderr,
       });
-      expect(await rowsOf(sub)).toHaveLength(3);
-    };
-    await expectFailure(
-      'The table missing does not exist; deploy it with npm run deploy -- develop.\n',
-      'missing',
-    );
-    for (const action of ['AdminDeleteUser', 'ListUsers']) {
-      replies[action] = 'AccessDeniedException';
-      await expectFailure(`The AWS credentials do not allow cognito-idp:${action};`);
     }
-    setPool();
-    await expectFailure(
-      "has no tag user_pool, so the user's account cannot be found; deploy it with npm run deploy -- develop, or pass --keep-account.\n",
-    );
+    setPool(POOL, DENIED);
+    const found = `The stage develop has an account of ${sub} in its user pool ${POOL}.\n`;
+    const stderr = containing(found);
+    expect(await eraseOnStage(`--email ${former} --yes`)).toMatchObject({ code: 1, stderr });
+    const lookUp = { UserPoolId: POOL, Filter: `sub = "${sub}"`, AttributesToGet: ['sub'] };
+    expect(callsOf('ListUsers')).toMatchObject([lookUp]);
+    expect([callsOf('AdminDeleteUser').length, (await rowsOf(sub)).length]).toEqual([1, 3]);
+    setPool(POOL);
+    const { last } = await eraseOnStage(`--email ${former} --yes`);
+    expect(last).toMatchObject({ deleted: 3, account: 'deleted' });
   });
 });

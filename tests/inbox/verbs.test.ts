@@ -73,14 +73,10 @@ it('list, show and export print JSON lines for programs, and text at a terminal'
   await expectLines([['list --all', 0, 'There are no inquiries.\n']], TERMINAL);
   await expectLines([['list', 0, '']]);
   const expires_at = Math.floor(Date.now() / 1_000) + 3 * 86_400 + 60;
-  const far = await add(2 * DAY, {
-    cognito_sub: OTHER,
-    subject: ' \n',
-    body: 'Größe',
-    expires_at: expires_at + 30 * 86_400,
-  });
+  const expired = await add(3 * DAY, { expires_at: 1 });
+  const far = await add(2 * DAY, { cognito_sub: OTHER, subject: ' \n', body: '=Größe "x"\r\n' });
   const near = await add(3 * HOUR, {
-    email: 'ana\u200B@b.example',
+    email: 'ana\u200B@b.c',
     subject: '注文Hi\u{E0041}',
     expires_at,
   });
@@ -94,9 +90,9 @@ it('list, show and export print JSON lines for programs, and text at a terminal'
   });
   const back = await add(HOUR, ANSWER);
   const bounce = { undelivered: 'bounce', undelivered_at: answeredAt } as const;
-  for (const [inquiry, mail] of [
-    [back.id, 'reply'],
-    [sent.id, 'inquiry'],
+  for (const [{ id: inquiry }, mail] of [
+    [back, 'reply'],
+    [sent, 'inquiry'],
   ] as const) {
     await table.deliveries.put({ inquiry, mail, ...bounce, expires_at: 0 }).go();
   }
@@ -114,7 +110,6 @@ it('list, show and export print JSON lines for programs, and text at a terminal'
     ['export', far, near, sent, back],
     [`export --sub ${SUB.toUpperCase()}`, near, sent, back],
     [`export --sub ${SUB} --email ${EMAIL} --since 4h`, back],
-    [`export --sub ${OTHER} --since 4h`],
     [`show ${sent.id.toUpperCase()}`, sent],
     [`show ${referenceOf(back).toUpperCase().replace('-', '')}`, back],
   ] as [string, ...StoredInquiry[]][]) {
@@ -133,14 +128,19 @@ it('list, show and export print JSON lines for programs, and text at a terminal'
   for (const line of ['list --all', 'export', `show ${back.id}`]) {
     await expectLines([[`${line} --json`, 0, (await run(line)).output]], TERMINAL);
   }
-  const head = 'REFERENCE      AGE  EXPIRES  EMAIL                SUBJECT\n';
-  const first = `${referenceOf(far)}  2d            ana@example.com      No subject\n`;
-  const second =
-    String.raw`${referenceOf(near)}  3h   in 3d    ana\u200b@b.example  注文Hi\udb40\udc41` + '\n';
+  const csv = `\uFEFF"id","cognito_sub","email","subject","body","created_at","language","email_verified","expires_at","reply","respondent","reply_at"\r
+"${far.id}","${OTHER}","${EMAIL}"," \n","'=Größe ""x""\n","${far.created_at}",,,,,,\r\n`;
+  await expectLines([[`export --csv --sub ${OTHER}`, 0, csv]]);
   await expectLines(
     [
-      ['list', 0, head + first + second],
-      ['list --order newest', 0, head + second + first],
+      [
+        'list',
+        0,
+        String.raw`REFERENCE      AGE  EXPIRES  EMAIL            SUBJECT
+${referenceOf(far)}  2d            ana@example.com  No subject
+${referenceOf(near)}  3h   in 3d    ana\u200b@b.c    注文Hi\udb40\udc41
+`,
+      ],
       ['list --text zz', 0, 'No unanswered inquiries with this text.\n'],
       [
         'list --all --limit 2',
@@ -151,7 +151,6 @@ ${referenceOf(sent)}  2h   Ben, 2d ago             müller\u200b@example.de  Sub
 The newest 2 inquiries; --limit N shows more.
 `,
       ],
-      ['list --all --text ana --limit 3', 0, expect.not.stringContaining('shows more')],
       [`show ${back.id}`, 0, containing(`\nMail       came back, ${toUtc(answeredAt)} (2d ago)\n`)],
       [
         `show ${sent.id}`,
@@ -178,39 +177,28 @@ Reply
     ],
     TERMINAL,
   );
-});
 
-it('show, dismiss and reply name an inquiry that is not there, and all that one reference means', async () => {
-  const expired = await add(1, { expires_at: 1 });
-  const row = await add(1);
-  const twin = await add(1, { id: row.id.replace(/.$/, (last) => (last === '0' ? '1' : '0')) });
-  const reference = referenceOf(row);
-  const [low, high] = [row.id, twin.id].toSorted();
+  const twin = await add(0, { id: near.id.replace(/.$/, (last) => (last === '0' ? '1' : '0')) });
+  const [low, high] = [near.id, twin.id].toSorted();
   for (const verb of ['show', 'dismiss', 'reply']) {
-    await expectLines(
+    for (const [named, message] of [
+      [INQUIRY.id, `There is no inquiry ${INQUIRY.id}.`],
+      [expired.id, `There is no inquiry ${expired.id}.`],
       [
-        [`${verb} ${INQUIRY.id}`, 1, `There is no inquiry ${INQUIRY.id}.`],
-        [`${verb} ${expired.id}`, 1, `There is no inquiry ${expired.id}.`],
-        [
-          `${verb} ${reference}`,
-          1,
-          `More than one inquiry has the reference ${reference}: ${high}, ${low}.`,
-        ],
+        referenceOf(near),
+        `More than one inquiry has the reference ${referenceOf(near)}: ${high}, ${low}.`,
       ],
-      { stdin: 'text' },
-    );
+    ]) {
+      await expectLines([[`${verb} ${named}`, 1, message, { stdin: 'text' }]]);
+    }
   }
-  expect(await read(row)).toEqual(row);
+  expect(await read(near)).toEqual(near);
 });
 
 it('dismiss and reply record one answer, and print who gave it', async () => {
   const row = await add(2);
   const [result] = parseLines((await run(`dismiss ${referenceOf(row)} --as Ana`)).output);
-  expect(result).toEqual({
-    id: row.id,
-    respondent: 'Ana',
-    reply_at: expect.any(String) as unknown,
-  });
+  expect(result).toEqual({ id: row.id, respondent: 'Ana', reply_at: containing('T') });
   expect(await read(row)).toEqual({ ...row, ...result });
   const unreachable = await add(1, { email: 'müller@example.de' });
   const file = join(table.folder, 'reply.txt');
@@ -287,14 +275,6 @@ it('reply opens an editor, sends what is above a line, and keeps a text that was
   expect(readdirSync(folder)).toHaveLength(3);
 });
 
-it('export prints CSV: a byte order mark, a header, CRLF, every text quoted, none a formula', async () => {
-  const texts = { subject: 'a "b", c', body: '=x\r\ny', email: '@b' };
-  const { id, created_at } = await add(1, { ...ANSWER, ...texts });
-  const csv = `\uFEFF"id","cognito_sub","email","subject","body","created_at","language","email_verified","expires_at","reply","respondent","reply_at"\r
-"${id}","${SUB}","'@b","a ""b"", c","'=x\ny","${created_at}",,,,"Yes.","Ben","${answeredAt}"\r\n`;
-  await expectLines([['export --csv', 0, csv]]);
-});
-
 it('export replaces a file by one that only its owner can read, when it is complete', async () => {
   table = await openInbox({ pageSize: 30 });
   await Promise.all(Array.from({ length: 60 }, (_, n) => add(n)));
@@ -326,34 +306,29 @@ it('stats counts in total and by week from Monday, the last ten, with the median
       containing('"inquiries":0,"unanswered":0,"oldest_unanswered":null,"median_seconds":null'),
     ],
   ]);
-  // Both days of each week, answered after so many seconds.
+  // Monday and Sunday of each week, answered after so many seconds.
   for (let week = 0; week < 12; week++) {
     for (const [day, seconds] of [
       [0, week],
       [6, 3 * week],
     ] as const) {
       const time = Date.UTC(2026, 7, 31 + 7 * week + day);
-      await add(Date.now() - time, {
-        ...(week + day > 0 && { reply_at: new Date(time + seconds * 1_000).toISOString() }),
-      });
+      const reply_at = new Date(time + seconds * 1_000).toISOString();
+      await add(Date.now() - time, week + day > 0 ? { reply_at } : {});
     }
   }
   // Of 23 answers the one in the middle, of a week's two the mean.
-  expect(parseLines((await run('stats')).output)).toMatchObject([
-    {
-      inquiries: 24,
-      unanswered: 1,
-      median_seconds: 9,
-      oldest_unanswered: '2026-08-31T00:00:00.000Z',
-      weeks: {
-        length: 10,
-        0: { week: '2026-11-16', inquiries: 2, unanswered: 0, median_seconds: 22 },
-      },
-    },
-  ]);
-  const text =
-    /^Unanswered {9}1 of 24 inquiries\nOldest unanswered {2}2026-08-31 00:00:00 UTC \(\d+d old\)\nMedian to answer {3}9s\n\nWEEK OF +INQUIRIES +UNANSWERED +MEDIAN\n2026-11-16 +2 +0 +22s\n/;
-  await expectLines([['stats', 0, expect.stringMatching(text)]], TERMINAL);
+  const [{ weeks: [latest, ...weeks] = [], ...total } = {}] = parseLines(
+    (await run('stats')).output,
+  ) as { weeks?: object[] }[];
+  const oldest_unanswered = '2026-08-31T00:00:00.000Z';
+  expect(total).toEqual({ inquiries: 24, unanswered: 1, median_seconds: 9, oldest_unanswered });
+  expect(latest).toEqual({ week: '2026-11-16', inquiries: 2, unanswered: 0, median_seconds: 22 });
+  expect(weeks).toHaveLength(9);
+  const text = containing(
+    '\n\nWEEK OF     INQUIRIES  UNANSWERED  MEDIAN\n2026-11-16  2          0           22s\n',
+  );
+  await expectLines([['stats', 0, text]], TERMINAL);
 });
 
 it('on a stage, the user of the credentials answers, and nobody is asked for to read', async () => {
