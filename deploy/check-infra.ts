@@ -8,7 +8,7 @@
 import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { parseOptions, runCommand, type Io, type Main } from '../lib/command-line.ts';
+import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import {
   programOf,
@@ -22,37 +22,41 @@ const USAGE = `
 Usage: npm run check:infra [-- --no-skip]
 
   --no-skip   fail if a check cannot run, instead of skipping it with the reason
-
-Needs terraform >= 1.11 on the PATH. The AWS provider comes from where Terraform finds it, or from the folder in
-TF_PLUGIN_DIR (layout: HOST/hashicorp/aws/VERSION/PLATFORM).
 `;
 
 const MODULES = ['infra/terraform', 'infra/terraform/bootstrap'];
-/** The modules, and what they read of other folders. */
-const FILES = [
-  'infra/terraform/{,*/}*.tf',
-  'infra/terraform/{service,stream-filters}.json',
-  'web/{src,ui}/first-paint.*',
-];
+/** Settings, state and lock files of a checkout, and files that tests add. */
+const LOCAL = /\.terraform|\.tfstate|\.tfbackend$|\.tfvars|terraform\/[^/]+_override\.tf$/;
 /** Terraform's errors when it has no source with the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
 
 /**
- * Copies the modules, so that settings, state and lock files of this checkout do not affect the result or change, and
- * initialises them. With TF_PLUGIN_DIR they take the provider in that folder, 5.100, in place of the users' 6.x.
+ * Copies the modules, and what they read of other folders, without the files of this checkout only.
  *
- * @returns The folder; undefined if Terraform finds no provider.
+ * @param isOffline - Whether they take the provider of TF_PLUGIN_DIR, 5.100, in place of the users' 6.x.
  */
+export function copySources(copy: string, isOffline: boolean): void {
+  const filter = (file: string): boolean => !LOCAL.test(file);
+  for (const folder of ['infra', 'web/src', 'web/ui']) {
+    cpSync(join(ROOT, folder), join(copy, folder), { recursive: true, filter });
+  }
+  const overrides = isOffline ? 'infra/terraform/{,*/}tests/*_override.tf' : [];
+  for (const file of globSync(overrides, { cwd: copy })) {
+    cpSync(join(copy, file), join(copy, dirname(file), '..', basename(file)));
+  }
+}
+
+const terraform = (cwd: string, env: NodeJS.ProcessEnv, ...args: string[]) =>
+  run(programOf(env), [...args, '-no-color'], {
+    cwd,
+    env: terraformEnv({ TF_WORKSPACE: 'default' }, env),
+  });
+
+/** Copies the modules into a new folder, and initialises them. @returns The folder; undefined if there is no provider. */
 export async function copyModules(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
-  for (const file of globSync(FILES, { cwd: ROOT })) {
-    if (!file.endsWith('_override.tf')) cpSync(join(ROOT, file), join(copy, file));
-  }
   const source = providerSource(env);
-  const overrides = source.length > 0 ? 'infra/terraform/{,*/}tests/*_override.tf' : [];
-  for (const file of globSync(overrides, { cwd: ROOT })) {
-    cpSync(join(ROOT, file), join(copy, dirname(file), '..', basename(file)));
-  }
+  copySources(copy, source.length > 0);
   for (const module of MODULES) {
     const cwd = join(copy, module);
     const { output } = await terraform(cwd, env, 'init', '-backend=false', ...source);
@@ -63,41 +67,32 @@ export async function copyModules(env: NodeJS.ProcessEnv): Promise<string | unde
   return copy;
 }
 
-const terraform = (cwd: string, env: NodeJS.ProcessEnv, ...args: string[]) =>
-  run(programOf(env), [...args, '-no-color'], {
-    cwd,
-    env: terraformEnv({ TF_WORKSPACE: 'default' }, env),
-  });
-
-/** Runs the checks and prints their results. @returns Whether none failed, and why some cannot run, if they cannot. */
-async function checkAll({ stdout, env }: Io): Promise<{ isClean: boolean; lack?: string }> {
+export const main: Main = async (args, { stdout, env }) => {
+  const options = { 'no-skip': { type: 'boolean', default: false } } as const;
+  const { 'no-skip': noSkip } = parseOptions(USAGE, options, args);
   let isClean = true;
-  const check = async (cwd: string, ...args: string[]) => {
-    const { code, output } = await terraform(cwd, env, ...args);
+  const check = async (cwd: string, ...words: string[]) => {
+    const { code, output } = await terraform(cwd, env, ...words);
     isClean &&= code === 0;
-    stdout.write(`${code === 0 ? 'passed' : `${output}failed`}   ${args.join(' ')}\n`);
+    stdout.write(`${code === 0 ? 'passed' : `${output}failed`}   ${words.join(' ')}\n`);
+  };
+  const skip = (reason: string): number => {
+    stdout.write(`SKIPPED: check:infra. ${reason}\n`);
+    return isClean && !noSkip ? 0 : 1;
   };
   const lack = await terraformUnavailableReason(env);
-  if (lack !== undefined) return { isClean, lack };
+  if (lack !== undefined) return skip(lack);
   await check(MODULE, 'fmt', '-check', '-diff', '-recursive');
   const copy = await copyModules(env);
   if (copy === undefined) {
-    return { isClean, lack: 'Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder.' };
+    return skip('Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder.');
   }
   if (env['TF_PLUGIN_DIR']) {
     stdout.write('AWS provider 5.100 of TF_PLUGIN_DIR; users get 6.x (versions.tf).\n');
   }
   for (const module of MODULES) await check(join(copy, module), 'validate');
   rmSync(copy, { recursive: true });
-  return { isClean };
-}
-
-export const main: Main = async (args, io) => {
-  const options = { 'no-skip': { type: 'boolean', default: false } } as const;
-  const { 'no-skip': noSkip } = parseOptions(USAGE, options, args);
-  const { isClean, lack } = await checkAll(io);
-  if (lack !== undefined) io.stdout.write(`SKIPPED: check:infra. ${lack}\n`);
-  return isClean && !(noSkip && lack !== undefined) ? 0 : 1;
+  return isClean ? 0 : 1;
 };
 
 if (import.meta.main) await runCommand(main);

@@ -1,29 +1,30 @@
 /** Runs checks one after the other and prints a line for each. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Io } from '../lib/command-line.ts';
 
-/** @returns What was found. @throws {@link Undecided}, or any other error if it fails. */
+/** What a command is run with. */
+export interface Context {
+  readonly io: Io;
+  /** Its reason is the exit code. */
+  readonly interruption: AbortSignal;
+}
+
+/** @returns What was found. @throws {@link Pending}, or any other error if it fails. */
 export type Check = readonly [title: string, run: () => Promise<string | void>];
 
-/** Why a check neither passes nor fails: what is awaited or to be done elsewhere, or what it lacks. */
-export class Undecided extends Error {
-  readonly result;
-  constructor(result: 'pending' | 'skipped', message: string) {
-    super(message);
-    this.result = result;
-  }
-}
+/** Why a check neither passes nor fails: it waits for what the message says. */
+export class Pending extends Error {}
 
 /** One line for an error; some messages of the SDK have further lines. */
 const describeError = ({ message, cause }: Error): string =>
   [message.split('\n')[0], cause instanceof Error && cause.message].filter(Boolean).join(': ');
 
-/** @param interruption - Ends them; the promise is then rejected with its reason. @returns How many there were of each. */
+/** Rejects with the reason of an interruption. @returns Whether none failed. */
 export async function runChecks(
-  checks: Iterable<Check>,
-  { stdout }: Io,
-  interruption: AbortSignal,
-) {
-  const counts = { passed: 0, failed: 0, pending: 0, skipped: 0 };
+  checks: readonly Check[],
+  { io: { stdout }, interruption }: Context,
+): Promise<boolean> {
+  const counts = { passed: 0, failed: 0, pending: 0 };
   for (const [title, run] of checks) {
     interruption.throwIfAborted();
     const started = performance.now();
@@ -32,12 +33,32 @@ export async function runChecks(
     try {
       detail = (await run()) ?? `${Math.round(performance.now() - started)} ms`;
     } catch (error) {
-      result = error instanceof Undecided ? error.result : 'failed';
+      result = error instanceof Pending ? 'pending' : 'failed';
       detail = describeError(error as Error);
     }
     counts[result] += 1;
     stdout.write(`${result.padEnd(8)} ${title.padEnd(48)} ${detail}\n`);
   }
   interruption.throwIfAborted();
-  return counts;
+  const { passed, failed, pending } = counts;
+  stdout.write(`${passed} passed, ${failed} failed, ${pending} pending\n`);
+  return failed === 0;
+}
+
+/** Repeats a check until it passes, for some seconds. */
+export async function repeat(
+  run: Check[1],
+  seconds: number,
+  { interruption }: Context,
+): Promise<string | void> {
+  const deadline = performance.now() + seconds * 1_000;
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      interruption.throwIfAborted();
+      await sleep(1_000);
+    }
+  }
 }

@@ -1,29 +1,28 @@
-/** The built form of a stage: its files, whether they run, and whether they are what is served. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
-import { UsageError } from '../lib/command-line.ts';
+/** The form of a stage: as it is built, whether it runs, how it is uploaded and served, and what is served. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CloudFront } from '@aws-sdk/client-cloudfront';
+import { S3 } from '@aws-sdk/client-s3';
+import { lookup } from 'mrmime';
+import { NETWORK } from '../lib/aws.ts';
 import { findChromium, launchChromium } from '../lib/chromium.ts';
+import { UsageError } from '../lib/command-line.ts';
 import { WEB } from '../lib/paths.ts';
 import { parseConfig } from '../web/src/config.ts';
+import { readLive } from './functions.ts';
+import type { StageOutputs } from './stage.ts';
 
-const FOLDER = join(WEB, 'dist');
-/** Content types of what Vite writes and of logos, by extension. */
-export const TYPES: Readonly<Partial<Record<string, string>>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.jpeg': 'image/jpeg',
-  '.jpg': 'image/jpeg',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.webp': 'image/webp',
-};
-/** How long the page may take until it shows something to click. */
-const SHOWN_MS = 20_000;
-
+type Site = NonNullable<StageOutputs['site']>;
 /** Contents by their names. */
 export type Form = ReadonlyMap<string, Buffer>;
+
+/** The content type of a file, by its extension; undefined if it is not known. */
+const typeOf = (name: string): string | undefined =>
+  lookup(name)?.replace(/^text\/.*/, '$&; charset=utf-8');
+/** Served under the same address in every version of the form, and needed in the version of the assets; the page comes last. */
+const ENTRY = ['inquiry-form.js', 'config.json', 'index.html'];
+/** How long a page may take until it shows something to click, and a file until it is loaded. */
+const timeout = 20_000;
 
 /**
  * Reads web/dist, and adds config.json.
@@ -32,33 +31,29 @@ export type Form = ReadonlyMap<string, Buffer>;
  * @throws UsageError when the form would refuse its settings, or cannot be served.
  */
 export function readForm(config: object, connectOrigins: readonly string[]): Form {
+  const cwd = join(WEB, 'dist');
+  const names = globSync('**/*.*', { cwd });
   try {
-    const { logo } = parseConfig(config);
-    if (logo !== undefined && !(extname(logo) in TYPES && existsSync(join(FOLDER, logo)))) {
-      throw new Error(
-        `“logo” must be an SVG, PNG, JPEG or WebP file in web/public, not “${logo}”.`,
-      );
-    }
+    const unknown = names.find((name) => typeOf(name) === undefined);
+    if (unknown !== undefined) throw new Error(`${unknown} has no content type that is known.`);
+    const { logo = 'index.html' } = parseConfig(config);
+    if (!names.includes(logo)) throw new Error(`“logo” is not in web/public: “${logo}”.`);
   } catch (error) {
-    throw new UsageError(`The form would refuse its settings: ${(error as Error).message}`);
+    throw new UsageError(`The form cannot be served: ${(error as Error).message}`);
   }
-  const names = globSync('**/*.*', { cwd: FOLDER });
-  const unknown = names.find((name) => !(extname(name) in TYPES));
-  if (unknown !== undefined) {
-    throw new UsageError(`web/dist/${unknown} has no content type that is known.`);
-  }
-  const files = new Map(names.map((name) => [name, readFileSync(join(FOLDER, name))]));
-  const page = narrowPolicy(String(files.get('index.html')), connectOrigins);
-  return files
-    .set('index.html', Buffer.from(page))
-    .set('config.json', Buffer.from(`${JSON.stringify(config, null, 2)}\n`));
+  const files = new Map(names.map((name) => [name, readFileSync(join(cwd, name))]));
+  files.set('config.json', Buffer.from(`${JSON.stringify(config, null, 2)}\n`));
+  if (connectOrigins.length === 0) return files;
+  const policy = `connect-src 'self' ${connectOrigins.join(' ')}`;
+  const page = String(files.get('index.html')).replace(/connect-src [^;"]*/, policy);
+  return files.set('index.html', Buffer.from(page));
 }
 
-/** The page with the addresses it may connect to in its policy. */
-const narrowPolicy = (page: string, origins: readonly string[]): string =>
-  origins.length === 0
-    ? page
-    : page.replace(/connect-src [^;"]*/, `connect-src 'self' ${origins.join(' ')}`);
+/** The form of a stage; undefined if it has none. */
+export const readStageForm = ({
+  form_config: config,
+  connect_origins: origins = [],
+}: StageOutputs): Form | undefined => (config ? readForm(config, origins) : undefined);
 
 /**
  * Opens the form in the installed Chromium, until it shows a button to sign in.
@@ -78,27 +73,24 @@ export async function runForm(
   try {
     const page = await browser.newPage();
     const complaints: string[] = [];
-    const failure = page.waitForEvent('pageerror', { timeout: SHOWN_MS }).then((error) => {
-      throw error;
-    });
     page.on('console', (message) => {
       if (message.type() === 'error') complaints.push(message.text());
     });
     if (form !== undefined) {
       await page.route(`${url}**`, (route, request) => {
         const name = new URL(request.url()).pathname.slice(1) || 'index.html';
-        const body = form.get(name) ?? '';
-        return route.fulfill({
-          status: body ? 200 : 403,
-          body,
-          contentType: TYPES[extname(name)] ?? '',
-        });
+        const body = form.get(name);
+        return body === undefined
+          ? route.fulfill({ status: 403 })
+          : route.fulfill({ body, contentType: typeOf(name) ?? '' });
       });
     }
-    const button = page.locator('main button').first();
-    const shown = page.goto(url).then(() => button.waitFor({ timeout: SHOWN_MS }));
-    await Promise.race([shown, failure]).catch((error: Error) => {
-      const [line = ''] = error.message.split('\n');
+    const shown = page.goto(url).then(() => page.waitForSelector('main button', { timeout }));
+    const failed = page.waitForEvent('pageerror', { timeout }).then((error) => {
+      throw error;
+    });
+    await Promise.race([shown, failed]).catch(({ message }: Error) => {
+      const [line = ''] = message.split('\n');
       throw new Error(`the form does not run: ${[line, ...complaints].join('; ')}`);
     });
     return 'run in Chromium';
@@ -112,16 +104,72 @@ export async function listDifferences(url: string, form: Form): Promise<string[]
   const differences = await Promise.all(
     [...form].map(async ([name, content]) => {
       try {
-        const response = await fetch(new URL(name === 'index.html' ? '' : name, url), {
-          signal: AbortSignal.timeout(20_000),
-        });
+        const signal = AbortSignal.timeout(timeout);
+        const response = await fetch(new URL(name === 'index.html' ? '' : name, url), { signal });
         if (!response.ok) return `${name} is answered with ${response.status}`;
         const served = Buffer.from(await response.arrayBuffer());
-        return content.equals(served) ? undefined : `${name} is not the one that was built`;
+        return content.equals(served) ? '' : `${name} is not the one that was built`;
       } catch (error) {
         return `${name} cannot be loaded: ${(error as Error).message}`;
       }
     }),
   );
-  return differences.filter((each) => each !== undefined);
+  return differences.filter(Boolean);
+}
+
+const isAsset = (name: string): boolean => name.startsWith('assets/');
+/** The form that belongs to a version of the function, apart from its assets. */
+const folderOf = (version: string): string => `versions/${version}/`;
+
+/** Vite's names of assets hold a hash of the content, other names do not. */
+function cacheControl(name: string): string {
+  if (ENTRY.includes(name)) return 'no-cache';
+  return isAsset(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600';
+}
+
+/**
+ * Uploads a form where users do not see it yet: assets, whose names are their own in every build, and all other files to a
+ * folder of the function's version. Assets of earlier builds stay, since pages that are open may still load them.
+ */
+export async function uploadForm(
+  { bucket: Bucket }: Site,
+  version: string,
+  form: Form,
+): Promise<void> {
+  const s3 = new S3(NETWORK);
+  for (const [name, Body] of form) {
+    await s3.putObject({
+      Bucket,
+      Key: isAsset(name) ? name : folderOf(version) + name,
+      Body,
+      CacheControl: cacheControl(name),
+      ContentType: typeOf(name),
+    });
+  }
+}
+
+/**
+ * Makes the form of the live version the one that users get, and tells CloudFront: a copy of each file, the page that names the
+ * others last. If another command changes the live version during this, it begins again, so that form and function belong
+ * together whoever ends last.
+ *
+ * @returns The version.
+ */
+export async function serveForm(site: Site, functionName: string): Promise<string> {
+  const { bucket: Bucket, distribution_id: DistributionId } = site;
+  const s3 = new S3(NETWORK);
+  const { version } = await readLive(functionName);
+  const Prefix = folderOf(version);
+  const { Contents = [] } = await s3.listObjectsV2({ Bucket, Prefix });
+  const names = Contents.map(({ Key = '' }) => Key.slice(Prefix.length));
+  for (const Key of names.toSorted((a, b) => ENTRY.indexOf(a) - ENTRY.indexOf(b))) {
+    await s3.copyObject({ Bucket, Key, CopySource: `${Bucket}/${Prefix}${Key}` });
+  }
+  const InvalidationBatch = {
+    CallerReference: crypto.randomUUID(),
+    Paths: { Quantity: 1, Items: ['/*'] },
+  };
+  await new CloudFront(NETWORK).createInvalidation({ DistributionId, InvalidationBatch });
+  const { version: now } = await readLive(functionName);
+  return now === version ? version : serveForm(site, functionName);
 }

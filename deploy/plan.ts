@@ -23,9 +23,7 @@ interface Change {
 interface Shown {
   readonly resource_changes?: readonly Change[];
   readonly resource_drift?: readonly Change[];
-  readonly output_changes?: Readonly<
-    Record<string, { readonly actions: readonly string[]; readonly after?: object | null }>
-  >;
+  readonly output_changes?: Readonly<Record<string, Change['change']>>;
 }
 
 export type Plan = Awaited<ReturnType<typeof readPlan>>;
@@ -33,13 +31,13 @@ export type Plan = Awaited<ReturnType<typeof readPlan>>;
 /** The table with its inquiries and the user pool with its users, which a deployment never deletes. */
 const UNDELETABLE = /^aws_(dynamodb_table|cognito_user_pool)$/;
 
-/** @param backend - Values of -backend-config. */
-export const initialise = (session: Session, backend: readonly string[]) =>
+/** @param backend - The file with the place of the state; without one, Terraform says what to do. */
+export const initialise = (session: Session, backend: string | undefined) =>
   terraform(session, [
     'init',
     '-no-color',
     '-reconfigure',
-    ...backend.map((setting) => `-backend-config=${setting}`),
+    ...(backend === undefined ? [] : [`-backend-config=${backend}`]),
     ...providerSource(session.io.env),
   ]);
 
@@ -55,19 +53,30 @@ export async function makePlan(session: Session, file: string, ...args: readonly
   return readPlan(session, file);
 }
 
-const isChange = ({ actions }: { readonly actions: readonly string[] }): boolean =>
-  !actions.every((action) => ['no-op', 'read'].includes(action));
+const isChange = ({ actions, importing }: Change['change']): boolean =>
+  importing !== undefined || !actions.every((action) => ['no-op', 'read'].includes(action));
 const isLoss = ({ type, change }: Change): boolean =>
   UNDELETABLE.test(type) && change.actions.includes('delete');
 
-/** Reads what a plan changes. */
+/** Reads what a plan changes. @throws UsageError if it deletes what is never deleted, or makes it a second time. */
 export async function readPlan(session: Session, file: string) {
   const {
     resource_changes: resources = [],
     resource_drift: drift = [],
     output_changes: outputs = {},
   } = JSON.parse(await terraform(session, ['show', '-json', file])) as Shown;
-  const changes = resources.filter(({ change }) => isChange(change) || change.importing);
+  const changes = resources.filter(({ change }) => isChange(change));
+  for (const { address } of changes.filter(isLoss)) {
+    throw new UsageError(
+      `The plan deletes ${address}, which this command never does. If its creation was interrupted: terraform untaint '${address}'`,
+    );
+  }
+  // What the state has, but not AWS.
+  for (const { address, change } of drift.filter(isLoss)) {
+    throw new UsageError(
+      `The state has ${address}, ${String(change.before?.['arn'])}, but it is not in this account and region. Restore it (docs/runbook.md, "Restore the table"); to begin without its data: terraform state rm '${address}'`,
+    );
+  }
   /** The values of resources of a type; those of before the plan where it does not know them yet. */
   const list = (type: string): Values[] =>
     resources
@@ -78,28 +87,14 @@ export async function readPlan(session: Session, file: string) {
     changes,
     /** Also if only outputs change. */
     hasChanges: changes.length > 0 || Object.values(outputs).some(isChange),
-    deleted: changes.filter(isLoss),
-    /** What the state has, but not AWS. */
-    lost: drift.filter(isLoss),
     /** The functions that an alias makes live. */
     functions: list('aws_lambda_alias').map(({ function_name: name }) => String(name)),
     packages: list('aws_lambda_function'),
     subscriptions: list('aws_sns_topic_subscription'),
-    /** The form's config.json, without what is not known before the plan is applied; undefined without a form. */
-    formConfig: outputs['form_config']?.after ?? undefined,
+    /** The form's config.json, without what is not known before the plan is applied; nothing without a form. */
+    formConfig: outputs['form_config']?.after,
   };
 }
-
-/** The outputs of the module. */
-export async function readOutputs<Outputs>(session: Session): Promise<Outputs> {
-  const text = await terraform(session, ['output', '-json']);
-  return parseOutputs(JSON.parse(text) as OutputValues) as Outputs;
-}
-
-export type OutputValues = Readonly<Record<string, { readonly value: unknown }>>;
-/** Outputs as `terraform output -json` and a state have them, by their names. */
-export const parseOutputs = (outputs: OutputValues): unknown =>
-  Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
 /** @throws UsageError if the packages in dist/ are not those of the plan, which was made elsewhere. */
 export function refuseOtherPackages({ packages }: Plan): void {
@@ -111,25 +106,10 @@ export function refuseOtherPackages({ packages }: Plan): void {
   }
 }
 
-/** @throws UsageError if the plan deletes what is never deleted, or makes it a second time. */
-export function refuseLoss({ deleted, lost }: Plan, place: string): void {
-  for (const { address } of deleted) {
-    throw new UsageError(
-      `The plan deletes ${address}, which this command never does. If its creation was interrupted: terraform untaint '${address}'`,
-    );
-  }
-  for (const { address, change } of lost) {
-    throw new UsageError(
-      `The state has ${address}, ${String(change.before?.['arn'])}, but it is not in ${place}. Restore it (docs/runbook.md, "Restore the table"); to begin without its data: terraform state rm '${address}'`,
-    );
-  }
-}
-
 /** @throws UsageError if an earlier apply has left a state in the folder that is newer than the one in the bucket. */
 export function refuseUnsavedState(module: string): void {
   if (!existsSync(join(module, 'errored.tfstate'))) return;
-  const folder = relative(ROOT, module);
   throw new UsageError(
-    `${folder}/errored.tfstate is a state that Terraform could not save: see docs/runbook.md, "A deployment was interrupted".`,
+    `${relative(ROOT, module)}/errored.tfstate is a state that Terraform could not save: see docs/runbook.md, "A deployment was interrupted".`,
   );
 }

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { CognitoIdentityProvider } from '@aws-sdk/client-cognito-identity-provider';
 import { NETWORK } from '../lib/aws.ts';
 import { assert } from '../lib/contract-checks.ts';
+import type { StageOutputs } from './stage.ts';
 
 // The prefix satisfies every rule that a pool can have for passwords.
 const createPassword = (): string => `aA1!${randomBytes(24).toString('base64url')}`;
@@ -18,10 +19,10 @@ const createPassword = (): string => `aA1!${randomBytes(24).toString('base64url'
  * @returns The ID token.
  * @throws Error without the user's email and passwords.
  */
-export async function signInOnce(
-  UserPoolId: string | undefined,
-  ClientId: string | undefined,
-): Promise<string> {
+export async function signInOnce({
+  user_pool_id: UserPoolId,
+  client_id: ClientId,
+}: NonNullable<StageOutputs['smoke_sign_in']>): Promise<string> {
   const client = new CognitoIdentityProvider(NETWORK);
   const email = `smoke-test-${randomUUID()}@inquiries.invalid`;
   const temporary = createPassword();
@@ -61,10 +62,8 @@ export async function signInOnce(
   } catch (error) {
     // Cognito's messages may repeat what was sent.
     const failure = error as Error;
-    failure.message = [email, temporary, password].reduce(
-      (text, secret) => text.replaceAll(secret, '…'),
-      `${failure.name}: ${failure.message}`,
-    );
+    const message = failure.message.replaceAll(/(smoke-test-|aA1!)[^"\s]+/g, '…');
+    failure.message = `${failure.name}: ${message}`;
     throw error;
   }
 }

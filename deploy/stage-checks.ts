@@ -1,48 +1,45 @@
 /** What only AWS knows of a stage: each check says what to do if it fails. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { SESv2 } from '@aws-sdk/client-sesv2';
 import { NETWORK } from '../lib/aws.ts';
 import { assert } from '../lib/contract-checks.ts';
-import { Undecided, type Check } from './checks.ts';
+import { Pending, repeat, type Check, type Context } from './checks.ts';
 import { listDifferences, runForm, type Form } from './form.ts';
-import { createInvoke, toEvent, type Invoke } from './invoke.ts';
-import type { StageOutputs } from './outputs.ts';
-import type { Site } from './site.ts';
-import { liveOf } from './versions.ts';
+import { createInvoke, liveOf, toEvent, type Invoke } from './functions.ts';
+import type { StageOutputs } from './stage.ts';
 
 /** Most megabytes that the function may use after a few requests: the alarm function-memory is raised above them. */
 const MOST_MEMORY_MB = 115;
 
-interface Report {
+/** A line of a function's log; Lambda's own has its measurements. */
+interface Line {
   readonly record?: {
     readonly metrics?: { readonly maxMemoryUsedMB?: number; readonly initDurationMs?: number };
   };
 }
 
-/** Lambda's measurements in the log of invocations. @throws {@link Undecided} if it has none. */
-function readMetrics(log: readonly Report[]) {
+/** Lambda's measurements in the log of invocations. @throws {@link Pending} if it has none. */
+function readMetrics(log: readonly Line[]) {
   const metrics = log.flatMap(({ record }) => record?.metrics ?? []);
   if (metrics.length > 0) return metrics;
-  throw new Undecided('pending', 'the log of an invocation ends without platform.report');
+  throw new Pending('the log of an invocation ends without platform.report');
 }
 
 /** Several invocations at a time, of which some start an instance. */
 async function checkInstances(invoke: Invoke): Promise<string> {
   const event = toEvent({ method: 'GET' });
   const found = await Promise.all([1, 2, 3].map(() => invoke(event)));
-  const lines = found.flatMap(({ log }) => log);
-  const metrics = readMetrics(lines);
-  const most = (name: keyof (typeof metrics)[0]): number =>
-    Math.round(Math.max(...metrics.map((each) => each[name] ?? 0)));
+  const log = found.flatMap((each) => each.log);
+  const metrics = readMetrics(log);
   assert(
-    !JSON.stringify(lines).includes('--expose-gc'),
+    !JSON.stringify(log).includes('--expose-gc'),
     'Node runs without --expose-gc, so large bodies can end an instance: docs/adr/0062',
   );
-  const memory = most('maxMemoryUsedMB');
+  const memory = Math.max(...metrics.map(({ maxMemoryUsedMB = 0 }) => maxMemoryUsedMB));
+  const start = Math.max(...metrics.map(({ initDurationMs = 0 }) => initDurationMs));
   assert(memory <= MOST_MEMORY_MB, `${memory} of 128 MB: docs/runbook.md, "function-memory"`);
-  return `${memory} of 128 MB, started in ${most('initDurationMs')} ms, with gc`;
+  return `${memory} of 128 MB, started in ${Math.round(start)} ms, with gc`;
 }
 
 /** Whether each metric filter of the function's log finds a line of an invocation. */
@@ -63,40 +60,34 @@ async function checkMetricFilters(invoke: Invoke, logGroupName: string): Promise
   return `${metricFilters.length} filters`;
 }
 
-/** Whether Lambda reads the stream for the functions that mail. */
-async function checkMappings(functions: readonly string[]): Promise<string> {
-  const lambda = new Lambda(NETWORK);
-  for (const name of functions) {
-    const FunctionName = liveOf(name);
-    const { EventSourceMappings = [] } = await lambda.listEventSourceMappings({ FunctionName });
-    const [{ UUID, State = 'missing', LastProcessingResult: result = '' } = {}] =
-      EventSourceMappings;
-    assert(!/problem/i.test(result), `${result} (${name}): docs/runbook.md, "mailer-delay"`);
-    if (/^(Creat|Enabling|Updat)/.test(State)) {
-      throw new Undecided('pending', `${UUID} is ${State}`);
-    }
-    assert(
-      State === 'Enabled',
-      `that of ${name} is ${State}; on again: deploy, or aws lambda update-event-source-mapping --uuid ${UUID} --enabled`,
-    );
-  }
-  return `${functions.length} mappings`;
+/** Whether Lambda reads the stream for a function that mails. */
+async function checkMapping(name: string): Promise<string> {
+  const { EventSourceMappings = [] } = await new Lambda(NETWORK).listEventSourceMappings({
+    FunctionName: liveOf(name),
+  });
+  const [{ UUID = '', State = 'missing', LastProcessingResult: result = '' } = {}] =
+    EventSourceMappings;
+  assert(!/problem/i.test(result), `${result}: docs/runbook.md, "mailer-delay"`);
+  if (/^(Creat|Enabling|Updat)/.test(State)) throw new Pending(`it is ${State}`);
+  assert(
+    State === 'Enabled',
+    `it is ${State}; on again: deploy, or aws lambda update-event-source-mapping --uuid ${UUID} --enabled`,
+  );
+  return State;
 }
 
 /** Whether SES sends for the identity. */
 async function checkIdentity(EmailIdentity: string): Promise<string> {
-  const { VerifiedForSendingStatus, VerificationStatus, DkimAttributes } = await new SESv2(
-    NETWORK,
-  ).getEmailIdentity({ EmailIdentity });
-  if (VerifiedForSendingStatus) return EmailIdentity;
-  const { Tokens = [], SigningHostedZone = 'dkim.amazonses.com' } = DkimAttributes ?? {};
+  const {
+    VerifiedForSendingStatus: isVerified,
+    VerificationStatus: status,
+    DkimAttributes: { Tokens = [], SigningHostedZone = 'dkim.amazonses.com' } = {},
+  } = await new SESv2(NETWORK).getEmailIdentity({ EmailIdentity });
+  if (isVerified) return EmailIdentity;
   const records = Tokens.map(
     (token) => `${token}._domainkey.${EmailIdentity} CNAME ${token}.${SigningHostedZone}`,
   );
-  throw new Undecided(
-    'pending',
-    `${EmailIdentity} is ${VerificationStatus}; enter in its DNS: ${records.join(', ')}`,
-  );
+  throw new Pending(`${EmailIdentity} is ${status}; enter in its DNS: ${records.join(', ')}`);
 }
 
 /** Whether the user pool has a page to sign in. */
@@ -120,18 +111,10 @@ async function checkSignInPage(
   );
 }
 
-/** Waits until CloudFront has forgotten the files from before. */
-async function awaitForm({ url }: Site, form: Form, seconds: number): Promise<string> {
-  const deadline = performance.now() + seconds * 1_000;
-  for (;;) {
-    const differences = await listDifferences(url, form);
-    if (differences.length === 0) return `${form.size} files`;
-    assert(
-      performance.now() < deadline,
-      `${differences.join('; ')}: npm run deploy serves it again`,
-    );
-    await sleep(2_000);
-  }
+async function checkForm(url: string, form: Form): Promise<string> {
+  const differences = await listDifferences(url, form);
+  assert(differences.length === 0, `${differences.join('; ')}: npm run deploy serves it again`);
+  return `${form.size} files`;
 }
 
 /**
@@ -139,25 +122,32 @@ async function awaitForm({ url }: Site, form: Form, seconds: number): Promise<st
  * @param wait - Seconds that CloudFront may take.
  */
 export function createStageChecks(
-  { function: { name }, mailer, mail, site, form_config, smoke_sign_in }: StageOutputs,
+  { function: { name }, mailer, mail, site, form_config: config, smoke_sign_in }: StageOutputs,
   form: Form | undefined,
   wait: number,
-  env: NodeJS.ProcessEnv,
-  interruption: AbortSignal,
+  context: Context,
 ): Check[] {
-  const invoke = createInvoke(liveOf(name), interruption);
-  const checks: Record<string, false | undefined | null | Check[1]> = {
-    'memory and start of the function': () => checkInstances(invoke),
-    'metric filters find their lines': () => checkMetricFilters(invoke, `/aws/lambda/${name}`),
-    'the stream is read for the mailer':
-      mail && (() => checkMappings(Object.values(mailer).map((each) => each.name))),
-    'SES may send for the domain': mail && (() => checkIdentity(mail.identity)),
-    'the sign-in page has a form':
-      site && form_config && smoke_sign_in && (() => checkSignInPage(form_config, site.url)),
-    'the form is served as it was built': site && form && (() => awaitForm(site, form, wait)),
-    'the form runs': site && (() => runForm(site.url, undefined, env)),
-  };
-  return Object.entries(checks).flatMap(([title, run]) => (run ? [[title, run] as const] : []));
+  const invoke = createInvoke(liveOf(name));
+  const checks: Check[] = [
+    ['memory and start of the function', () => checkInstances(invoke)],
+    ['metric filters find their lines', () => checkMetricFilters(invoke, `/aws/lambda/${name}`)],
+  ];
+  for (const { name: each } of Object.values(mailer)) {
+    checks.push([`the stream is read for ${each}`, () => checkMapping(each)]);
+  }
+  if (mail) checks.push(['SES may send for the domain', () => checkIdentity(mail.identity)]);
+  if (!site) return checks;
+  const { url } = site;
+  // Only a pool of the stage's own has a user for the smoke test.
+  if (config && smoke_sign_in) {
+    checks.push(['the sign-in page has a form', () => checkSignInPage(config, url)]);
+  }
+  if (form) {
+    const served = () => repeat(() => checkForm(url, form), wait, context);
+    checks.push(['the form is served as it was built', served]);
+  }
+  checks.push(['the form runs', () => runForm(url, undefined, context.io.env)]);
+  return checks;
 }
 
 /** Sends a mail to an address that bounces (SES, "mailbox simulator"). */

@@ -1,83 +1,100 @@
 /** The steps of a deployment or bootstrap: programs that run to their end, whatever signals the command gets. */
-import type { Io } from '../lib/command-line.ts';
-import { MODULE } from '../lib/paths.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isConfirmed, UsageError, type Io } from '../lib/command-line.ts';
+import type { Context } from './checks.ts';
 import { programOf, run, terraformEnv, type RunOptions } from './terraform.ts';
+import { describeLive } from './functions.ts';
 
-const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-/** What to do about errors of Terraform that do not say it. */
-const HINTS: readonly (readonly [error: RegExp, hint: string])[] = [
-  [
-    /acquiring the state lock| was ended by SIG/,
-    'See docs/runbook.md, "A deployment was interrupted".',
-  ],
-  [
-    /already ?exist|AlreadyOwnedByYou/i,
-    'It is not in the state: see docs/runbook.md, "Import a resource".',
-  ],
-];
+const UNCHANGED = 'Nothing was changed.';
+const AGAIN = 'Run the same command again: docs/runbook.md, "A deployment was interrupted".';
 
 /** A run of a command that signals do not end at once. */
-export type Session = ReturnType<typeof openSession>;
-
-/**
- * From now on a signal does not end this process: the current step ends first. Terraform gets none: it would stop waiting for
- * what AWS is creating or for the lock, which then exist and are not in the state.
- */
-export function openSession(io: Io, module = MODULE) {
-  const controller = new AbortController();
-  const current = { step: 'the current step' };
-  const listeners = Object.entries(EXIT_CODES).map(([signal, exitCode]) => {
-    const listener = (): void => {
-      io.stderr.write(`\n${signal}: waiting for ${current.step} to end …\n`);
-      controller.abort(exitCode);
-    };
-    process.on(signal, listener);
-    return () => process.off(signal, listener);
-  });
-  // The terminal of a SIGHUP is gone; a failed write must not end this process before Terraform has ended.
-  for (const stream of [io.stdout, io.stderr]) stream.on('error', () => {});
-  return {
-    io,
-    /** The folder that Terraform runs in. */
-    module,
-    /** Aborts at the first SIGINT, SIGTERM or SIGHUP; the reason is the exit code. */
-    interruption: controller.signal,
-    /** What the command does at the moment. */
-    current,
-    /** What is true if it ends now. */
-    state: 'Nothing was changed.',
-    /** Signals end the process again. */
-    close: () => {
-      for (const remove of listeners) remove();
-    },
-  };
+export interface Session extends Context {
+  /** The folder that Terraform runs in. */
+  readonly module: string;
+  /** A temporary one. */
+  readonly folder: string;
+  /** What the command does at the moment. */
+  step: string;
+  /** What is true if it ends now. */
+  state: string;
+  /** Of which the live version is told if it ends early. */
+  functions: readonly string[];
 }
 
-/** Says why a command ends before its end, and what is true then. @returns Its exit code. */
-export function explainEnd({ io, interruption }: Session, error: unknown, state: string): number {
-  const detail = error instanceof Error ? `${error.message}\n\n` : '';
-  const [why, exitCode] = interruption.aborted
-    ? ['Interrupted. ', interruption.reason as number]
-    : ['', 1];
-  io.stderr.write(`\n${detail}${why}${state} Run the same command again.\n`);
-  return exitCode;
+/**
+ * Runs a command; a signal does not end it before its current step has ended. Terraform gets none: it would stop waiting for
+ * what AWS is creating or for the lock, which then exist and are not in the state.
+ *
+ * @returns The exit code. An error is printed with what is true then.
+ */
+export async function runSession(
+  io: Io,
+  module: string,
+  command: (session: Session) => Promise<number>,
+): Promise<number> {
+  const controller = new AbortController();
+  const session: Session = {
+    io,
+    module,
+    folder: mkdtempSync(join(tmpdir(), 'deploy-')),
+    interruption: controller.signal,
+    step: 'the current step',
+    state: UNCHANGED,
+    functions: [],
+  };
+  const listen = (signal: NodeJS.Signals): void => {
+    io.stderr.write(`\n${signal}: waiting for ${session.step} to end …\n`);
+    controller.abort(128 + constants.signals[signal]);
+  };
+  const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.on(signal, listen);
+  // The terminal of a SIGHUP is gone; a failed write must not end this process before Terraform has ended.
+  for (const stream of [io.stdout, io.stderr]) stream.on('error', () => {});
+  try {
+    return await command(session);
+  } catch (error) {
+    const isRefusal = error instanceof UsageError && session.state === UNCHANGED;
+    const message = error instanceof Error ? `${error.message}\n\n` : '';
+    const live = await describeLive(session.functions);
+    const { aborted, reason } = session.interruption;
+    const end = [aborted && 'Interrupted.', session.state, ...live, !isRefusal && AGAIN];
+    io.stderr.write(`\n${message}${end.filter(Boolean).join(' ')}\n`);
+    return aborted ? Number(reason) : isRefusal ? 2 : 1;
+  } finally {
+    for (const signal of signals) process.off(signal, listen);
+    rmSync(session.folder, { recursive: true, force: true });
+  }
+}
+
+/** @throws UsageError unless the answer at the terminal is the one that is expected. */
+export async function confirm(
+  question: string,
+  expected: string,
+  { io, interruption }: Context,
+): Promise<void> {
+  if (io.stdin.isTTY && (await isConfirmed(question, expected, interruption, io))) return;
+  throw new UsageError('Not confirmed; without a terminal, --yes confirms.');
 }
 
 /**
  * Prints a title and runs a program to its end, also if the command is interrupted.
  *
  * @returns Its stdout.
- * @throws Error with its output if it fails; without `show`, it is shown only then. The exit code if there was an interruption.
+ * @throws Error with its output if it fails. The exit code if there was an interruption.
  */
 export async function runStep(
-  { io, interruption, current }: Session,
+  session: Session,
   title: string,
   command: string,
   args: readonly string[],
-  options: Pick<RunOptions, 'cwd' | 'env' | 'show'> = {},
+  options: RunOptions = {},
 ): Promise<string> {
+  const { io, interruption } = session;
   interruption.throwIfAborted();
-  current.step = title;
+  session.step = title;
   io.stdout.write(`${title} …\n`);
   const { code, stdout, output } = await run(command, args, {
     env: io.env,
@@ -88,11 +105,9 @@ export async function runStep(
     interruption.throwIfAborted();
     return stdout;
   }
-  // Terraform may print a plan before the error; show the error only.
-  const error = output.slice(Math.max(0, output.indexOf('\nError: '))).trim();
-  const hint = HINTS.find(([pattern]) => pattern.test(error))?.[1];
-  const parts = [options.show === undefined && error, hint, `Failed: ${title}.`];
-  throw new Error(parts.filter(Boolean).join('\n\n'));
+  // Terraform prints a plan before the error.
+  const error = output.slice(Math.max(0, output.indexOf('\nError: ')));
+  throw new Error(`${error.trim()}\n\nFailed: ${title}.`);
 }
 
 /** Runs Terraform, and shows what an apply prints as it runs. */

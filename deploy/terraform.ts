@@ -19,58 +19,51 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** In a session of its own: neither the signals of a terminal nor the end of this process end the program. */
   readonly detached?: boolean;
-  /** Gets what the program prints, within half a second. */
-  readonly show?: ((text: Buffer) => void) | undefined;
+  /** Gets what the program prints to stdout, within half a second. */
+  readonly show?: ((text: string) => void) | undefined;
 }
 
 /**
- * A file for what a program prints. Unlike a pipe it does not break when this process is killed, which would end
- * Terraform, too. It has no name any more, so nothing is left of it when both have ended.
+ * Runs a program without input and waits for its end. It writes to files: unlike pipes they do not break when this process
+ * is killed, which would end Terraform, too. Never rejects; the caller checks the exit code.
  */
-function openOutput() {
-  const folder = mkdtempSync(join(tmpdir(), 'output-'));
-  const file = join(folder, 'output');
-  const output = { write: openSync(file, 'w'), read: openSync(file, 'r'), text: '' };
-  rmSync(folder, { recursive: true });
-  return output;
-}
-
-/** Runs a program without input and waits for its end. Never rejects; the caller checks the exit code. */
 export async function run(
   command: string,
   args: readonly string[],
   { show, ...options }: RunOptions = {},
 ): Promise<Outcome> {
-  const [stdout, stderr] = [openOutput(), openOutput()];
-  const read = (): void => {
-    for (const output of [stdout, stderr]) {
-      const chunk = readFileSync(output.read);
-      output.text += String(chunk);
-      show?.(chunk);
-    }
+  const folder = mkdtempSync(join(tmpdir(), 'output-'));
+  const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+  const [stdout, stderr] = [openSync(join(folder, '1'), 'w'), openSync(join(folder, '2'), 'w')];
+  let shown = 0;
+  const showMore = (): void => {
+    const text = read('1');
+    show?.(text.slice(shown));
+    shown = text.length;
   };
-  const timer = setInterval(read, 500);
+  const timer = show && setInterval(showMore, 500);
   let code = 127;
+  let failure = '';
   try {
     const child = spawn(command, args, {
       cwd: ROOT,
       ...options,
-      stdio: ['ignore', stdout.write, stderr.write],
+      stdio: ['ignore', stdout, stderr],
     });
     const [exitCode, signal] = (await once(child, 'close')) as [number | null, string | null];
-    read();
-    code = exitCode ?? 127;
-    if (signal !== null) stderr.text += `${command} was ended by ${signal}.\n`;
+    code = exitCode ?? code;
+    if (signal !== null) failure = `${command} was ended by ${signal}.\n`;
   } catch (error) {
-    stderr.text += `${(error as Error).message}\n`;
-  } finally {
-    clearInterval(timer);
-    for (const output of [stdout, stderr]) {
-      closeSync(output.write);
-      closeSync(output.read);
-    }
+    failure = `${(error as Error).message}\n`;
   }
-  return { code, stdout: stdout.text, output: stdout.text + stderr.text };
+  clearInterval(timer);
+  showMore();
+  const text = read('1');
+  const output = text + read('2') + failure;
+  closeSync(stdout);
+  closeSync(stderr);
+  rmSync(folder, { recursive: true });
+  return { code, stdout: text, output };
 }
 
 /** The program: `TERRAFORM=tofu` runs OpenTofu. */
@@ -82,8 +75,7 @@ export function terraformEnv(
   inherited: NodeJS.ProcessEnv = process.env,
 ): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...inherited, TF_IN_AUTOMATION: '1', TF_INPUT: '0', ...more };
-  const configuration = env['TF_CLI_CONFIG_FILE'];
-  if (configuration !== undefined && !existsSync(configuration)) delete env['TF_CLI_CONFIG_FILE'];
+  if (!existsSync(env['TF_CLI_CONFIG_FILE'] ?? '')) delete env['TF_CLI_CONFIG_FILE'];
   return env;
 }
 

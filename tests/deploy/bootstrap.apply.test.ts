@@ -17,20 +17,19 @@ import { readImports } from '../helpers/repository.ts';
 
 /** What moto lacks, and what follows for this test. */
 const MOTO_GAPS = [
-  'a lifecycle configuration reads back without NewerNoncurrentVersions and with another filter, on which the provider waits: the copy of the module has none',
-  'DescribeSubscribersForNotification of Budgets is not implemented: no budget (the module has a test with a mocked provider), and none is imported',
+  'a lifecycle configuration does not read back as it was written: the copy of the module has none',
+  'budgets have no subscribers: no budget, and none is imported',
   'the identity provider may be of an earlier run, so it is neither made nor imported',
   "a bucket's policy is enforced without its conditions, so the one that demands TLS denies everything: the copy has none",
-  'policies of roles are not enforced: what they allow is tested in tests/infra/bootstrap-policies.test.ts',
 ];
-
 announce('bootstrap', MOTO_GAPS);
-const { region } = clientOf(endpoint);
+
+const client = clientOf(endpoint);
 /** Of the emulator. */
 const accountId = '123456789012';
 /** A name of this run only, so that one emulator serves several runs. */
 const name = `bootstrap-${crypto.randomUUID().slice(0, 8)}`;
-const bucket = `${name}-terraform-state-${accountId}-${region}`;
+const bucket = `${name}-terraform-state-${accountId}-${client.region}`;
 const SETTINGS = {
   name,
   github: {
@@ -44,21 +43,17 @@ const SETTINGS = {
 
 /** A clone of this repository, with the files that were committed in another one. */
 function clone(committed?: string) {
-  const folder = copyProject('infra/terraform/bootstrap');
+  const folder = copyProject();
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const infra = join(folder, 'infra/terraform');
-  const settings = join(infra, 'bootstrap/settings.auto.tfvars.json');
-  writeFileSync(settings, JSON.stringify(SETTINGS));
+  const cwd = join(infra, 'bootstrap');
+  writeFileSync(join(cwd, 'settings.auto.tfvars.json'), JSON.stringify(SETTINGS));
   for (const file of globSync('{backend.s3.tfbackend,*.auto.tfvars.json}', { cwd: committed })) {
     if (committed !== undefined) cpSync(join(committed, file), join(infra, file));
   }
-  const cwd = join(infra, 'bootstrap');
   const main = join(cwd, 'main.tf');
-  const module = readFileSync(main, 'utf8').replace(
-    /^resource "aws_s3_bucket_(lifecycle_configuration|policy)" .*?^\}\n/gms,
-    '',
-  );
-  writeFileSync(main, module);
+  const without = /^resource "aws_s3_bucket_(lifecycle_configuration|policy)" .*?^\}\n/gms;
+  writeFileSync(main, readFileSync(main, 'utf8').replace(without, ''));
   const env = { ...emulatorEnv(endpoint), HOME: join(folder, 'home') };
   return {
     infra,
@@ -66,7 +61,7 @@ function clone(committed?: string) {
     /** Runs the command, which must succeed. @returns Its output. */
     bootstrap: async () => {
       const { code, output } = await startCommand(folder, 'bootstrap', ['--yes'], env).ended;
-      expect(code === 0 ? '' : output.slice(Math.max(0, output.indexOf('Error: ')))).toBe('');
+      expect(code, output).toBe(0);
       return output;
     },
   };
@@ -80,49 +75,38 @@ it.skipIf(endpoint === '')(
     const created = await first.bootstrap();
     expect(created).toContain(`# (imported from "${bucket}")`);
     expect(created).toContain(
-      `"release-plan" = "arn:aws:iam::${accountId}:role/terraform-bootstrap/${name}-release-plan-${region}`,
+      `"release-plan" = "arn:aws:iam::${accountId}:role/terraform-bootstrap/${name}-release-plan-`,
     );
-    const boundaries = readFileSync(join(first.infra, 'bootstrap.auto.tfvars.json'), 'utf8');
-    expect(JSON.parse(boundaries)).toMatchObject({
-      permissions_boundaries: {
-        main: `arn:aws:iam::${accountId}:policy/terraform-bootstrap/${name}-main-boundary-${region}`,
-      },
-    });
-    const s3 = new S3({ ...clientOf(endpoint), forcePathStyle: true });
+    expect(readFileSync(join(first.infra, 'bootstrap.auto.tfvars.json'), 'utf8')).toContain(
+      `"main": "arn:aws:iam::${accountId}:policy/terraform-bootstrap/${name}-main-boundary-`,
+    );
+    const s3 = new S3({ ...client, forcePathStyle: true });
     onTestFinished(() => s3.destroy());
-    const state = { Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' };
-    expect((await s3.getBucketVersioning(state)).Status).toBe('Enabled');
-    await s3.headObject(state);
+    expect((await s3.getBucketVersioning({ Bucket: bucket })).Status).toBe('Enabled');
 
     for (const { bootstrap } of [first, clone(first.infra)]) {
       const again = await bootstrap();
       expect(again).toContain('No changes.');
       expect(again).not.toContain('terraform apply …');
     }
-
-    const destroyed = await first.terraform(
-      'destroy',
-      '-no-color',
-      '-auto-approve',
-      `-var=bucket=${bucket}`,
-    );
+    const options = ['-no-color', `-var=bucket=${bucket}`];
+    const destroyed = await first.terraform('destroy', '-auto-approve', ...options);
     expect(destroyed.output).toContain('Instance cannot be destroyed');
 
     // Everything exists, and nothing is in the state: the runbook's imports, and the same command.
-    await s3.deleteObject(state);
+    await s3.deleteObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
     const lines = [...readImports('bootstrap')].filter(
       ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
     );
     expect(lines).toHaveLength(6);
-    for (const stage of STAGES) {
-      for (const line of lines) {
-        const [address = '', id = ''] = line.map((text) =>
-          text.replace('release', stage).replace('inquiries', name).replace('ACCOUNT', accountId),
-        );
-        const args = ['import', '-no-color', `-var=bucket=${bucket}`, address, id];
-        const { code, output } = await first.terraform(...args);
-        expect([address, code === 0 ? '' : output]).toEqual([address, '']);
-      }
+    for (const [stage, line] of STAGES.flatMap((each) =>
+      lines.map((line) => [each, line] as const),
+    )) {
+      const [address = '', id = ''] = line.map((text) =>
+        text.replace('release', stage).replace('inquiries', name).replace('ACCOUNT', accountId),
+      );
+      const { code, output } = await first.terraform('import', ...options, address, id);
+      expect([address, code], output).toEqual([address, 0]);
     }
     expect(await first.bootstrap()).toContain('\nDone. ');
   },

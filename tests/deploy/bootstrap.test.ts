@@ -1,158 +1,43 @@
-/** `npm run bootstrap`: what it refuses, its steps and files, the questions and signals. */
+/** `npm run bootstrap`: what it refuses, its steps and files, and the questions. */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/bootstrap.ts';
-import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
 import { isServiceName, NAME_RULE } from '../../lib/stages.ts';
 import { ACCOUNT, refusal, type Answer } from '../helpers/aws.ts';
-import {
-  arrange,
-  hasApplied,
-  runCommandHere,
-  setUpProject,
-  temporaryFiles,
-  typed,
-} from '../helpers/programs.ts';
-import type { World } from '../helpers/programs.ts';
+import { setUpProject, whatRan, type World } from '../helpers/programs.ts';
 import { paths } from '../helpers/project.ts';
 
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
+vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
+  ...(await original()),
+  run: (await import('../helpers/programs.ts')).run,
+}));
+const { run } = await vi.importActual<typeof import('../../deploy/terraform.ts')>(
+  '../../deploy/terraform.ts',
+);
 
-const REGION = 'eu-central-1';
-const BUCKET = `inquiries-terraform-state-${ACCOUNT}-${REGION}`;
+const BUCKET = `inquiries-terraform-state-${ACCOUNT}-eu-central-1`;
 const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
-const hasTerraform = (await terraformUnavailableReason()) === undefined;
-const aws = await setUpProject();
+const BOOTSTRAPPED = '<Contents><Key>inquiries/bootstrap.tfstate</Key></Contents>';
+const hasTerraform = (await run('terraform', ['version'])).code === 0;
+const { arrange, command, state } = await setUpProject();
 
-/** The account has the bucket, unless another status says otherwise. */
-const arrangeBucket = (status: number, keys: readonly string[] = []) => {
-  aws.state.answers[`GET /${BUCKET}/`] = ({ headers }) => ({
-    status: headers['x-amz-expected-bucket-owner'] === ACCOUNT ? status : 403,
-    body: `<ListBucketResult>${keys.map((key) => `<Contents><Key>${key}</Key></Contents>`).join('')}</ListBucketResult>`,
+/** What S3 answers about the bucket. */
+const arrangeBucket = (status: number, contents = ''): void => {
+  state.answers[`GET /${BUCKET}/`] = ({ headers }) => ({
+    status: headers.get('x-amz-expected-bucket-owner') === ACCOUNT ? status : 403,
+    body: `<ListBucketResult>${contents}</ListBucketResult>`,
   });
 };
-beforeEach(() => arrangeBucket(200));
-
-interface More {
-  readonly world?: Partial<World>;
-  /** The answer about the bucket, and the states in it. */
-  readonly bucket?: Parameters<typeof arrangeBucket>;
-  /** What is typed at a terminal; undefined: --yes without one. */
-  readonly keys?: string;
-}
-async function bootstrap({ world, bucket, keys }: More = {}) {
-  if (bucket !== undefined) arrangeBucket(...bucket);
-  const changes = [{ address: 'aws_s3_bucket_policy.state', actions: ['create'] }];
-  arrange({ changes, moduleFiles: {}, outputs: { permissions_boundaries: {} }, ...world });
-  return keys === undefined
-    ? runCommandHere(main, '--yes')
-    : runCommandHere(main, '', { stdin: typed(keys), isTTY: true });
-}
-
-const withFile = (file: string, content: string) => ({ moduleFiles: { [file]: content } });
-const deletion = { changes: [{ address: 'aws_iam_role.r', actions: ['delete'] }] };
-const failing = { failing: 'terraform plan' };
-const bootstrapped: More['bucket'] = [200, ['inquiries/bootstrap.tfstate']];
-const FAILED = 'Failed: terraform plan.\n\n';
-const AGAIN = 'Run the same command again.\n';
-
-it.each<[what: string, code: number, isApplied: boolean, says: string, more: More]>([
-  [
-    'a settings file without JSON',
-    2,
-    false,
-    `infra/terraform/${SETTINGS} is not a JSON object.`,
-    { world: withFile(SETTINGS, 'a = "b"') },
-  ],
-  [
-    'a name that is too long for the bucket',
-    2,
-    false,
-    `infra/terraform/${SETTINGS}: ${NAME_RULE}, not "inquiries-of-customers".`,
-    { world: withFile(SETTINGS, '{"name":"inquiries-of-customers"}') },
-  ],
-  [
-    'an unsaved state',
-    2,
-    false,
-    'infra/terraform/bootstrap/errored.tfstate is a state that Terraform could not save',
-    { world: withFile('bootstrap/errored.tfstate', '{}') },
-  ],
-  [
-    'another account',
-    2,
-    false,
-    `infra/terraform/backend.s3.tfbackend names bucket ${BUCKET}, account 4, region ${REGION}; these credentials and settings mean bucket ${BUCKET}, account ${ACCOUNT}, region ${REGION}. Nothing was changed.`,
-    { world: withFile('backend.s3.tfbackend', 'allowed_account_ids = ["4"]') },
-  ],
-  [
-    'another region',
-    2,
-    false,
-    `account ${ACCOUNT}, region us-west-2; these`,
-    { world: withFile('backend.s3.tfbackend', 'region = "us-west-2"') },
-  ],
-  [
-    "a bucket that is another account's",
-    2,
-    false,
-    `The bucket ${BUCKET} exists, but account ${ACCOUNT} may not read it`,
-    { bucket: [403] },
-  ],
-  [
-    'an account whose settings this checkout lacks',
-    2,
-    false,
-    'The account was set up with settings that this checkout lacks',
-    { bucket: bootstrapped },
-  ],
-  [
-    'an account with these settings',
-    0,
-    true,
-    '\nDone. ',
-    { world: withFile(SETTINGS, '{}'), bucket: bootstrapped },
-  ],
-  [
-    'a deletion without a confirmation',
-    2,
-    false,
-    'The plan deletes something, which needs a confirmation',
-    { world: deletion },
-  ],
-  ['a deletion that is confirmed', 0, true, '\nDone. ', { world: deletion, keys: `${ACCOUNT}\n` }],
-  [
-    'another answer than the account',
-    2,
-    false,
-    'Apply this plan? Type the account id to confirm: ',
-    { keys: 'yes\r' },
-  ],
-  [
-    'no answer about the bucket',
-    2,
-    false,
-    'Create the bucket? Type the account id to confirm: ',
-    { bucket: [404], keys: '' },
-  ],
-  ['a plan that fails', 1, false, `${FAILED}Nothing was changed. ${AGAIN}`, { world: failing }],
-  [
-    'a plan that fails after the bucket was created',
-    1,
-    false,
-    `${FAILED}What was created so far is kept, in the state in the bucket ${BUCKET}. ${AGAIN}`,
-    { world: failing, bucket: [404] },
-  ],
-])('npm run bootstrap with %s', async (_, code, isApplied, says, more) => {
-  expect(await bootstrap(more)).toEqual({ code, output: expect.stringContaining(says) });
-  expect([hasApplied(), temporaryFiles()]).toEqual([isApplied, []]);
-  // It alone is changed outside of Terraform.
-  const isCreated = code === 1 && more.bucket !== undefined;
-  expect(aws.state.changes.length > 0).toBe(isCreated);
-});
-
-const findings = (findingType: string): Answer => ({
+/** What Access Analyzer answers about the policy. */
+const arrangeFindings = (reply: Answer): void => {
+  state.answers['POST /policy/validation'] = ({ body }) => {
+    expect(JSON.parse(body)).toEqual({ policyType: 'IDENTITY_POLICY', policyDocument: '{"a":1}' });
+    return reply;
+  };
+};
+const find = (findingType: string): Answer => ({
   status: 200,
   body: {
     findings: [
@@ -161,30 +46,148 @@ const findings = (findingType: string): Answer => ({
     ],
   },
 });
-it.each<[string, Answer, string, number]>([
-  ['stops at an error', findings('ERROR'), 'ERROR: aws_iam_policy.a: The action s3:Foo does', 2],
-  ['shows a warning', findings('WARNING'), 'WARNING: aws_iam_policy.a: The action s3:Foo does', 0],
+beforeEach(() => arrangeBucket(200));
+
+interface More {
+  readonly world?: Partial<World>;
+  readonly happen?: () => void;
+  /** What is typed at a terminal; undefined: --yes without one. */
+  readonly keys?: string;
+}
+async function bootstrap({ world, happen, keys }: More = {}) {
+  const changes = { 'aws_iam_policy.a': ['create', { policy: '{"a":1}' }] } as const;
+  arrange({ changes, files: {}, ...world });
+  happen?.();
+  return command(main, keys === undefined ? '--yes' : '', keys);
+}
+const withFile = (file: string, content: string) => ({ world: { files: { [file]: content } } });
+const deletion = { changes: { 'aws_iam_role.r': ['delete'] as const } };
+const failing = { failing: 'terraform plan' };
+const FAILED = '\n\nError: it went wrong\n\nFailed: terraform plan.\n\n';
+const policyError = 'aws_iam_policy.a: The action s3:Foo does not exist.\n';
+
+type Row = [what: string, code: number, ran: 'apply' | 'plan' | 'nothing', says: string, More?];
+const rows: Row[] = [
   [
-    'says that they were not validated',
-    refusal(403, 'AccessDeniedException', 'no'),
-    'The policies were not validated: AccessDeniedException.',
-    0,
+    'settings that are not JSON',
+    2,
+    'nothing',
+    `infra/terraform/${SETTINGS} is not a JSON object.`,
+    withFile(SETTINGS, 'a = "b"'),
   ],
-])('npm run bootstrap has AWS validate the policies, and %s', async (_, reply, says, code) => {
-  const asked: unknown[] = [];
-  aws.state.answers['POST /policy/validation'] = ({ body }) => {
-    asked.push(JSON.parse(body));
-    return reply;
-  };
-  const changes = [
-    { address: 'aws_iam_policy.a', actions: ['create'], after: { policy: '{"a":1}' } },
-  ];
-  expect(await bootstrap({ world: { changes } })).toEqual({
-    code,
-    output: expect.stringContaining(says),
-  });
-  expect(hasApplied()).toBe(code === 0);
-  expect(asked).toEqual([{ policyType: 'IDENTITY_POLICY', policyDocument: '{"a":1}' }]);
+  [
+    'a name that is too long for the bucket',
+    2,
+    'nothing',
+    `infra/terraform/${SETTINGS}: ${NAME_RULE}, not "inquiries-of-customers".`,
+    withFile(SETTINGS, '{"name":"inquiries-of-customers"}'),
+  ],
+  [
+    'an unsaved state',
+    2,
+    'nothing',
+    'infra/terraform/bootstrap/errored.tfstate is a state that Terraform could not save',
+    withFile('bootstrap/errored.tfstate', '{}'),
+  ],
+  [
+    'another account',
+    2,
+    'nothing',
+    `infra/terraform/backend.s3.tfbackend names bucket ${BUCKET}, account 4, region eu-central-1; these credentials and settings mean bucket ${BUCKET}, account ${ACCOUNT}, region eu-central-1.`,
+    withFile('backend.s3.tfbackend', 'allowed_account_ids = ["4"]'),
+  ],
+  [
+    'another region',
+    2,
+    'nothing',
+    `account ${ACCOUNT}, region us-west-2; these`,
+    withFile('backend.s3.tfbackend', 'region = "us-west-2"'),
+  ],
+  [
+    "a bucket that is another account's",
+    2,
+    'nothing',
+    `The bucket ${BUCKET} exists, but account ${ACCOUNT} may not read it`,
+    { happen: () => arrangeBucket(403) },
+  ],
+  [
+    'an account whose settings this checkout lacks',
+    2,
+    'nothing',
+    'The account was set up with settings that this checkout lacks',
+    { happen: () => arrangeBucket(200, BOOTSTRAPPED) },
+  ],
+  [
+    'an account with these settings',
+    0,
+    'apply',
+    '\nDone. ',
+    { ...withFile(SETTINGS, '{}'), happen: () => arrangeBucket(200, BOOTSTRAPPED) },
+  ],
+  [
+    'a deletion without a confirmation',
+    2,
+    'plan',
+    'The plan deletes something, which needs a confirmation',
+    { world: deletion },
+  ],
+  [
+    'a deletion that is confirmed',
+    0,
+    'apply',
+    '\nDone. ',
+    { world: deletion, keys: `${ACCOUNT}\n` },
+  ],
+  [
+    'another answer',
+    2,
+    'plan',
+    'Apply this plan? Type the account id to confirm: ',
+    { keys: 'y\n' },
+  ],
+  [
+    'no answer about the bucket',
+    2,
+    'nothing',
+    'Create the bucket? Type the account id to confirm: ',
+    { happen: () => arrangeBucket(404), keys: '' },
+  ],
+  ['a plan that fails', 1, 'plan', `${FAILED}Nothing was changed. Run`, { world: failing }],
+  [
+    'a plan that fails after the bucket was created',
+    1,
+    'plan',
+    `${FAILED}What was created so far is kept, in the state in the bucket ${BUCKET}. Run`,
+    { world: failing, happen: () => arrangeBucket(404) },
+  ],
+  [
+    'an error in a policy',
+    2,
+    'plan',
+    `ERROR: ${policyError}Correct`,
+    { happen: () => arrangeFindings(find('ERROR')) },
+  ],
+  [
+    'a warning about a policy',
+    0,
+    'apply',
+    `\nWARNING: ${policyError}terraform apply`,
+    { happen: () => arrangeFindings(find('WARNING')) },
+  ],
+  [
+    'policies that it may not have validated',
+    0,
+    'apply',
+    'The policies were not validated: AccessDeniedException.',
+    { happen: () => arrangeFindings(refusal(403, 'AccessDeniedException', 'no')) },
+  ],
+];
+it.each(rows)('npm run bootstrap with %s', async (_, code, ran, says, more) => {
+  expect(await bootstrap(more)).toEqual({ code, output: expect.stringContaining(says) });
+  expect(whatRan()).toBe(ran);
+  // It alone is changed outside of Terraform.
+  const isCreated = says.includes('What was created');
+  expect(state.changes.length > 0).toBe(isCreated);
 });
 
 it('every name of a service gives a bucket whose name S3 takes, in the regions with the longest names', () => {
@@ -194,25 +197,12 @@ it('every name of a service gives a bucket whose name S3 takes, in the regions w
   expect(`${longest}-terraform-state-${ACCOUNT}-ap-southeast-1`).toHaveLength(63);
 });
 
-describe('the first day passes npm run check:', () => {
-  it('what npm run bootstrap writes passes the formatter', async () => {
-    await bootstrap();
-    copyFileSync('.oxfmtrc.json', join(paths.ROOT, '.oxfmtrc.json'));
-    const program = join(process.cwd(), 'node_modules/.bin/oxfmt');
-    const args = ['--check', '--no-error-on-unmatched-pattern', 'infra'];
-    const { code, output } = await run(program, args, { cwd: paths.ROOT });
-    expect(code === 0 ? '' : output).toBe('');
-  });
-
-  it.skipIf(!hasTerraform)(
-    'a copy of the example passes terraform fmt (skipped without terraform)',
-    async () => {
-      const copy = join(paths.ROOT, 'stages.auto.tfvars');
-      copyFileSync('infra/terraform/stages.auto.tfvars.example', copy);
-      const { code, output } = await run('terraform', ['fmt', '-check', '-diff', copy], {
-        env: terraformEnv(),
-      });
-      expect(code === 0 ? '' : output).toBe('');
-    },
-  );
-});
+it.skipIf(!hasTerraform)(
+  'a copy of the example of settings passes terraform fmt (skipped without terraform)',
+  async () => {
+    const copy = join(paths.MODULE, 'stages.auto.tfvars');
+    copyFileSync('infra/terraform/stages.auto.tfvars.example', copy);
+    const { code, output } = await run('terraform', ['fmt', '-check', '-diff', copy]);
+    expect(code, output).toBe(0);
+  },
+);

@@ -1,9 +1,8 @@
-/** `npm run deploy`: the upload of the form, and which one is served, also when two deployments run at the same time. */
-import { rmSync, writeFileSync } from 'node:fs';
+/** The form of a stage: what is uploaded, which one is served, also beside another deployment, and whether it runs. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { readForm, runForm } from '../../deploy/form.ts';
-import { serveForm, uploadForm } from '../../deploy/site.ts';
+import { readForm, readStageForm, runForm, serveForm, uploadForm } from '../../deploy/form.ts';
 import * as chromium from '../../lib/chromium.ts';
 import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
 import { paths } from '../helpers/project.ts';
@@ -14,101 +13,63 @@ vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/proj
 const toPage = (connections: string) =>
   `<meta content="default-src 'none'; connect-src ${connections}; base-uri 'none'" />`;
 const PAGE = toPage("'self' https: http://localhost:*");
-const { site, form_config: CONFIG } = FORM_OUTPUTS;
+const { site, form_config: CONFIG, function: versions } = FORM_OUTPUTS;
+const { state } = await setUpProject();
 const write = (file: string, content: string) =>
   writeFileSync(join(paths.WEB, 'dist', file), content);
-
-const aws = await setUpProject();
-const { state } = aws;
+const serve = () => serveForm(site, versions.name);
 beforeEach(() => {
   write('index.html', PAGE);
-  write('favicon.svg', '<svg/>');
+  write('logo.png', 'png');
   write('inquiry-form.js', 'element');
-  write('assets/index-1.js', 'script');
   write('assets/index-1.css', 'style');
 });
 
-const serve = () => serveForm(site, FORM_OUTPUTS.function.name);
-/** Uploads the form of a version, and serves that of the live one, which is 10. */
-async function upload(origins: readonly string[] = [], version = '10') {
-  await uploadForm(site, version, readForm(CONFIG, origins), AbortSignal.any([]));
-  return serve();
-}
-/** What was written since the last call. */
-const takeWrites = () => state.changes.splice(0);
-
-it('uploads what users do not see yet; then copies what loads the assets, the page last, and invalidates what has no hash in its name', async () => {
-  write('logo.png', 'png');
-  await upload();
-  const writes = takeWrites();
-  const served = writes.findIndex((each) => !/\/(assets|versions\/10)\//.test(each));
-  expect(writes.slice(0, served)).toHaveLength(7);
-  expect(writes.slice(-4)).toEqual([
+it('uploads what users do not see yet; then copies what loads the assets, the page last, and invalidates', async () => {
+  await uploadForm(site, '10', readStageForm(FORM_OUTPUTS) ?? new Map());
+  const folder = 'put /form-bucket/versions/10';
+  expect(state.changes.splice(0).toSorted()).toEqual([
+    'put /form-bucket/assets/index-1.css text/css; charset=utf-8 public, max-age=31536000, immutable',
+    `${folder}/config.json application/json no-cache`,
+    `${folder}/index.html text/html; charset=utf-8 no-cache`,
+    `${folder}/inquiry-form.js text/javascript; charset=utf-8 no-cache`,
+    `${folder}/logo.png image/png public, max-age=3600`,
+  ]);
+  await serve();
+  expect(state.changes).toEqual([
+    'put /form-bucket/logo.png',
     'put /form-bucket/inquiry-form.js',
     'put /form-bucket/config.json',
     'put /form-bucket/index.html',
-    expect.stringMatching(
-      /^invalidate \/ \/favicon\.svg .* \/inquiry-form\.js \/config\.json \/index\.html$/,
-    ),
+    'invalidate /*',
   ]);
-  const headers = Object.entries({
-    'index.html': ['text/html; charset=utf-8', 'no-cache'],
-    'config.json': ['application/json', 'no-cache'],
-    'inquiry-form.js': ['text/javascript; charset=utf-8', 'no-cache'],
-    'logo.png': ['image/png', 'public, max-age=3600'],
-    'assets/index-1.css': ['text/css; charset=utf-8', 'public, max-age=31536000, immutable'],
-  });
-  for (const [name, [type, cache]] of headers) {
-    expect(state.objects.get(`/form-bucket/${name}`)).toMatchObject({ type, cache });
-  }
-});
-
-it("writes config.json, and the page's addresses into its policy if all are known", async () => {
-  await upload(FORM_OUTPUTS.connect_origins);
-  const read = (key: string) => state.objects.get(`/form-bucket/${key}`)?.body ?? '';
-  expect(JSON.parse(read('config.json'))).toEqual(CONFIG);
-  expect(read('index.html')).toBe(
+  expect(JSON.parse(state.objects.get('/form-bucket/config.json') ?? '')).toEqual(CONFIG);
+  // Its policy names the addresses, which are all known.
+  expect(state.objects.get('/form-bucket/index.html')).toBe(
     toPage("'self' https://issuer.example.com https://api.example.com"),
   );
-  await upload();
-  expect(read('index.html')).toBe(PAGE);
-});
-
-it('uploads and invalidates what has changed only, and keeps what open pages may still load', async () => {
-  await upload();
-  takeWrites();
-  expect([await upload(), takeWrites()]).toEqual([[], []]);
-
-  rmSync(join(paths.WEB, 'dist/assets/index-1.js'));
-  write('assets/index-2.js', 'new script');
-  await upload();
-  expect(takeWrites()).toEqual(['put /form-bucket/assets/index-2.js']);
-  expect(state.objects.has('/form-bucket/assets/index-1.js')).toBe(true);
-
-  // Its headers are those of an earlier version of this command.
-  Object.assign(state.objects.get('/form-bucket/index.html') ?? {}, { cache: 'max-age=1' });
-  await upload();
-  expect(takeWrites()).toEqual(['put /form-bucket/index.html', 'invalidate / /index.html']);
 });
 
 it('serves the form of the version which is live in the end, if somebody changes that meanwhile', async () => {
   for (const version of ['9', '10']) {
-    write('index.html', `${PAGE}${version}`);
-    await upload([], version);
+    write('index.html', PAGE + version);
+    await uploadForm(site, version, readForm(CONFIG, []));
   }
-  state.objects.delete('/form-bucket/index.html');
   state.answers['PUT /form-bucket/index.html'] = () => {
-    state.live = { FunctionVersion: '9', RevisionId: '2' };
+    state.live = '9';
     return undefined;
   };
-  await serve();
-  expect(state.objects.get('/form-bucket/index.html')?.body).toMatch(/9$/);
+  expect(await serve()).toBe('9');
+  expect(state.objects.get('/form-bucket/index.html')).toBe(`${PAGE}9`);
 });
 
-it('refuses a file whose content type is not known', () => {
-  write('film.mkv', '');
-  expect(() => readForm(CONFIG, [])).toThrow(
-    'web/dist/film.mkv has no content type that is known.',
+it.each([
+  ['film.mkv has no content type that is known.', 'film.mkv', {}],
+  ['“logo” is not in web/public: “missing.png”.', 'logo.png', { logo: 'missing.png' }],
+])('refuses: %s', (message, file, settings) => {
+  write(file, '');
+  expect(() => readForm({ ...CONFIG, ...settings }, [])).toThrow(
+    `The form cannot be served: ${message}`,
   );
 });
 

@@ -1,12 +1,15 @@
-/** `npm run smoke` against the whole service in this process, and against stages that break the contract. */
+/** `npm run smoke` against the whole service in this process, and against services and stages with a fault. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { main, testStage } from '../../deploy/smoke.ts';
-import type { Form } from '../../deploy/form.ts';
-import type { StageOutputs } from '../../deploy/outputs.ts';
+import { main } from '../../deploy/smoke.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
-import { refusal, startAws } from '../helpers/aws.ts';
-import { createIo, run as runHere } from '../helpers/io.ts';
+import { refusal } from '../helpers/aws.ts';
+import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
+import { paths } from '../helpers/project.ts';
 import { startService, type Service } from '../helpers/service.ts';
+
+vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
 
 const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
 if (!hasTransactions) {
@@ -14,37 +17,79 @@ if (!hasTransactions) {
 }
 
 const ORIGIN = 'https://www.example.com';
-const aws = await startAws();
+const NAME = 'inquiries-develop';
+const { arrange, command, state, env } = await setUpProject();
+const aws = env.AWS_ENDPOINT_URL;
 let service: Service;
 let url = '';
 let token = '';
+
+/** What AWS answers, by the request. */
+const answer = (answers: Record<string, object>): void => {
+  for (const [request, body] of Object.entries(answers)) {
+    state.answers[request] = () => ({ status: 200, body });
+  }
+};
+const report = (metrics: object) =>
+  `${JSON.stringify({ type: 'platform.report', record: { metrics } })}\n`;
+const IDENTITY = 'GET /v2/email/identities/example.com';
+const MAPPINGS = 'GET /2015-03-31/event-source-mappings';
+const mapping = (State: string, LastProcessingResult = 'OK') => ({
+  [MAPPINGS]: { EventSourceMappings: [{ UUID: 'u1', State, LastProcessingResult }] },
+});
+const alarm = (namespace: string, MetricName: string) => ({
+  AlarmName: `${NAME}-${MetricName}`,
+  Metrics: [{ MetricStat: { Metric: { Namespace: `AWS/${namespace}`, MetricName } } }],
+  StateValue: 'OK',
+});
+
 beforeAll(async () => {
   service = await startService();
   url = service.url.replace('/inquiries', '');
   ({ token } = await service.signIn({ email: 'ana@example.com', sub: crypto.randomUUID() }));
 });
-beforeEach(() => aws.reset());
-afterAll(async () => {
-  await service.close();
-  await aws.close();
-});
+afterAll(() => service.close());
 
-/** What was printed, and the results without their times. */
-function readResults(output: string) {
-  const lines = output.match(/^(passed|failed|pending|skipped) .*$/gm) ?? [];
-  const results = lines.map((line) =>
-    line
-      .replace(/ \d+ ms$/, '')
-      .replaceAll(/ {2,}/g, '  ')
-      .trim(),
-  );
-  return { output, results };
+/** A stage in which all is well, with the outputs given. */
+function arrangeStage(outputs: object = {}): void {
+  writeFileSync(join(paths.WEB, 'dist/index.html'), 'page');
+  arrange({
+    outputs: {
+      api_url: url,
+      cors_origin: ORIGIN,
+      function: FORM_OUTPUTS.function,
+      mailer: { inquiries: { name: `${NAME}-mailer` } },
+      mail: { from: 'inquiries@example.com', identity: 'example.com' },
+      ...outputs,
+    },
+  });
+  state.log = report({ maxMemoryUsedMB: 61, initDurationMs: 187.4 });
+  answer({
+    DescribeMetricFilters: { metricFilters: [{ filterName: 'memory', filterPattern: 'p' }] },
+    TestMetricFilter: { matches: [{}] },
+    [IDENTITY]: { VerifiedForSendingStatus: true },
+    'GET /issuer/.well-known/openid-configuration': { authorization_endpoint: `${aws}/authorize` },
+    DescribeAlarms: {
+      MetricAlarms: [
+        alarm('Lambda', 'Errors'),
+        alarm('Lambda', 'Duration'),
+        alarm('SES', 'Bounce'),
+      ],
+    },
+    ...mapping('Enabled'),
+  });
+  state.answers['GetMetricData'] = ({ body }) => {
+    const Values = body.includes('Errors') ? [1] : [];
+    return { status: 200, body: { MetricDataResults: [{ Values }] } };
+  };
 }
-/** Runs the command with a text of options. */
+/** Runs the command. @returns What it printed without times and repeated spaces. */
 async function smoke(args: string, SMOKE_TOKEN = token) {
-  const { code, stdout, stderr } = await runHere(main, args.split(' '), { env: { SMOKE_TOKEN } });
-  return { code, ...readResults(stdout + stderr) };
+  const { code, output } = await command(main, args, undefined, { SMOKE_TOKEN });
+  expect(output).not.toContain(token);
+  return { code, output: output.replaceAll(/ {2,}/g, '  ').replaceAll(/ {2}\d+ ms$/gm, '') };
 }
+beforeEach(() => arrangeStage());
 
 const API = [
   '401 without a token',
@@ -55,291 +100,214 @@ const API = [
   'GET sees it',
   '405 for PATCH and for HEAD',
   '413 for a body of 6.5 MB',
-  '500 for a body that is not JSON',
   'POST with the same key stores nothing',
   '422 for the same key with another text',
   'preflights allow the origin alone',
 ];
 
 describe.skipIf(!hasTransactions)('npm run smoke', () => {
-  it('passes every check of the service, leaves one inquiry behind, and shows no token', async () => {
+  it('asks the API of a stage and AWS, leaves one inquiry, and with --mail sends one that bounces', async () => {
     const list = async () => {
       const headers = { authorization: `Bearer ${token}` };
       const response = await fetch(`${url}/inquiries`, { headers });
       return ((await response.json()) as InquiryListResponse).inquiries;
     };
+    let sent = '';
+    state.answers['POST /v2/email/outbound-emails'] = ({ body }) => {
+      sent = body;
+      return { status: 200, body: {} };
+    };
     const before = await list();
-    const { code, output, results } = await smoke(`--url ${url}/`);
-    expect(results).toEqual(API.map((title) => `passed  ${title}`));
-    expect([code, output]).toEqual([0, expect.not.stringContaining(token)]);
+    const titles = [
+      ...API,
+      'memory and start of the function  61 of 128 MB, started in 187 ms, with gc',
+      'metric filters find their lines  1 filters',
+      `the stream is read for ${NAME}-mailer  Enabled`,
+      'SES may send for the domain  example.com',
+      'a mail bounces  sent; the team gets a mail about it within minutes, or see docs/runbook.md, "mailer-failures"',
+    ];
+    expect(await smoke('develop --mail')).toEqual({
+      code: 0,
+      output: `passed  ${titles.join('\npassed  ')}\n16 passed, 0 failed, 0 pending\n`,
+    });
+    expect(JSON.parse(sent)).toMatchObject({
+      FromEmailAddress: 'inquiries@example.com',
+      Destination: { ToAddresses: ['bounce@simulator.amazonses.com'] },
+      ConfigurationSetName: NAME,
+    });
     const [inquiry, ...older] = await list();
     expect(inquiry?.body).toBe('Left by the smoke test of a deployment.');
     expect(older).toEqual(before);
   });
 
-  it('without a token skips the checks that need one, and says so', async () => {
-    const { code, output } = await smoke(`--url ${url}`, '');
-    expect([code, output]).toEqual([
-      0,
-      expect.stringMatching(/ 2 passed, 0 failed, 0 pending, 10 skipped; set SMOKE_TOKEN /),
-    ]);
+  it.each([
+    [
+      '',
+      '2 passed, 0 failed, 9 pending',
+      `${API[4]}  set SMOKE_TOKEN for what a signed-in user gets`,
+    ],
+    ['with', '11 passed, 0 failed, 0 pending', API[10]],
+  ])('asks a service %s a token: %s', async (given, counts, line) => {
+    const { code, output } = await smoke(`--url ${url}/`, given && token);
+    expect([code, output]).toEqual([0, expect.stringContaining(`\n${counts}\n`)]);
+    expect(output).toContain(`  ${line}\n`);
   });
 
-  it('refuses --mail without a stage', async () => {
-    const output = expect.stringMatching('--mail and --check-alarms need a stage.') as string;
-    expect(await smoke('--mail')).toMatchObject({ code: 2, output });
-  });
-
-  interface Answer {
+  interface Answered {
     status: number;
     readonly headers: Headers;
     text: string;
   }
-  type Change = (answer: Answer) => void;
+  type Change = (answered: Answered) => unknown;
   const fetchFromStage = globalThis.fetch;
   const without =
     (name: string): Change =>
     ({ headers }) =>
       headers.delete(name);
+  const allow =
+    (origin: string): Change =>
+    ({ headers }) =>
+      headers.set('access-control-allow-origin', origin);
+  const turn =
+    (status: number): Change =>
+    (answered) =>
+      (answered.status = status);
   const rewrite =
     (pattern: RegExp | string, text: string): Change =>
-    (answer) => {
-      answer.text = answer.text.replace(pattern, text);
-    };
-  const GET = 'GET sees it  ';
-  const KEY = 'POST with the same key stores nothing  ';
+    (answered) =>
+      (answered.text = answered.text.replace(pattern, text));
 
-  it.each<[line: string, requests: RegExp, change: Change]>([
-    ['401 without a token  answered 200, not 401', / 401$/, (answer) => (answer.status = 200)],
-    [`${API[2]}  Allow is missing, not GET, POST`, /^PUT/, without('allow')],
+  // A request is METHOD QUERY STATUS, with what it was asked by.
+  it.each<[check: number, detail: string, requests: RegExp, change: Change]>([
+    [0, 'answered 200, not 401', / 401/, turn(200)],
+    [2, 'Allow is missing, not GET, POST', /^PUT/, without('allow')],
     [
-      `${API[3]}  Access-Control-Allow-Origin is missing, not ${ORIGIN}`,
-      /^GET  200/,
+      3,
+      `Access-Control-Allow-Origin is missing, not ${ORIGIN}`,
+      /^GET/,
       without('access-control-allow-origin'),
     ],
+    [4, 'an inquiry has reply, which is', /^POST/, rewrite('"id"', '"reply":null,"id"')],
+    [5, 'Cache-Control is missing, not no-store', /limit=20/, without('cache-control')],
+    [5, '0 inquiries of', /limit=20/, rewrite(/"count".*/, '"count":0,"inquiries":[]}')],
     [
-      'POST creates an inquiry  an inquiry has reply, which is not in the contract',
-      /^POST/,
-      rewrite('"id"', '"reply":null,"id"'),
+      5,
+      'the list is not ordered newest',
+      /limit=20/,
+      rewrite(/"created_at":"2/, '"created_at":"1'),
     ],
-    [`${KEY}the key is ignored`, /^POST/, without('idempotency-replayed')],
+    [5, 'count is 9 and does not match', /limit=20/, rewrite(/"count":\d+/, '"count":9')],
+    [6, 'answered 404, not 405', /^HEAD/, turn(404)],
+    [7, 'answered 400, not 413', / 413/, turn(400)],
+    [8, 'Idempotency-Replayed is missing', /^POST/, without('idempotency-replayed')],
     [
-      `${KEY}the body is not the one of the first response`,
-      /^POST  201 true/,
+      8,
+      'the body is not the one',
+      /^POST.*"idempotency-replayed","true"/,
       rewrite('Left by', 'LEFT BY'),
     ],
     [
-      `${KEY}there are 2 inquiries`,
+      8,
+      'there are 2 inquiries',
       /limit=100/,
       rewrite(/"count":.*?\[(\{.*?\}).*/, '"count":2,"inquiries":[$1,$1]}'),
     ],
-    [`${GET}Cache-Control is missing, not no-store`, /limit=20/, without('cache-control')],
-    [
-      `${GET}the new inquiry is not in the list`,
-      /limit=20/,
-      rewrite(/"count".*/, '"count":0,"inquiries":[]}'),
-    ],
-    [
-      `${GET}the list is not ordered newest first`,
-      /limit=20/,
-      rewrite(/"created_at":"2\d/, '"created_at":"19'),
-    ],
-    [`${GET}count is 9 and does not match`, /limit=20/, rewrite(/"count":\d+/, '"count":9')],
-    [
-      `${API[11]}  it does not allow ${ORIGIN}`,
-      /^OPTIONS/,
-      ({ headers }) => headers.set('access-control-allow-origin', '*'),
-    ],
-    [`${API[11]}  it does not allow post`, /^OPTIONS/, without('access-control-allow-methods')],
-  ])('against a stage that breaks the contract reports: %s', async (line, requests, change) => {
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
-      const response = await fetchFromStage(input, init);
-      const { status } = response;
-      const answer = {
-        status,
-        headers: new Headers(response.headers),
-        text: await response.text(),
-      };
-      const replayed = answer.headers.get('idempotency-replayed') ?? '';
-      const request = `${init?.method} ${new URL(input).search} ${status} ${replayed}`;
-      if (requests.test(request.trim())) change(answer);
-      return new Response(answer.text || null, answer);
-    });
-    const { code, results } = await smoke(`--url ${url}`);
-    expect([code, results.join('\n')]).toEqual([1, expect.stringContaining(`failed  ${line}`)]);
-  });
-});
+    [9, 'answered 409, not 422', / 422/, turn(409)],
+    [10, `Access-Control-Allow-Origin is *, not ${ORIGIN}`, /^OPTIONS/, allow('*')],
+    [10, 'it allows any other', /^OPTIONS.*elsewhere/, allow('https://elsewhere.invalid')],
+    [10, 'it does not allow post', /^OPTIONS/, without('access-control-allow-methods')],
+  ])(
+    'of a service that breaks the contract reports check %i: %s',
+    async (check, detail, requests, change) => {
+      vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+        const response = await fetchFromStage(input, init);
+        const headers = new Headers(response.headers);
+        const answered = { status: response.status, headers, text: await response.text() };
+        const details = JSON.stringify([init?.headers, [...headers]]);
+        const { search } = new URL(String(input));
+        if (requests.test(`${init?.method} ${search} ${response.status} ${details}`))
+          change(answered);
+        return new Response(answered.text || null, answered);
+      });
+      const { code, output } = await smoke('develop');
+      expect([code, output]).toEqual([
+        1,
+        expect.stringContaining(`failed  ${API[check]}  ${detail}`),
+      ]);
+    },
+  );
 
-describe.skipIf(!hasTransactions)('the smoke test of a stage', () => {
-  const NAME = 'inquiries-develop';
-  const log = (metrics: object, more = '') =>
-    `${JSON.stringify({ type: 'platform.report', record: { metrics } })}\n${more}`;
-  const IDENTITY = 'GET /v2/email/identities/example.com';
-  const MAPPINGS = 'GET /2015-03-31/event-source-mappings';
-  const mapping = (State: string, LastProcessingResult = 'OK') => ({
-    EventSourceMappings: [{ UUID: 'u1', State, LastProcessingResult }],
-  });
-  /** What AWS answers, by the request. */
-  const arrange = (answers: Record<string, object>): void => {
-    for (const [request, body] of Object.entries(answers)) {
-      aws.state.answers[request] = () => ({ status: 200, body });
-    }
+  const site = {
+    site: { bucket: 'b', distribution_id: 'd', url: `${aws}/form/` },
+    form_config: { ...FORM_OUTPUTS.form_config, issuer: `${aws}/issuer` },
+    smoke_sign_in: FORM_OUTPUTS.smoke_sign_in,
   };
-  /** All is well. */
-  beforeEach(() => {
-    aws.state.log = log({ maxMemoryUsedMB: 61, initDurationMs: 187.4 });
-    arrange({
-      DescribeMetricFilters: { metricFilters: [{ filterName: 'memory', filterPattern: 'p' }] },
-      TestMetricFilter: { matches: [{ eventNumber: 1 }] },
-      [MAPPINGS]: mapping('Enabled'),
-      [IDENTITY]: { VerifiedForSendingStatus: true },
-    });
-  });
-
-  const versions = (name: string) => ({ name, version: '10', live: '10' });
-  async function runStage(
-    outputs: Partial<StageOutputs> = {},
-    {
-      form,
-      mail = false,
-      SMOKE_TOKEN = token,
-    }: { form?: Form; mail?: boolean; SMOKE_TOKEN?: string } = {},
-  ) {
-    const { io, stdout } = createIo({ env: { SMOKE_TOKEN } });
-    const stage = {
-      api_url: url,
-      cors_origin: ORIGIN,
-      dashboard_url: '',
-      function: versions(NAME),
-      mailer: { inquiries: versions(`${NAME}-mailer`) },
-      mail: { from: 'inquiries@example.com', identity: 'example.com' },
-      ...outputs,
-    };
-    const { signal } = new AbortController();
-    const isPassed = await testStage(stage, form, io, signal, { wait: 0, mail });
-    return { isPassed, ...readResults(stdout()) };
-  }
-
-  it('asks the API and AWS', async () => {
-    const { isPassed, results } = await runStage();
-    expect([isPassed, results]).toEqual([
-      true,
-      [
-        ...API.map((title) => `passed  ${title}`),
-        'passed  memory and start of the function  61 of 128 MB, started in 187 ms, with gc',
-        'passed  metric filters find their lines  1 filters',
-        'passed  the stream is read for the mailer  1 mappings',
-        'passed  SES may send for the domain  example.com',
-      ],
-    ]);
-  });
-
-  it.each<[line: string, answers: Record<string, object>, log?: string]>([
+  /** Pages of a stage with a form. */
+  const serve = (path: string, status: number, body: string) => () => {
+    arrangeStage(site);
+    state.answers[`GET ${path}`] = () => ({ status, body });
+  };
+  const log = (line: string) => () => (state.log += line);
+  const MEMORY = 'memory and start of the function  ';
+  const FILTERS = 'metric filters find their lines  ';
+  const STREAM = `the stream is read for ${NAME}-mailer  `;
+  const NO_FORM = `without a form; compare redirect_uri with the app client's: ${aws}/form/`;
+  it.each<[line: string, happen: () => unknown, args?: string]>([
+    [`failed  ${MEMORY}121 of 128 MB: docs/`, log(report({ maxMemoryUsedMB: 121 }))],
+    [`failed  ${MEMORY}Node runs without --expose-gc`, log('{"message":"no --expose-gc"}\n')],
     [
-      'failed  memory and start of the function  121 of 128 MB: docs/runbook.md, "function-memory"',
-      {},
-      log({ maxMemoryUsedMB: 121 }),
+      `pending  ${FILTERS}the log of an invocation ends without platform.report`,
+      () => (state.log = ''),
     ],
     [
-      'failed  memory and start of the function  Node runs without --expose-gc',
-      {},
-      log({ maxMemoryUsedMB: 61 }, '{"message":"Node runs without --expose-gc"}\n'),
+      `failed  ${FILTERS}memory finds no line of /aws/lambda/${NAME}`,
+      () => answer({ TestMetricFilter: {} }),
     ],
-    [
-      'pending  metric filters find their lines  the log of an invocation ends without platform.report',
-      {},
-      '',
-    ],
-    [
-      'failed  metric filters find their lines  memory finds no line of /aws/lambda/inquiries-develop',
-      { TestMetricFilter: {} },
-    ],
-    [
-      'failed  the stream is read for the mailer  that of inquiries-develop-mailer is Disabled; on again',
-      { [MAPPINGS]: mapping('Disabled') },
-    ],
-    [
-      'pending  the stream is read for the mailer  u1 is Creating',
-      { [MAPPINGS]: mapping('Creating') },
-    ],
-    [
-      'failed  the stream is read for the mailer  PROBLEM: denied (inquiries-develop-mailer): docs',
-      { [MAPPINGS]: mapping('Enabled', 'PROBLEM: denied') },
-    ],
+    [`failed  ${STREAM}it is Disabled; on again`, () => answer(mapping('Disabled'))],
+    [`pending  ${STREAM}it is Creating`, () => answer(mapping('Creating'))],
+    [`failed  ${STREAM}PROBLEM: denied: docs`, () => answer(mapping('Enabled', 'PROBLEM: denied'))],
     [
       'pending  SES may send for the domain  example.com is PENDING; enter in its DNS: t1._domainkey.example.com CNAME t1.dkim.example',
-      {
-        [IDENTITY]: {
-          VerificationStatus: 'PENDING',
-          DkimAttributes: { Tokens: ['t1'], SigningHostedZone: 'dkim.example' },
-        },
-      },
+      () =>
+        answer({
+          [IDENTITY]: {
+            VerificationStatus: 'PENDING',
+            DkimAttributes: { Tokens: ['t1'], SigningHostedZone: 'dkim.example' },
+          },
+        }),
     ],
-  ])('says with the way out: %s', async (line, answers, text = aws.state.log) => {
-    aws.state.log = text;
-    arrange(answers);
-    expect((await runStage()).output.replaceAll(/ {2,}/g, '  ')).toContain(line);
-  });
-
-  it('looks whether the form is served, and runs, and whether the user pool has a page to sign in', async () => {
-    const { AWS_ENDPOINT_URL: endpoint } = aws.env;
-    const site = { bucket: 'b', distribution_id: 'd', url: `${endpoint}/form/` };
-    const asked: object[] = [];
-    arrange({
-      'GET /issuer/.well-known/openid-configuration': {
-        authorization_endpoint: `${endpoint}/authorize`,
-      },
-    });
-    aws.state.answers['GET /form/'] = () => ({
-      status: 200,
-      body: `<script>throw new Error('boom')</script>`,
-    });
-    aws.state.answers['GET /authorize'] = ({ query }) => {
-      asked.push(Object.fromEntries(query));
-      return { status: 400, body: '<p>An error was encountered</p>' };
-    };
-    const { results } = await runStage(
-      {
-        site,
-        form_config: { issuer: `${endpoint}/issuer`, clientId: 'c1', apiUrl: url },
-        smoke_sign_in: { user_pool_id: 'p', client_id: 'c2' },
-      },
-      { form: new Map(['index.html', 'config.json'].map((name) => [name, Buffer.from(name)])) },
-    );
-    expect(results.slice(-3, -1)).toEqual([
-      `failed  the sign-in page has a form  ${endpoint}/authorize answered 400 without a form; compare redirect_uri with the app client's: ${site.url}`,
-      'failed  the form is served as it was built  index.html is not the one that was built; config.json is answered with 404: npm run deploy serves it again',
-    ]);
-    expect(results.at(-1)).toMatch(
-      /^\w+ {2}the form runs {2}(the form does not run: boom|not run: )/,
-    );
-    expect(asked).toEqual([
-      {
-        client_id: 'c1',
-        response_type: 'code',
-        scope: 'openid email',
-        redirect_uri: site.url,
-      },
-    ]);
-  });
-
-  it('with mail sends one that bounces, with the configuration set of the stage', async () => {
-    let sent: unknown;
-    aws.state.answers['POST /v2/email/outbound-emails'] = ({ body }) => {
-      sent = JSON.parse(body);
-      return { status: 200, body: {} };
-    };
-    const { results } = await runStage({}, { mail: true });
-    expect(results.at(-1)).toMatch(/^passed {2}a mail bounces/);
-    expect(sent).toMatchObject({
-      FromEmailAddress: 'inquiries@example.com',
-      Destination: { ToAddresses: ['bounce@simulator.amazonses.com'] },
-      ConfigurationSetName: NAME,
-    });
+    [`authorize answered 400 ${NO_FORM}`, serve('/authorize', 400, '<form>')],
+    [`authorize answered 200 ${NO_FORM}`, serve('/authorize', 200, '<p>An error</p>')],
+    [
+      'failed  the form is served as it was built  index.html is not the one that was built; config.json is answered with 404: npm run deploy serves it again\n',
+      serve('/form/', 200, 'another'),
+    ],
+    [
+      `passed  ${NAME}-Errors  OK\nfailed  ${NAME}-Duration  no data for 3 hours: send a request`,
+      () => undefined,
+      '--check-alarms',
+    ],
+    [
+      `pending  ${NAME}-Bounce  no data for 3 hours; it has some after a failure only\n`,
+      () => undefined,
+      '--check-alarms',
+    ],
+  ])('of a stage says with the way out: %s', async (line, happen, args = '') => {
+    happen();
+    const { code, output } = await smoke(`develop ${args}`);
+    expect(output).toContain(line);
+    expect(code).toBe(output.includes('failed  ') ? 1 : 0);
   });
 
   it('signs in as a new user without an invitation, who deletes itself, and shows no secret', async () => {
     const calls: Record<string, unknown> = {};
+    /** Records what Cognito gets. */
+    const record = (action: string, reply: () => ReturnType<typeof refusal>): void => {
+      state.answers[action] = ({ body }) => {
+        calls[action] = JSON.parse(body);
+        return reply();
+      };
+    };
     const answers = {
       AdminCreateUser: {},
       AdminInitiateAuth: { ChallengeParameters: { USER_ID_FOR_SRP: 'name-in-the-pool' } },
@@ -349,54 +317,39 @@ describe.skipIf(!hasTransactions)('the smoke test of a stage', () => {
       DeleteUser: {},
     };
     for (const [action, body] of Object.entries(answers)) {
-      aws.state.answers[action] = (request) => {
-        calls[action] = JSON.parse(request.body);
-        return { status: 200, body };
-      };
+      record(action, () => ({ status: 200, body }));
     }
-    const secrets = new Set([token]);
-    const signIn = async () => {
-      const smoke_sign_in = { user_pool_id: 'pool', client_id: 'client' };
-      const { output, results } = await runStage({ smoke_sign_in }, { SMOKE_TOKEN: '' });
-      for (const secret of JSON.stringify(calls).match(/(smoke-test-|aA1!)[^"]+/g) ?? []) {
+    arrangeStage({ smoke_sign_in: FORM_OUTPUTS.smoke_sign_in });
+    const secrets = new Set<string>();
+    const signIn = async (): Promise<string> => {
+      const { output } = await smoke('develop', '');
+      for (const [secret] of JSON.stringify(calls).matchAll(/(smoke-test-|aA1!)[^"]+/g)) {
         secrets.add(secret);
       }
       for (const secret of secrets) expect(output).not.toContain(secret);
-      return results;
+      return output;
     };
 
-    expect((await signIn()).slice(2, 4)).toEqual([
-      'passed  a new user of the pool signs in',
-      `passed  ${API[2]}`,
-    ]);
+    expect(await signIn()).toMatch(/^passed {2}a new user of the pool signs in\n(passed.*\n)+/);
     const email = expect.stringMatching(/^smoke-test-[\da-f-]{36}@inquiries\.invalid$/) as string;
-    const password = expect.stringMatching(/^aA1!.{32}$/) as string;
     expect(calls).toMatchObject({
       AdminCreateUser: {
-        UserPoolId: 'pool',
         Username: email,
-        TemporaryPassword: password,
+        TemporaryPassword: expect.stringMatching(/^aA1!.{32}$/) as string,
         MessageAction: 'SUPPRESS',
-        UserAttributes: [
-          { Name: 'email', Value: email },
-          { Name: 'email_verified', Value: 'true' },
-        ],
+        UserAttributes: [{ Value: email }, { Name: 'email_verified', Value: 'true' }],
       },
-      AdminInitiateAuth: { ClientId: 'client', AuthFlow: 'ADMIN_USER_PASSWORD_AUTH' },
-      AdminRespondToAuthChallenge: {
-        ChallengeResponses: { USERNAME: 'name-in-the-pool', NEW_PASSWORD: password },
-      },
+      AdminRespondToAuthChallenge: { ChallengeResponses: { USERNAME: 'name-in-the-pool' } },
       DeleteUser: { AccessToken: 'access' },
     });
 
-    aws.state.answers['AdminRespondToAuthChallenge'] = ({ body }) => {
-      calls['AdminRespondToAuthChallenge'] = JSON.parse(body);
-      return refusal(400, 'InvalidPasswordException', JSON.stringify(calls));
-    };
-    const results = await signIn();
-    expect(results[2]).toMatch(/^failed {2}a new user .* InvalidPasswordException: .*…/);
-    expect(results).toContain('skipped  POST creates an inquiry  no token');
-    // The token, and each time another address and two other passwords.
-    expect(secrets.size).toBe(7);
+    record('AdminRespondToAuthChallenge', () =>
+      refusal(400, 'InvalidPasswordException', JSON.stringify(calls)),
+    );
+    const output = await signIn();
+    expect(output).toMatch(/^failed {2}a new user .* {2}InvalidPasswordException: .*…/);
+    expect(output).toContain(`pending  ${API[4]}  `);
+    // Each time another address and two other passwords.
+    expect(secrets.size).toBe(6);
   });
 });

@@ -1,6 +1,5 @@
-/** The APIs of AWS and GitHub that the commands of deploy/ call themselves, as far as they use them. */
-import { createHash } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+/** The APIs of AWS that the commands of deploy/ call themselves, as far as they use them. */
+import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 import { close, listen } from '../../lib/loopback-server.ts';
@@ -17,11 +16,10 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 export interface AwsRequest {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
+  /** `METHOD PATH`, `X-Amz-Target` or the action of the query API. */
+  readonly action: string;
   readonly query: URLSearchParams;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Headers;
   readonly body: string;
 }
 
@@ -31,6 +29,7 @@ export const refusal = (status: number, type: string, message: string): Answer =
   body: { message, Message: message },
   headers: { 'x-amzn-errortype': type },
 });
+const NOT_FOUND = refusal(404, 'ResourceNotFoundException', 'The resource does not exist');
 
 /** The answer of STS. */
 export const callerIdentity = (account: string): Answer => ({
@@ -38,26 +37,21 @@ export const callerIdentity = (account: string): Answer => ({
   body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>`,
 });
 
-const FUNCTION = 'inquiries-develop';
-interface Live {
-  readonly FunctionVersion: string;
-  readonly RevisionId: string;
-}
-
+const corsOrigin = 'https://www.example.com';
 const app = createApp({
   inquiries: createInquiries(createMemoryStore({}, 1_000)),
-  corsOrigin: 'o',
+  corsOrigin,
 });
 
 const initially = () => ({
-  /** Key → file, by `/BUCKET/KEY`. */
-  objects: new Map<string, { body: string; type: string; cache: string }>(),
-  /** Requests that change something, in their order. */
+  /** Files by `/BUCKET/KEY`. */
+  objects: new Map<string, string>(),
+  /** Requests that change something, in their order; uploads with their types and caching. */
   changes: [] as string[],
-  /** Other answers, by `METHOD PATH`, `X-Amz-Target` or the query API's action; undefined: the usual one. */
+  /** Other answers, by the action; undefined: the usual one. */
   answers: {} as Record<string, ((request: AwsRequest) => Answer | undefined) | undefined>,
-  /** The alias of the function. */
-  live: { FunctionVersion: '10', RevisionId: '1' } as Live | undefined,
+  /** The version that the alias of the function makes live; without one there is no alias. */
+  live: '10' as string | undefined,
   /** The result of an invocation of a name, which is that of the service; a rejection is an error of the function. */
   invoke: async (_name: string, event: string): Promise<string> =>
     JSON.stringify(await app(JSON.parse(event) as object)),
@@ -69,106 +63,103 @@ const initially = () => ({
 export async function startAws() {
   const state = initially();
 
-  async function invoke(name: string, body: string): Promise<Answer> {
-    try {
-      const headers = { 'x-amz-log-result': Buffer.from(state.log).toString('base64') };
-      return { status: 200, body: await state.invoke(name, body), headers };
-    } catch (error) {
-      const headers = { 'x-amz-function-error': 'Unhandled' };
-      return { status: 200, body: (error as Error).message, headers };
-    }
-  }
-
-  async function answerLambda({ method, path, body }: AwsRequest): Promise<Answer | undefined> {
-    const [, , , encoded = '', what] = path.split('/');
-    const name = decodeURIComponent(encoded);
-    if (what === 'invocations') return invoke(name, body);
-    if (name !== FUNCTION) return undefined;
-    if (what === 'versions') {
-      const Versions = ['$LATEST', '1', '2', '3', '9', '10'].map((Version) => ({
-        Version,
-        LastModified: `2026-11-${Version.padStart(2, '0')}T10:20:30.000+0000`,
-        CodeSha256: `sha-${Version}`,
-      }));
-      return { status: 200, body: { Versions } };
-    }
-    if (what !== 'aliases' || state.live === undefined) return undefined;
-    if (method === 'PUT') {
-      const change = JSON.parse(body) as { FunctionVersion: string; RevisionId?: string };
-      if ((change.RevisionId ?? state.live.RevisionId) !== state.live.RevisionId) {
-        return refusal(412, 'PreconditionFailedException', 'The RevisionId does not match');
-      }
-      state.changes.push(`switch ${change.FunctionVersion}`);
-      state.live = { ...change, RevisionId: crypto.randomUUID() };
-    }
-    return { status: 200, body: state.live };
-  }
-
-  function answerS3(request: AwsRequest): Answer | undefined {
-    const { method, query, headers, body } = request;
-    const path = decodeURIComponent(request.path);
-    const object = state.objects.get(path);
-    if (method === 'GET' && query.has('list-type')) {
-      const prefix = `${path.replace(/\/$/, '')}/${query.get('prefix')}`;
-      const keys = [...state.objects.keys()].filter((key) => key.startsWith(prefix));
-      const contents = keys.map(
-        (key) => `<Contents><Key>${key.split('/').slice(2).join('/')}</Key></Contents>`,
-      );
-      return { status: 200, body: `<ListBucketResult>${contents.join('')}</ListBucketResult>` };
-    }
-    if (method === 'GET' && object !== undefined) return { status: 200, body: object.body };
-    if (method === 'HEAD' && object !== undefined) {
-      const etag = `"${createHash('md5').update(object.body).digest('hex')}"`;
-      return {
-        status: 200,
-        headers: { etag, 'content-type': object.type, 'cache-control': object.cache },
-      };
-    }
-    if (method !== 'PUT') return undefined;
-    state.changes.push(`put ${path}`);
-    const {
-      'content-type': type = '',
-      'cache-control': cache = '',
-      'x-amz-copy-source': from,
-    } = headers;
-    const source = typeof from === 'string' ? state.objects.get(`/${from}`) : { body, type, cache };
-    if (source === undefined) return undefined;
-    state.objects.set(path, { ...source });
-    return {
-      status: 200,
-      body: from === undefined ? '' : '<CopyObjectResult><ETag>e</ETag></CopyObjectResult>',
-    };
-  }
+  /** The usual answers, by their actions. */
+  const usual: readonly (readonly [
+    action: RegExp,
+    answer: (request: AwsRequest, ...groups: string[]) => Answer | Promise<Answer>,
+  ])[] = [
+    [/^GetCallerIdentity$/, () => callerIdentity(ACCOUNT)],
+    [
+      /^POST .*\/functions\/(.+)\/invocations$/,
+      async ({ body }, name = '') => {
+        const headers = { 'x-amz-log-result': Buffer.from(state.log).toString('base64') };
+        return state.invoke(decodeURIComponent(name), body).then(
+          (result) => ({ status: 200, body: result, headers }),
+          ({ message }: Error) => ({
+            status: 200,
+            body: message,
+            headers: { 'x-amz-function-error': 'Unhandled' },
+          }),
+        );
+      },
+    ],
+    [
+      /\/functions\/inquiries-develop\/versions$/,
+      () => {
+        const Versions = ['$LATEST', '1', '2', '3', '9', '10'].map((Version) => ({ Version }));
+        return { status: 200, body: { Versions } };
+      },
+    ],
+    [
+      /^(GET|PUT) .*\/functions\/inquiries-develop\/aliases\/live$/,
+      ({ body }, method) => {
+        const { FunctionVersion = state.live, RevisionId } = JSON.parse(body || '{}') as Partial<
+          Record<'FunctionVersion' | 'RevisionId', string>
+        >;
+        if (state.live === undefined) return NOT_FOUND;
+        if (method === 'PUT' && RevisionId !== `of ${state.live}`) {
+          return refusal(412, 'PreconditionFailedException', 'The RevisionId does not match');
+        }
+        if (method === 'PUT') state.changes.push(`switch ${FunctionVersion}`);
+        state.live = FunctionVersion;
+        return { status: 200, body: { FunctionVersion, RevisionId: `of ${FunctionVersion}` } };
+      },
+    ],
+    [
+      /\/invalidation$/,
+      ({ body }) => {
+        state.changes.push(`invalidate ${/<Path>(.*?)<\/Path>/.exec(body)?.[1]}`);
+        return { status: 201, body: '<Invalidation><Id>I1</Id></Invalidation>' };
+      },
+    ],
+    [
+      /^PUT (.+)$/,
+      ({ headers, body }, path = '') => {
+        const from = headers.get('x-amz-copy-source');
+        const details = [headers.get('content-type'), headers.get('cache-control')].join(' ');
+        state.changes.push(`put ${path}${from === null ? ` ${details}` : ''}`);
+        state.objects.set(path, from === null ? body : (state.objects.get(`/${from}`) ?? ''));
+        return { status: 200, body: from === null ? '' : '<CopyObjectResult/>' };
+      },
+    ],
+    [
+      /^GET (.+)$/,
+      ({ query }, path = '') => {
+        const object = state.objects.get(path);
+        if (!query.has('list-type'))
+          return object === undefined ? NOT_FOUND : { status: 200, body: object };
+        const keys = [...state.objects.keys()].filter((key) =>
+          key.startsWith(`${path.replace(/\/$/, '')}/${query.get('prefix')}`),
+        );
+        const contents = keys.map(
+          (key) => `<Contents><Key>${key.split('/').slice(2).join('/')}</Key></Contents>`,
+        );
+        return { status: 200, body: `<ListBucketResult>${contents.join('')}</ListBucketResult>` };
+      },
+    ],
+  ];
 
   async function answer(request: AwsRequest): Promise<Answer> {
-    const { method, path, headers, body } = request;
-    const target = String(headers['x-amz-target'] ?? '').split('.')[1];
-    const action = target ?? /Action=(\w+)/.exec(body)?.[1] ?? `${method} ${path}`;
-    const other = state.answers[action]?.(request);
-    if (other !== undefined) return other;
-    if (action === 'GetCallerIdentity') return callerIdentity(ACCOUNT);
-    if (path.endsWith('/invalidation')) {
-      const paths = [...body.matchAll(/<Path>(.*?)<\/Path>/g)].map(([, item]) => item);
-      state.changes.push(`invalidate ${paths.join(' ')}`);
-      return { status: 201, body: '<Invalidation><Id>I1</Id></Invalidation>' };
+    const arranged = state.answers[request.action]?.(request);
+    if (arranged !== undefined) return arranged;
+    for (const [action, reply] of usual) {
+      const found = action.exec(request.action);
+      if (found) return reply(request, ...found.slice(1));
     }
-    const found = path.startsWith('/2015-03-31/') ? await answerLambda(request) : answerS3(request);
-    return found ?? refusal(404, 'ResourceNotFoundException', 'The resource does not exist.');
+    return NOT_FOUND;
   }
 
   const server = createServer((incoming, outgoing) => {
     void (async () => {
-      const { method = '', url = '', headers } = incoming;
-      const [path = '', query = ''] = url.split('?');
-      const request = {
-        method,
-        path,
-        query: new URLSearchParams(query),
-        headers,
-        body: await text(incoming),
-      };
-      const { status, body = '', headers: more } = await answer(request);
-      outgoing.writeHead(status, more).end(typeof body === 'string' ? body : JSON.stringify(body));
+      const [path = '', query] = (incoming.url ?? '').split('?');
+      const headers = new Headers(incoming.headers as Record<string, string>);
+      const body = await text(incoming);
+      const target = headers.get('x-amz-target')?.split('.')[1] ?? /Action=(\w+)/.exec(body)?.[1];
+      const action = target ?? `${incoming.method} ${decodeURIComponent(path)}`;
+      const found = await answer({ action, query: new URLSearchParams(query), headers, body });
+      const sent = found.body ?? '';
+      outgoing.writeHead(found.status, found.headers);
+      outgoing.end(typeof sent === 'string' ? sent : JSON.stringify(sent));
     })();
   });
   const url = `http://127.0.0.1:${await listen(server, 0)}`;
@@ -178,12 +169,11 @@ export async function startAws() {
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
     AWS_REGION: 'eu-central-1',
-    GITHUB_API_URL: url,
+    AWS_PROFILE: undefined,
+    AWS_SESSION_TOKEN: undefined,
+    SMOKE_TOKEN: undefined,
   };
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-  for (const name of ['AWS_PROFILE', 'AWS_SESSION_TOKEN', 'SMOKE_TOKEN']) {
-    vi.stubEnv(name, undefined);
-  }
   return {
     state,
     env,

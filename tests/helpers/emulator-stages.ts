@@ -1,21 +1,15 @@
 /** The commands with a real Terraform on an emulator of AWS, in temporary copies of the project. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { S3 } from '@aws-sdk/client-s3';
+import { copySources } from '../../deploy/check-infra.ts';
 import { run, terraformEnv } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
+import { startEmulatorProxy } from './emulator.ts';
 
 /** The emulator, where AWS_ENDPOINT_URL names one. */
 export const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
@@ -40,24 +34,14 @@ export function announce(
   );
 }
 
-/** A temporary folder with the commands, and with a module: its settings, state and lock file are not those of this checkout. */
-export function copyProject(module: string): string {
+/** A temporary folder with the commands and the modules, without the settings, state and lock files of this checkout. */
+export function copyProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'apply-test-'));
-  for (const name of ['bin', 'home', 'tmp', 'infra/terraform']) {
-    mkdirSync(join(folder, name), { recursive: true });
-  }
-  for (const name of ['deploy', 'lib', 'src', 'web/src', 'web/ui']) {
+  for (const name of ['bin', 'home', 'tmp']) mkdirSync(join(folder, name));
+  for (const name of ['deploy', 'lib', 'src']) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
-  for (const path of globSync(join(module, '{,*/}{*.tf,*.json}'), { cwd: ROOT })) {
-    if (!/_override\.tf|\.auto\.tfvars/.test(path)) cpSync(join(ROOT, path), join(folder, path));
-  }
-  // lib/stages.ts reads it.
-  const service = 'infra/terraform/service.json';
-  cpSync(join(ROOT, service), join(folder, service));
-  for (const path of globSync(join(module, 'tests/*_override.tf'), { cwd: ROOT })) {
-    cpSync(join(ROOT, path), join(folder, module, basename(path)));
-  }
+  copySources(folder, true);
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   return folder;
@@ -66,9 +50,7 @@ export function copyProject(module: string): string {
 /** The environment of Terraform and of the commands on an emulator, with none of this machine's settings of AWS. */
 export const emulatorEnv = (url: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
-    Object.entries(terraformEnv()).filter(
-      ([key]) => !key.startsWith('AWS_') && !key.startsWith('TF_VAR_'),
-    ),
+    Object.entries(terraformEnv()).filter(([key]) => !/^(AWS_|TF_VAR_)/.test(key)),
   ),
   AWS_ENDPOINT_URL: url,
   AWS_ACCESS_KEY_ID: 'test',
@@ -85,7 +67,7 @@ export function startCommand(
 ) {
   const child = spawn(process.execPath, [join(folder, 'deploy', `${command}.ts`), ...args], {
     cwd: folder,
-    env,
+    env: { ...env, TMPDIR: join(folder, 'tmp') },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A process group, which a test may signal.
     detached: true,
@@ -101,31 +83,45 @@ export const STAGE_LEFT_OUT = [
   'the build and git are stubs: the functions and the form are those in dist/ and web/dist/',
   'the smoke test is a stub that asks for /smoke-test: moto runs no API',
 ];
+/** Settings of a stage with fewer resources: its own issuer and page. */
+export const OWN = {
+  issuer: 'https://issuer.example.com',
+  audience: ['client'],
+  cors_origin: 'https://www.example.com',
+};
 
 /**
- * Stages of a service on an emulator of AWS, with a bucket for their state.
+ * Stages of a new service on an emulator of AWS, with a proxy in front of it and a bucket for their state.
  *
- * @param name - Of the service; unique on the emulator.
- * @param url - Of the proxy in front of the emulator.
+ * @param kind - With which the name of the service begins; the rest is unique.
  * @param stages - The settings.
+ * @param reach - See {@link startEmulatorProxy}.
  */
 export async function createStages(
-  name: string,
-  url: string,
+  kind: string,
   stages: Readonly<Record<string, object>>,
+  reach?: Parameters<typeof startEmulatorProxy>[1],
 ) {
-  const client = clientOf(url);
+  const emulator = await startEmulatorProxy(endpoint, reach);
+  const client = clientOf(emulator.url);
   const { region } = client;
+  const name = `${kind}-${crypto.randomUUID().slice(0, 8)}`;
   const bucket = `${name}-state`;
-  const folder = copyProject('infra/terraform');
+  const folder = copyProject();
   for (const path of ['dist', 'web/dist', 'web/public']) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   }
+  const configure = (settings: object): void =>
+    writeFileSync(
+      join(folder, 'infra/terraform/stages.auto.tfvars.json'),
+      JSON.stringify({ stages: settings }),
+    );
+  configure(stages);
   const files = {
     'bin/git': '#!/bin/sh\n',
     'bin/npm': '#!/bin/sh\n',
-    'deploy/smoke.ts': `export async function testStage(outputs, form, { env }, interruption) {
-  await fetch(env.AWS_ENDPOINT_URL + '/smoke-test');
+    'deploy/smoke.ts': `export async function testStage(outputs, form, { io, interruption }) {
+  await fetch(io.env.AWS_ENDPOINT_URL + '/smoke-test');
   interruption.throwIfAborted();
   return true;
 }`,
@@ -134,7 +130,6 @@ region = "${region}"
 use_path_style = true
 allowed_account_ids = ["123456789012"]
 `,
-    'infra/terraform/stages.auto.tfvars.json': JSON.stringify({ stages }),
   };
   for (const [path, content] of Object.entries(files)) {
     writeFileSync(join(folder, path), content, { mode: 0o755 });
@@ -142,34 +137,34 @@ allowed_account_ids = ["123456789012"]
   const s3 = new S3({ ...client, forcePathStyle: true });
   const CreateBucketConfiguration = { LocationConstraint: region } as const;
   await s3.createBucket({ Bucket: bucket, CreateBucketConfiguration });
-
   const env = {
-    ...emulatorEnv(url),
+    ...emulatorEnv(emulator.url),
     PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-    TMPDIR: join(folder, 'tmp'),
     TF_VAR_name: name,
   };
   return {
+    name,
     folder,
     bucket,
     /** For other clients of the SDK. */
     client,
     s3,
     env,
-    start: (...args: readonly string[]) => startCommand(folder, 'deploy', args, env),
-    rollback: (...args: readonly string[]) => startCommand(folder, 'rollback', args, env).ended,
+    /** Writes other settings. */
+    configure,
+    /** Starts a command, in another clone if one is given. */
+    start: (command: string, args: string, clone = folder) =>
+      startCommand(clone, command, args.split(' '), env),
     /** A plain `terraform`, in the workspace of a stage. */
     terraform: (stage: string, ...args: readonly string[]) =>
       run('terraform', args, {
         cwd: join(folder, 'infra/terraform'),
         env: { ...env, TF_WORKSPACE: stage },
       }),
-    /** Deploys the same stages from another clone. */
-    startIn: (clone: string, ...args: readonly string[]) =>
-      startCommand(clone, 'deploy', args, { ...env, TMPDIR: join(clone, 'tmp') }),
-    remove: (): void => {
+    remove: async (): Promise<void> => {
       s3.destroy();
       rmSync(folder, { recursive: true, force: true });
+      await emulator.stop();
     },
   };
 }

@@ -9,14 +9,10 @@ import { createFunctions } from './emulator-functions.ts';
 
 /** What the proxy adds, for the output of tests. */
 export const PROXY_GAPS = [
-  'CloudFront knows no response headers policies: the proxy of the test keeps them as they are sent',
-  'CloudFront drops the origin access control and the cache policy of a distribution: the proxy returns what was sent',
-  'S3 ignores the conditions of bucket policies and would refuse every upload of a form: the proxy keeps its policy',
-  'UpdateUserPool of Cognito drops username settings and tags: the proxy sends those of CreateUserPool again',
-  'SES v2 returns malformed configuration sets and knows no event destinations: the proxy keeps both as they are sent',
-  'DynamoDB invokes functions of a stream by itself, fails for every row once it is switched off, and its mappings are never deleted: the proxy keeps streams and mappings as they are sent, and delivers nothing',
-  'Lambda drops LoggingConfig and runs nothing: the proxy returns what was sent, and runs the packages in the sandbox of the local stack',
-  'Lambda takes any RevisionId of an alias: the proxy refuses it and a second mapping of one stream and one function, as AWS does',
+  'kept as they are sent: response headers policies and parts of distributions of CloudFront, policies of forms’ buckets, configuration sets of SES, streams of tables and their mappings (which deliver nothing), LoggingConfig',
+  'UpdateUserPool of Cognito gets what moto drops: the username settings and tags of CreateUserPool',
+  'functions run in the sandbox of the local stack',
+  'as AWS does, Lambda refuses another RevisionId of an alias, and a second mapping of one stream and one function',
 ];
 
 const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding'];
@@ -40,6 +36,7 @@ export interface Answer {
 /** Answers a request itself, or changes it or its answer; `next` passes it on. */
 export type Layer = (sent: Sent, next: (sent: Sent) => Promise<Answer>) => Promise<Answer>;
 
+export const json = (body: object): Answer => ({ status: 200, body: JSON.stringify(body) });
 const xml = (status: number, body: string): Answer => ({
   status,
   body,
@@ -47,7 +44,7 @@ const xml = (status: number, body: string): Answer => ({
 });
 /** Keeps documents by what is sent. @returns The one that a request is about; undefined if there is none. */
 function keep(documents: Map<string, string>, { method, body }: Sent, key: string) {
-  if (['POST', 'PUT'].includes(method)) documents.set(key, String(body));
+  if (/^P/.test(method)) documents.set(key, String(body));
   const document = documents.get(key);
   if (method === 'DELETE') documents.delete(key);
   return document;
@@ -57,19 +54,17 @@ function keep(documents: Map<string, string>, { method, body }: Sent, key: strin
 function createHeadersPolicies(): Layer {
   const policies = new Map<string, string>();
   const pattern = /^\/2020-05-31\/response-headers-policy(?:\/([A-Z0-9]+))?/;
+  const modified = '<LastModifiedTime>2026-01-01T00:00:00Z</LastModifiedTime>';
   return async (sent, next) => {
     const [found, id = `POLICY${policies.size}`] = pattern.exec(sent.url) ?? [];
     if (found === undefined) return next(sent);
     const policy = keep(policies, sent, id)?.replace(/^<\?xml.*?\?>/, '');
-    if (policy === undefined) {
-      const code = '<Code>NoSuchResponseHeadersPolicy</Code>';
-      return xml(404, `<ErrorResponse><Error>${code}</Error></ErrorResponse>`);
-    }
-    const modified = '<LastModifiedTime>2026-01-01T00:00:00Z</LastModifiedTime>';
-    return xml(
-      sent.method === 'POST' ? 201 : 200,
-      `<ResponseHeadersPolicy><Id>${id}</Id>${modified}${policy}</ResponseHeadersPolicy>`,
-    );
+    return policy === undefined
+      ? xml(404, '<R><Error><Code>NoSuchResponseHeadersPolicy</Code></Error></R>')
+      : xml(
+          200,
+          `<ResponseHeadersPolicy><Id>${id}</Id>${modified}${policy}</ResponseHeadersPolicy>`,
+        );
   };
 }
 
@@ -106,41 +101,38 @@ function createDistributions(): Layer {
   };
 }
 
-/** Configuration sets of SES, by their names, and their event destinations, by NAME/DESTINATION. */
+/** Configuration sets of SES and their event destinations. */
 function createConfigurationSets(): Layer {
-  const documents = new Map<string, string>();
-  const sets = /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/;
-  const json = (status: number, body: object): Answer => ({ status, body: JSON.stringify(body) });
-  const parse = (document = '{}') =>
-    JSON.parse(document) as {
-      Tags?: object;
-      ConfigurationSetName?: string;
-      EventDestinationName?: string;
-      EventDestination?: object;
-    };
+  type Document = Readonly<Partial<Record<string, unknown>>>;
+  const sets = new Map<string, Document>();
+  /** By SET/NAME. */
+  const destinations = new Map<string, Document>();
+  const pattern =
+    /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/;
   return async (sent, next) => {
     const { method, url, body } = sent;
-    const [, tagged = ''] =
-      /^\/v2\/email\/tags\?ResourceArn=.*configuration-set%2F(.+)$/.exec(url) ?? [];
-    if (documents.has(tagged)) return json(200, { Tags: parse(documents.get(tagged)).Tags ?? [] });
-    const [found, set, list, destination] = sets.exec(url) ?? [];
+    const [, tagged = ''] = /\/tags\?ResourceArn=.*configuration-set%2F(.+)$/.exec(url) ?? [];
+    if (sets.has(tagged)) return json({ Tags: sets.get(tagged)?.['Tags'] ?? [] });
+    const [found, set, list, destination] = pattern.exec(url) ?? [];
     if (found === undefined) return next(sent);
-    const given = parse(String(body) || undefined);
-    const name = set ?? given.ConfigurationSetName ?? '';
-    const to = destination ?? given.EventDestinationName ?? '';
-    const document = keep(documents, sent, list === undefined ? name : `${name}/${to}`);
-    if (method !== 'GET') return json(200, {});
-    if (list === undefined) {
-      return document === undefined
-        ? json(404, { __type: 'NotFoundException' })
-        : { status: 200, body: document };
-    }
-    const EventDestinations = [...documents]
-      .filter(([key]) => key.startsWith(`${name}/`))
-      .map(([key, text]) =>
-        Object.assign(parse(text).EventDestination ?? {}, { Name: key.split('/')[1] }),
+    const given = JSON.parse(String(body) || '{}') as Document;
+    const name = set ?? String(given['ConfigurationSetName']);
+    const Name = destination ?? String(given['EventDestinationName']);
+    const [documents, key] = list === undefined ? [sets, name] : [destinations, `${name}/${Name}`];
+    if (method === 'DELETE') documents.delete(key);
+    else if (method !== 'GET') {
+      documents.set(
+        key,
+        list === undefined ? given : { ...Object(given['EventDestination']), Name },
       );
-    return json(200, { EventDestinations });
+    }
+    if (method !== 'GET') return json({});
+    if (list === undefined) {
+      const document = sets.get(name);
+      return document ? json(document) : { ...json({ __type: 'NotFoundException' }), status: 404 };
+    }
+    const ofSet = [...destinations].filter(([each]) => each.startsWith(`${name}/`));
+    return json({ EventDestinations: ofSet.map(([, each]) => each) });
   };
 }
 
@@ -168,10 +160,9 @@ function createUserPools(): Layer {
 
 /** Streams of tables. */
 function createStreams(): Layer {
-  interface Specification {
-    readonly StreamEnabled: boolean;
-  }
+  type Specification = Readonly<{ StreamEnabled: boolean }>;
   const streams = new Map<string, Specification>();
+  const LatestStreamLabel = '2026-01-01T00:00:00.000';
   return async (sent, next) => {
     if (!/\.(Create|Describe|Update)Table$/.test(sent.headers.get('x-amz-target') ?? '')) {
       return next(sent);
@@ -186,11 +177,10 @@ function createStreams(): Layer {
     if (!StreamSpecification?.StreamEnabled || answer.status !== 200) return answer;
     const received = JSON.parse(String(answer.body)) as Record<string, { TableArn: string }>;
     for (const table of Object.values(received)) {
-      const LatestStreamLabel = '2026-01-01T00:00:00.000';
       const LatestStreamArn = `${table.TableArn}/stream/${LatestStreamLabel}`;
       Object.assign(table, { StreamSpecification, LatestStreamLabel, LatestStreamArn });
     }
-    return { ...answer, body: JSON.stringify(received) };
+    return json(received);
   };
 }
 

@@ -1,20 +1,20 @@
-/** Programs on the PATH of a command that record their calls and print what a test arranges, in {@link paths}. */
+/**
+ * The programs that the commands of deploy/ run: a test file mocks deploy/terraform.ts with {@link run}, which records the calls
+ * and answers what is arranged. Processes are tested in commands.process.test.ts and, with a real Terraform, in *.apply.test.ts.
+ */
 import { createHash } from 'node:crypto';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeEach, expect, vi } from 'vitest';
-import { readIfThere, runMain, type Main } from '../../lib/command-line.ts';
+import type { Outcome } from '../../deploy/terraform.ts';
+import { runMain, type Main } from '../../lib/command-line.ts';
 import { startAws } from './aws.ts';
-import { createIo, type IoOptions } from './io.ts';
+import { createIo } from './io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
 
-export interface Change {
-  readonly address: string;
-  readonly actions: readonly string[];
-  /** Values of the resource in the plan. */
-  readonly after?: object;
-}
+/** Values of a resource in a plan, by its address, and what is done to it. */
+type Changes = Readonly<Record<string, readonly [action: string, after?: object]>>;
 
 const OUTPUTS = {
   api_url: 'https://api.example.com',
@@ -22,42 +22,7 @@ const OUTPUTS = {
   dashboard_url: 'https://console.example.com/dashboard',
   function: { name: 'inquiries-develop', version: '10', live: '10' },
   mailer: {},
-  site: null,
-  form_config: null,
-  connect_origins: [],
-  smoke_sign_in: null,
-  dns_records: [],
 };
-/** What the programs answer: a clean checkout, a place of the state, and a plan that changes the function. */
-const DEFAULT = {
-  /** Output of git status. */
-  dirty: '',
-  /** The command that fails, such as `terraform plan`, and its error. */
-  failing: '',
-  error: 'it went wrong',
-  /** The command that records the first signal, and fails once the file `end` exists. */
-  hanging: '',
-  /** Files in infra/terraform, by their path there. */
-  moduleFiles: {
-    'backend.s3.tfbackend': 'bucket = "b"\nallowed_account_ids = ["111122223333"]\n',
-  } as Record<string, string>,
-  changes: [{ address: 'aws_lambda_function.this', actions: ['update'] }] as readonly Change[],
-  /** Changes that the plan after the apply has. */
-  again: [] as readonly Change[],
-  outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
-  /** Output of `terraform plan`. */
-  diff: `
-aws_lambda_function.this: Refreshing state... [id=inquiries-develop]
-
-Terraform will perform the following actions:
-
-  # aws_lambda_function.this will be updated in-place`,
-  outputs: OUTPUTS as Record<string, unknown>,
-  /** ARNs of resources that the state has, but not AWS, by address. */
-  lost: {} as Readonly<Record<string, string>>,
-};
-export type World = typeof DEFAULT;
-
 /** The outputs of a stage with a form and a user pool. */
 export const FORM_OUTPUTS = {
   ...OUTPUTS,
@@ -71,135 +36,129 @@ export const FORM_OUTPUTS = {
   smoke_sign_in: { user_pool_id: 'eu_1', client_id: 'c2' },
 };
 
-const PROGRAM = `#!/bin/sh
-PATH=/usr/bin:/bin
-cd '${paths.ROOT}'
-name=\${0##*/}
-echo "$name $*" >> calls
-key="$name $1"
-if [ "$key" = "$(cat arranged/hanging)" ]; then
-  trap 'echo "$key got SIGINT" >> calls' INT
-  trap 'echo "$key got SIGTERM" >> calls' TERM
-  echo "$key waits" >> calls
-  until [ -e end ]; do sleep 0.02; done
-  cp end arranged/failing
-fi
-if [ "$key" = "$(cat arranged/failing)" ]; then
-  cat arranged/error >&2
-  exit 1
-fi
-# The plan after the apply.
-case "$*" in show*/again) key='terraform again';; esac
-if [ -e "arranged/$key" ]; then cat "arranged/$key"; fi
-`;
-
-const toResource = ({ address, actions, after }: Change, before: object) => ({
-  address,
-  type: address.split('.').at(-2),
-  change: { actions, before, after: after ?? before },
+/** What the programs answer: a clean checkout, a place of the state, and a plan that changes the function. */
+const initially = () => ({
+  /** Output of git status. */
+  dirty: '',
+  /** The beginning of the call that fails, and its error. */
+  failing: 'nothing',
+  error: 'it went wrong',
+  /** The beginning of the call that ends, and fails, with {@link letEnd}. */
+  hanging: 'nothing',
+  /** Files in infra/terraform. */
+  files: { 'backend.s3.tfbackend': 'bucket = "b"\n' } as Record<string, string>,
+  /** What the plan does. */
+  changes: { 'aws_lambda_function.this': ['update'] } as Changes,
+  /** What the plan after the apply does. */
+  again: {} as Changes,
+  outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
+  /** ARNs of resources that the state has, but not AWS, by address. */
+  lost: {} as Readonly<Record<string, string>>,
+  /** Those in the state in S3. */
+  outputs: OUTPUTS as object,
 });
+export type World = ReturnType<typeof initially>;
+
+let world = initially();
+let ended = Promise.withResolvers<void>();
+/** The calls of the programs, in their order. */
+export let calls: string[] = [];
 
 const VALUES = {
   function_name: 'inquiries-develop',
   filename: '../../dist/inquiries.zip',
   source_code_hash: createHash('sha256').update('dist/inquiries.zip').digest('base64'),
 };
-const toPlan = ({ changes, lost, outputChanges }: World) => ({
-  resource_changes: [
-    ...changes,
-    ...['alias.live', 'function.other'].map((name) => ({
-      address: `aws_lambda_${name}`,
-      actions: ['no-op'],
-    })),
-  ].map((change) => toResource(change, VALUES)),
-  resource_drift: Object.entries(lost).map(([address, arn]) =>
-    toResource({ address, actions: ['delete'] }, { arn }),
-  ),
-  output_changes: outputChanges,
-});
+const toResources = (changes: Changes) =>
+  Object.entries(changes).map(([address, [action, after = VALUES]]) => ({
+    address,
+    type: address.split('.').at(-2),
+    change: { actions: action.split(' '), before: after, after },
+  }));
 
-const write = (name: string, content: string | object, mode = 0o644): void =>
-  writeFileSync(
-    join(paths.ROOT, name),
-    typeof content === 'string' ? content : JSON.stringify(content),
-    { mode },
-  );
-
-/** Arranges what the programs answer. */
-export function arrange(changes: Partial<World> = {}): void {
-  const world = { ...DEFAULT, ...changes };
-  for (const name of ['terraform', 'git', 'npm']) write(`bin/${name}`, PROGRAM, 0o755);
-  const outputs = Object.entries(world.outputs).map(([output, value]) => [output, { value }]);
-  const answers = {
-    hanging: world.hanging,
-    failing: world.failing,
-    error: `what was planned\n\nError: ${world.error}\n`,
-    'git status': world.dirty,
-    'terraform plan': world.diff,
-    'terraform show': toPlan(world),
-    'terraform again': toPlan({ ...world, changes: world.again, outputChanges: {} }),
-    'terraform output': Object.fromEntries(outputs),
-  };
-  for (const [name, answer] of Object.entries(answers)) write(`arranged/${name}`, answer);
-  rmSync(join(paths.MODULE, 'backend.s3.tfbackend'), { force: true });
-  for (const [name, content] of Object.entries(world.moduleFiles)) {
-    writeFileSync(join(paths.MODULE, name), content);
+/** What a program prints. */
+function print(call: string): string {
+  if (call.startsWith('git status')) return world.dirty;
+  if (call.startsWith('terraform output')) return '{}';
+  if (call.startsWith('terraform plan')) {
+    return 'aws_s3_bucket.b: Refreshing state... [id=b]\n\nTerraform will perform the following';
   }
+  if (!call.startsWith('terraform show')) return '';
+  const unchanged: Changes = {
+    'aws_lambda_alias.live': ['no-op'],
+    'aws_lambda_function.o': ['no-op'],
+  };
+  const lost = Object.entries(world.lost).map(([address, arn]) => [address, ['delete', { arn }]]);
+  return JSON.stringify({
+    resource_changes: toResources({
+      ...(call.endsWith('/again') ? world.again : world.changes),
+      ...unchanged,
+    }),
+    resource_drift: toResources(Object.fromEntries(lost) as Changes),
+    output_changes: world.outputChanges,
+  });
 }
 
-/** Runs a command with these programs on its PATH. */
-export async function runCommandHere(
-  main: Main,
-  args: string,
-  { env, ...options }: IoOptions = {},
-) {
-  const { io, stdout, stderr } = createIo({
-    ...options,
-    env: {
-      ...process.env,
-      PATH: join(paths.ROOT, 'bin'),
-      TMPDIR: join(paths.ROOT, 'tmp'),
-      TF_PLUGIN_DIR: '',
-      ...env,
-    },
-  });
-  const code = await runMain(main, args === '' ? [] : args.split(' '), io);
-  return { code, output: stdout() + stderr() };
+export async function run(command: string, args: readonly string[]): Promise<Outcome> {
+  const call = [command, ...args].join(' ');
+  calls.push(call);
+  const isHanging = call.startsWith(world.hanging);
+  if (isHanging) await ended.promise;
+  const isFailing = isHanging || call.startsWith(world.failing);
+  const stdout = print(call);
+  const output = `${stdout}${isFailing ? `\n\nError: ${world.error}\n` : ''}`;
+  return { code: isFailing ? 1 : 0, stdout, output };
+}
+
+export const awaitCall = (call: string) =>
+  vi.waitFor(() => expect(calls.at(-1)).toMatch(call), { timeout: 20_000, interval: 10 });
+
+/** Lets the program end that hangs. */
+export const letEnd = (): void => ended.resolve();
+
+/** What was run: nothing, a plan, or an apply. */
+export function whatRan(): 'apply' | 'plan' | 'nothing' {
+  if (calls.some((call) => call.startsWith('terraform apply'))) return 'apply';
+  return calls.some((call) => !call.startsWith('git')) ? 'plan' : 'nothing';
 }
 
 /** Starts what answers for AWS; before each test it is as at first, and the project is empty. */
 export async function setUpProject() {
   const aws = await startAws();
   vi.stubEnv('TMPDIR', join(paths.ROOT, 'tmp'));
+  /** Arranges what the programs and the bucket of the state answer. */
+  const arrange = (changes: Partial<World> = {}): void => {
+    world = { ...initially(), ...changes };
+    for (const [name, content] of Object.entries(world.files)) {
+      writeFileSync(join(paths.MODULE, name), content);
+    }
+    const outputs = Object.entries(world.outputs).map(([name, value]) => [name, { value }]);
+    const state = JSON.stringify({ outputs: Object.fromEntries(outputs) });
+    aws.state.objects.set('/b/env:/develop/inquiries/terraform.tfstate', state);
+  };
   beforeEach(() => {
     resetProject();
     aws.reset();
+    calls = [];
+    ended = Promise.withResolvers();
   });
   afterAll(async () => {
     await aws.close();
     removeProject();
   });
-  return aws;
+  /**
+   * Runs a command.
+   *
+   * @param keys - What is typed at a terminal; nothing is Ctrl-D; undefined: there is none.
+   */
+  const command = async (main: Main, args: string, keys?: string, env: NodeJS.ProcessEnv = {}) => {
+    const stdin = new PassThrough();
+    if (keys) stdin.write(keys);
+    else stdin.end();
+    const { io, stdout, stderr } = createIo({ stdin, isTTY: keys !== undefined, env });
+    const code = await runMain(main, args.split(' ').filter(Boolean), io);
+    expect(readdirSync(join(paths.ROOT, 'tmp'))).toEqual([]);
+    return { code, output: stdout() + stderr() };
+  };
+  return { ...aws, arrange, command };
 }
-
-export const temporaryFiles = (): string[] => readdirSync(join(paths.ROOT, 'tmp'));
-
-/** What is typed at a terminal; nothing is Ctrl-D. */
-export function typed(keys: string): PassThrough {
-  const stdin = new PassThrough();
-  if (keys === '') stdin.end();
-  else stdin.write(keys);
-  return stdin;
-}
-
-/** The calls of the programs, in their order. */
-export const readCalls = (): string[] =>
-  readIfThere(join(paths.ROOT, 'calls'))?.trim().split('\n') ?? [];
-
-export const awaitCall = (call: string) =>
-  vi.waitFor(() => expect(readCalls()).toContain(call), { timeout: 20_000, interval: 10 });
-
-/** Lets the command end that hangs. */
-export const letEnd = (hanging: string): void => write('end', hanging);
-
-export const hasApplied = (): boolean => readCalls().some((call) => /^\w+ apply/.test(call));

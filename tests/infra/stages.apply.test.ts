@@ -182,7 +182,7 @@ describe.skipIf(endpoint === '')(
   () => {
     beforeAll(async () => {
       proxy = await startEmulatorProxy(endpoint);
-      folder = join(copyProject('infra/terraform'), 'infra/terraform');
+      folder = join(copyProject(), 'infra/terraform');
       copyFileSync(
         join(MODULE, 'backend_override.tf.example'),
         join(folder, 'backend_override.tf'),

@@ -1,0 +1,94 @@
+/** What bootstrap does without Terraform: the bucket of its state, and AWS's opinion of the policies that it makes. */
+import { AccessAnalyzer, type ValidatePolicyCommandInput } from '@aws-sdk/client-accessanalyzer';
+import { S3, S3ServiceException, type BucketLocationConstraint } from '@aws-sdk/client-s3';
+import { NETWORK } from '../lib/aws.ts';
+import { UsageError } from '../lib/command-line.ts';
+import type { Plan } from './plan.ts';
+
+/** Where the state of all stages is. */
+export interface Place {
+  readonly accountId: string;
+  readonly region: string;
+  readonly bucket: string;
+}
+
+/**
+ * @returns Whether the bucket exists, and whether bootstrap was applied here before.
+ * @throws UsageError if the bucket is another account's, or these credentials may not read it.
+ */
+export async function inspectStateBucket({ accountId, region, bucket }: Place) {
+  const s3 = new S3({ ...NETWORK, region });
+  try {
+    const { Contents = [] } = await s3.listObjectsV2({
+      Bucket: bucket,
+      ExpectedBucketOwner: accountId,
+      Prefix: 'inquiries/bootstrap.tfstate',
+    });
+    return { exists: true, isBootstrapped: Contents.length > 0 };
+  } catch (error) {
+    const status = error instanceof S3ServiceException && error.$metadata.httpStatusCode;
+    if (status === 404) return { exists: false, isBootstrapped: false };
+    if (status !== 403) throw error;
+    throw new UsageError(
+      `The bucket ${bucket} exists, but account ${accountId} may not read it: it is another account's, or these credentials lack the permission.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Creates the bucket. S3 encrypts it and blocks public access by default; versions have to be on before the first state is
+ * written. infra/terraform/bootstrap then imports it and sets everything, versions included.
+ */
+export async function createStateBucket({ region, bucket: Bucket }: Place): Promise<void> {
+  const s3 = new S3({ ...NETWORK, region });
+  const LocationConstraint = region as BucketLocationConstraint;
+  await s3.createBucket({
+    Bucket,
+    // S3 refuses the name of the region that is its default.
+    ...(region !== 'us-east-1' && { CreateBucketConfiguration: { LocationConstraint } }),
+  });
+  await s3.putBucketVersioning({ Bucket, VersioningConfiguration: { Status: 'Enabled' } });
+}
+
+type Kind = Omit<ValidatePolicyCommandInput, 'policyDocument'>;
+
+/** Which of AWS's rules a policy of a resource has to follow. */
+function findKind(resource: string): Kind {
+  const policyType = 'RESOURCE_POLICY';
+  if (resource === 'aws_iam_role') {
+    return { policyType, validatePolicyResourceType: 'AWS::IAM::AssumeRolePolicyDocument' };
+  }
+  return resource === 'aws_s3_bucket_policy'
+    ? { policyType, validatePolicyResourceType: 'AWS::S3::Bucket' }
+    : { policyType: 'IDENTITY_POLICY' };
+}
+
+/**
+ * Has AWS validate the policies that change.
+ *
+ * @returns Lines for the user: warnings, or why the policies were not validated.
+ * @throws UsageError if there are errors, with which AWS would refuse a policy or ignore a part of it.
+ */
+export async function validatePolicies({ changes }: Plan, region: string): Promise<string> {
+  const analyzer = new AccessAnalyzer({ ...NETWORK, region });
+  let lines = '';
+  for (const { address, type, change } of changes) {
+    const policyDocument = change.after?.['assume_role_policy'] ?? change.after?.['policy'];
+    if (typeof policyDocument !== 'string') continue;
+    try {
+      const request = { ...findKind(type), policyDocument };
+      const { findings = [] } = await analyzer.validatePolicy(request);
+      for (const { findingType, findingDetails } of findings) {
+        if (findingType === 'SUGGESTION') continue;
+        lines += `${findingType}: ${address}: ${findingDetails}\n`;
+      }
+    } catch (error) {
+      return `${lines}The policies were not validated: ${(error as Error).name}. To have AWS validate them, allow access-analyzer:ValidatePolicy and run the command again.\n`;
+    }
+  }
+  if (!/^ERROR/m.test(lines)) return lines;
+  throw new UsageError(
+    `AWS finds errors in the policies:\n${lines}Correct infra/terraform/bootstrap/policies.tf, and run the command again.`,
+  );
+}

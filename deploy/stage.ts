@@ -1,0 +1,102 @@
+/** What the commands know of a stage: in which account and region it is, and the outputs of infra/terraform. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { S3 } from '@aws-sdk/client-s3';
+import { STS } from '@aws-sdk/client-sts';
+import { describeFailure, NETWORK } from '../lib/aws.ts';
+import { readIfThere, UsageError } from '../lib/command-line.ts';
+import { MODULE } from '../lib/paths.ts';
+import { STAGES, type Stage } from '../lib/stages.ts';
+
+/** A function, its newest version, and the one that its alias makes live. */
+type FunctionVersions = Readonly<Record<'name' | 'version' | 'live', string>>;
+
+/** infra/terraform/outputs.tf */
+export interface StageOutputs {
+  readonly api_url: string;
+  readonly cors_origin: string;
+  readonly dashboard_url: string;
+  readonly function: FunctionVersions;
+  /** Empty without mail. */
+  readonly mailer: Readonly<Record<string, FunctionVersions>>;
+  readonly mail?: Readonly<Record<'from' | 'identity', string>> | null;
+  /** The address of the form has a slash at the end. */
+  readonly site?: Readonly<Record<'bucket' | 'distribution_id' | 'url', string>> | null;
+  readonly form_config?: Readonly<Record<'issuer' | 'clientId' | 'apiUrl', string>> | null;
+  readonly connect_origins?: readonly string[];
+  readonly smoke_sign_in?: Readonly<Record<'user_pool_id' | 'client_id', string>> | null;
+  readonly dns_records?: readonly Readonly<
+    Record<'purpose' | 'name' | 'type' | 'value' | 'next', string>
+  >[];
+}
+
+/** @throws UsageError unless the text is a stage. */
+export function parseStage(text: string): Stage {
+  const stage = STAGES.find((known) => known === text);
+  if (stage !== undefined) return stage;
+  throw new UsageError(`"${text}" is not a stage; stages are ${STAGES.join(', ')}.`);
+}
+
+/**
+ * Asks AWS whose credentials the environment has.
+ *
+ * @param given - The region, if not that of the environment.
+ * @throws UsageError without a region, without credentials, or if AWS does not accept them.
+ */
+export async function readAccount(given?: string) {
+  const client = new STS({ ...NETWORK, ...(given !== undefined && { region: given }) });
+  try {
+    const region = await client.config.region();
+    const { Account: accountId = '' } = await client.getCallerIdentity();
+    return { accountId, region };
+  } catch (error) {
+    const { message } = describeFailure(error, { stage: '' }) as Error;
+    throw new UsageError(message, { cause: error });
+  }
+}
+
+/** What a file of the S3 backend says. */
+type Backend = Partial<Record<'bucket' | 'region' | 'key' | 'allowed_account_ids', string>>;
+
+export function parseBackend(text: string): Backend {
+  const settings = text.matchAll(/^\s*(\w+)\s*=\s*\[?"([^"]*)"/gm);
+  return Object.fromEntries([...settings].map(([, name, value]) => [name, value]));
+}
+
+/** The file with the place of a stage's state; undefined if there is none. */
+export const findBackendFile = (stage: Stage): string | undefined =>
+  [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((name) => existsSync(join(MODULE, name)));
+
+/** What that file says; nothing if there is none. */
+const readBackend = (stage: Stage): Backend =>
+  parseBackend(readIfThere(join(MODULE, findBackendFile(stage) ?? 'none')) ?? '');
+
+/**
+ * The account and region of the credentials, for a command that works on a stage.
+ *
+ * @throws UsageError also when the stage is in another account or region: there it would be created a second time.
+ */
+export async function readStageAccount(stage: Stage) {
+  const found = await readAccount();
+  const { allowed_account_ids: account = found.accountId, region = found.region } =
+    readBackend(stage);
+  if (account === found.accountId && region === found.region) return found;
+  throw new UsageError(
+    `The credentials are of account ${found.accountId} and region ${found.region}, but ${stage} is in ${account} and ${region} (infra/terraform/${findBackendFile(stage)}).`,
+  );
+}
+
+/**
+ * Reads the outputs in a stage's state, without Terraform and its lock.
+ *
+ * @throws Error when there is no state, or it cannot be read.
+ */
+export async function readOutputs(stage: Stage): Promise<StageOutputs> {
+  const { bucket, key = 'inquiries/terraform.tfstate' } = readBackend(stage);
+  const object = await new S3(NETWORK).getObject({ Bucket: bucket, Key: `env:/${stage}/${key}` });
+  const { outputs } = JSON.parse((await object.Body?.transformToString()) ?? '') as {
+    outputs: Record<string, { value: unknown }>;
+  };
+  const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);
+  return Object.fromEntries(values) as StageOutputs;
+}
