@@ -58,7 +58,7 @@ export function describeReach({ subscriptions }: Pick<Plan, 'subscriptions'>): s
     .filter(({ pending_confirmation: isPending }) => isPending !== false)
     .map(
       ({ endpoint }) =>
-        `${endpoint} has to open the link in AWS's mail "Subscription Confirmation".\n`,
+        `${String(endpoint)} has to open the link in AWS's mail "Subscription Confirmation".\n`,
     )
     .join('');
 }

@@ -30,15 +30,16 @@ const LOCAL = /\.terraform|\.tfstate|\.tfbackend$|\.tfvars|terraform\/[^/]+_over
 /** Terraform's errors when it has no source with the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
 
+const isShared = (file: string): boolean => !LOCAL.test(file);
+
 /**
  * Copies the modules, and what they read of other folders, without the files of this checkout only.
  *
  * @param isOffline - Whether they take the provider of TF_PLUGIN_DIR, 5.100, in place of the users' 6.x.
  */
 export function copySources(copy: string, isOffline: boolean): void {
-  const filter = (file: string): boolean => !LOCAL.test(file);
   for (const folder of ['infra', 'web/src', 'web/ui']) {
-    cpSync(join(ROOT, folder), join(copy, folder), { recursive: true, filter });
+    cpSync(join(ROOT, folder), join(copy, folder), { recursive: true, filter: isShared });
   }
   const overrides = isOffline ? 'infra/terraform/{,*/}tests/*_override.tf' : [];
   for (const file of globSync(overrides, { cwd: copy })) {

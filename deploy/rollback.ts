@@ -47,8 +47,9 @@ export const main: Main = async (args, io) => {
   /** The newest of the versions in question that passes its test. */
   const choose = async (): Promise<string> => {
     for (const { version, date } of await listVersions(name)) {
-      if (wanted === undefined ? version >= Number(live.version) : `${version}` !== wanted)
-        continue;
+      const isMeant =
+        wanted === undefined ? version < Number(live.version) : String(version) === wanted;
+      if (!isMeant) continue;
       io.stdout.write(`\nVersion ${version} of ${date}\n`);
       const invoke = createInvoke(`${name}:${version}`);
       if (await runChecks(createInvocationChecks(invoke), context)) return `${version}`;

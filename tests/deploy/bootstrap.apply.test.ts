@@ -61,7 +61,7 @@ function clone(committed?: string) {
     /** Runs the command, which must succeed. @returns Its output. */
     bootstrap: async () => {
       const { code, output } = await startCommand(folder, 'bootstrap', ['--yes'], env).ended;
-      expect(code, output).toBe(0);
+      expect(code, `the output was: ${output}`).toBe(0);
       return output;
     },
   };
@@ -100,13 +100,13 @@ it.skipIf(endpoint === '')(
     );
     expect(lines).toHaveLength(6);
     for (const [stage, line] of STAGES.flatMap((each) =>
-      lines.map((line) => [each, line] as const),
+      lines.map((imported) => [each, imported] as const),
     )) {
       const [address = '', id = ''] = line.map((text) =>
         text.replace('release', stage).replace('inquiries', name).replace('ACCOUNT', accountId),
       );
       const { code, output } = await first.terraform('import', ...options, address, id);
-      expect([address, code], output).toEqual([address, 0]);
+      expect([address, code], `the output was: ${output}`).toEqual([address, 0]);
     }
     expect(await first.bootstrap()).toContain('\nDone. ');
   },

@@ -203,6 +203,6 @@ it.skipIf(!hasTerraform)(
     const copy = join(paths.MODULE, 'stages.auto.tfvars');
     copyFileSync('infra/terraform/stages.auto.tfvars.example', copy);
     const { code, output } = await run('terraform', ['fmt', '-check', '-diff', copy]);
-    expect(code, output).toBe(0);
+    expect(code, `the output was: ${output}`).toBe(0);
   },
 );

@@ -79,7 +79,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
       ...[join(folder, 'infra/terraform/errored.tfstate'), ...temporary].filter(existsSync),
     ];
     const moment = JSON.stringify({ ...interruption, request: interruption?.request.source });
-    expect([moment, code, left, next], output).toEqual([
+    expect([moment, code, left, next], `the output was: ${output}`).toEqual([
       moment,
       interruption === undefined ? 0 : EXIT_CODES[interruption.signal],
       [],

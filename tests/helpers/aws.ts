@@ -126,8 +126,9 @@ export async function startAws() {
       /^GET (.+)$/,
       ({ query }, path = '') => {
         const object = state.objects.get(path);
-        if (!query.has('list-type'))
+        if (!query.has('list-type')) {
           return object === undefined ? NOT_FOUND : { status: 200, body: object };
+        }
         const keys = [...state.objects.keys()].filter((key) =>
           key.startsWith(`${path.replace(/\/$/, '')}/${query.get('prefix')}`),
         );

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { startFunction, type LocalFunction } from '../../local/lambda/function.ts';
-import { json, type Answer, type Layer, type Sent } from './emulator.ts';
+import type { Answer, Layer, Sent } from './emulator.ts';
 
 interface Configuration {
   readonly FunctionName: string;
@@ -16,7 +16,8 @@ interface Configuration {
 }
 type Next = Parameters<Layer>[1];
 
-const parse = <Type>({ body }: Sent | Answer): Type => JSON.parse(String(body) || '{}') as Type;
+export const json = (body: object): Answer => ({ status: 200, body: JSON.stringify(body) });
+const parse = ({ body }: Sent | Answer): unknown => JSON.parse(String(body) || '{}');
 const refuse = (status: number, type: string, message: string): Answer => ({
   ...json({ Type: 'User', Message: message, message }),
   status,
@@ -58,7 +59,7 @@ export function createFunctions(endpoint: string) {
     const url = sent.url.replace('/invocations', '');
     const found = await next({ ...sent, method: 'GET', url, body: Buffer.alloc(0) });
     if (found.status !== 200) return found;
-    const { Configuration } = parse<{ Configuration: Configuration }>(found);
+    const { Configuration } = parse(found) as { Configuration: Configuration };
     const key = JSON.stringify([Configuration.CodeSha256, Configuration.Environment]);
     const started = running.get(key) ?? start(Configuration);
     running.set(key, started);
@@ -80,7 +81,7 @@ export function createFunctions(endpoint: string) {
     const isNew = sent.method === 'POST';
     const UUID = isNew ? randomUUID() : sent.url.slice(-randomUUID().length);
     const before = mappings.get(UUID);
-    const mapping = { ...before, ...parse<Record<string, unknown>>(sent), UUID, State: 'Enabled' };
+    const mapping = { ...before, ...(parse(sent) as object), UUID, State: 'Enabled' };
     const isTwin = (each: Record<string, unknown>): boolean =>
       ['EventSourceArn', 'FunctionName'].every((name) => each[name] === Object(mapping)[name]);
     if (isNew && [...mappings.values()].some(isTwin)) {
@@ -99,10 +100,10 @@ export function createFunctions(endpoint: string) {
   /** An alias with a revision that changes with it. */
   async function keepRevision(sent: Sent, next: Next): Promise<Answer> {
     const read = (answer: Answer) => {
-      const alias = parse<Record<string, unknown>>(answer);
+      const alias = parse(answer) as Record<string, unknown>;
       return { ...alias, RevisionId: `of ${String(alias['FunctionVersion'])}` };
     };
-    const { RevisionId } = parse<{ RevisionId?: string }>(sent);
+    const { RevisionId } = parse(sent) as { RevisionId?: string };
     if (RevisionId !== undefined) {
       const now = read(await next({ ...sent, method: 'GET', body: Buffer.alloc(0) }));
       if (RevisionId !== now.RevisionId) {
@@ -116,13 +117,16 @@ export function createFunctions(endpoint: string) {
 
   /** Keeps packages and LoggingConfig, and returns the latter. */
   async function keepSettings(sent: Sent, next: Next): Promise<Answer> {
-    if (/^P/.test(sent.method) && /\/functions(\/[^/]+\/(code|configuration))?$/.test(sent.url)) {
-      const { FunctionName, LoggingConfig, ZipFile, Code } = parse<{
+    if (
+      sent.method.startsWith('P') &&
+      /\/functions(\/[^/]+\/(code|configuration))?$/.test(sent.url)
+    ) {
+      const { FunctionName, LoggingConfig, ZipFile, Code } = parse(sent) as {
         FunctionName?: string;
         LoggingConfig?: unknown;
         ZipFile?: string;
         Code?: { ZipFile?: string };
-      }>(sent);
+      };
       const content = Buffer.from(ZipFile ?? Code?.ZipFile ?? '', 'base64');
       packages.set(createHash('sha256').update(content).digest('base64'), content);
       const name = FunctionName ?? sent.url.split('/').at(-2) ?? '';
@@ -130,7 +134,7 @@ export function createFunctions(endpoint: string) {
     }
     const answer = await next(sent);
     if (answer.status >= 300) return answer;
-    const received = parse<{ Configuration?: Configuration } & Partial<Configuration>>(answer);
+    const received = parse(answer) as { Configuration?: Configuration } & Partial<Configuration>;
     const described = received.Configuration ?? received;
     const LoggingConfig = logging.get(described.FunctionName ?? '');
     if (LoggingConfig === undefined) return answer;

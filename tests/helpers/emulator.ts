@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { close, listen } from '../../lib/loopback-server.ts';
-import { createFunctions } from './emulator-functions.ts';
+import { createFunctions, json } from './emulator-functions.ts';
 
 /** What the proxy adds, for the output of tests. */
 export const PROXY_GAPS = [
@@ -36,7 +36,6 @@ export interface Answer {
 /** Answers a request itself, or changes it or its answer; `next` passes it on. */
 export type Layer = (sent: Sent, next: (sent: Sent) => Promise<Answer>) => Promise<Answer>;
 
-export const json = (body: object): Answer => ({ status: 200, body: JSON.stringify(body) });
 const xml = (status: number, body: string): Answer => ({
   status,
   body,
@@ -44,7 +43,7 @@ const xml = (status: number, body: string): Answer => ({
 });
 /** Keeps documents by what is sent. @returns The one that a request is about; undefined if there is none. */
 function keep(documents: Map<string, string>, { method, body }: Sent, key: string) {
-  if (/^P/.test(method)) documents.set(key, String(body));
+  if (method.startsWith('P')) documents.set(key, String(body));
   const document = documents.get(key);
   if (method === 'DELETE') documents.delete(key);
   return document;
@@ -119,8 +118,9 @@ function createConfigurationSets(): Layer {
     const name = set ?? String(given['ConfigurationSetName']);
     const Name = destination ?? String(given['EventDestinationName']);
     const [documents, key] = list === undefined ? [sets, name] : [destinations, `${name}/${Name}`];
-    if (method === 'DELETE') documents.delete(key);
-    else if (method !== 'GET') {
+    if (method === 'DELETE') {
+      documents.delete(key);
+    } else if (method !== 'GET') {
       documents.set(
         key,
         list === undefined ? given : { ...Object(given['EventDestination']), Name },
