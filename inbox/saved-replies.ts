@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { UsageError } from '../lib/command-line.ts';
-import { readUpTo } from '../lib/read-up-to.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 
 /** A text for replies; the page replaces `{name}` and `{reference}` in it. */
@@ -8,11 +7,6 @@ export interface SavedReply {
   readonly title: string;
   readonly text: string;
 }
-
-const DEFAULT_FILE = 'saved-replies.json';
-
-/** Bytes. The page gets all of them at its start. */
-const LIMIT = 1_048_576;
 
 const isFilled = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '';
@@ -24,20 +18,18 @@ const isFilled = (value: unknown): value is string =>
  * @throws UsageError in one line when it cannot be read or has another form.
  */
 export async function readSavedReplies(file?: string): Promise<readonly SavedReply[]> {
+  const path = file ?? 'saved-replies.json';
   const fail = (reason: string): never => {
-    throw new UsageError(
-      `The saved replies in ${escapeUnsafe(file ?? DEFAULT_FILE)} cannot be used: ${reason}.`,
-    );
+    throw new UsageError(`The saved replies in ${escapeUnsafe(path)} cannot be used: ${reason}.`);
   };
+  const json = await readFile(path, 'utf8').catch(({ code = '' }: NodeJS.ErrnoException) =>
+    code === 'ENOENT' && file === undefined ? '[]' : fail(code),
+  );
   let list: unknown;
   try {
-    const bytes = await readUpTo(createReadStream(file ?? DEFAULT_FILE), LIMIT);
-    list = JSON.parse((bytes ?? fail('it is larger than 1 MiB')).toString());
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && file === undefined) return [];
-    return fail(code ?? 'it is not JSON');
+    list = JSON.parse(json);
+  } catch {
+    return fail('it is not JSON');
   }
   if (!Array.isArray(list)) return fail('it is not a list');
   return list.map((entry: unknown, index) => {

@@ -3,10 +3,8 @@
  * a secret of this run, which the page sends with each request. docs/adr/0082
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { ApiError, badRequest } from '../src/errors.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { beginningOf } from '../web/ui/format.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
@@ -18,32 +16,29 @@ import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';
 import { createListing, type ListQuery } from './listing.ts';
 import type { SavedReply } from './saved-replies.ts';
-import { parseReply, TOO_LARGE, type AnswerResult, type ShownInquiry } from './store.ts';
+import { parseReply, TOO_LARGE, type AnswerResult } from './store.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
 /** UTF-16 units of a subject and of a text in the list; one inquiry has all of it. */
 const BEGINNING = 160;
 
-/** Responses of the API by path. Errors: `{ error, message }`. */
-export interface InboxApi {
-  '/api/session': {
-    readonly stage: string;
-    readonly table: string;
-    readonly respondent: string;
-    readonly mail: MailState;
-    readonly savedReplies: readonly SavedReply[];
-  };
-  /** `next`: where the rest begins, the value of `from`. Subjects and texts are cut. */
-  '/api/inquiries': { readonly inquiries: readonly ShownInquiry[]; readonly next?: string };
-  /** The ids of the unanswered ones, newest first; not `isAll` of them where there are many. */
-  '/api/unanswered': { readonly ids: readonly string[]; readonly isAll: boolean };
-  '/api/inquiries/ID': ShownInquiry;
-  /** With 200 and with 409, which is `already-answered`. */
-  '/api/inquiries/ID/reply': Exclude<AnswerResult, { status: 'not-found' | 'too-large' }> & {
-    readonly respondent: string;
-  };
+/** Bytes of a request: a reply of 400 KB of which each character is escaped, and room. */
+const BODY_LIMIT = 8 * ITEM_LIMIT;
+
+/** The response of GET /api/session. Errors of the API are `{ message }`. */
+export interface Session {
+  readonly stage: string;
+  readonly table: string;
+  readonly respondent: string;
+  readonly mail: MailState;
+  readonly savedReplies: readonly SavedReply[];
 }
+
+/** The response of POST /api/inquiries/ID/reply and /dismiss: with 200, and with 409, which is `already-answered`. */
+export type Recorded = Exclude<AnswerResult, { status: 'not-found' | 'too-large' }> & {
+  readonly respondent: string;
+};
 
 /** What the page needs of a connection. */
 export type PageConnection = Pick<Connection, 'stage' | 'table' | 'inbox' | 'respondent' | 'mail'>;
@@ -72,19 +67,11 @@ export async function startInboxServer(
   { port = 0, savedReplies = [] }: Options = {},
 ) {
   const secret = randomBytes(32).toString('base64url');
-  const api = createApi(connection, savedReplies);
-  const folder = outputOf(PAGE);
+  const answer = createApi(connection, savedReplies);
   const server = await startPageServer({
     port,
-    folder,
+    folder: outputOf(PAGE),
     configure: () => connection,
-    find: (path) =>
-      existsSync(join(folder, path))
-        ? undefined
-        : {
-            type: 'text/html; charset=utf-8',
-            data: readFileSync(join(folder, 'index.html'), 'utf8'),
-          },
     policy: () => [
       "script-src 'self'",
       "style-src 'self'",
@@ -95,16 +82,8 @@ export async function startInboxServer(
     ],
     handle(request, response, origin) {
       if (request.url?.startsWith('/api/') !== true) return false;
-      void respond(request, response, connection, async (...parameters) => {
-        if (!isEqual(request.headers.authorization ?? '', `Bearer ${secret}`)) {
-          throw new ApiError(403, 'WRONG_ADDRESS', 'The secret in the address is wrong.');
-        }
-        // Browsers send it with every POST, and with every request from another origin.
-        const { origin: from = request.method === 'GET' ? origin : undefined } = request.headers;
-        if (from !== origin) {
-          throw new ApiError(403, 'WRONG_ORIGIN', 'The request is from another page.');
-        }
-        return api(...parameters);
+      void respond(response, async (signal) => {
+        return refuseOthers(request, origin, secret) ?? answer(request, signal);
       });
       return true;
     },
@@ -112,157 +91,140 @@ export async function startInboxServer(
   return { url: `${server.url}/#${secret}`, close: server.close };
 }
 
-/** Compares in constant time. */
-const isEqual = (a: string, b: string): boolean =>
-  timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+type Result = readonly [status: number, data: object];
 
-const unknownInquiry = (): ApiError =>
-  new ApiError(
-    404,
-    'NOT_FOUND',
-    'There is no such inquiry: it has expired, was erased or never existed.',
-  );
+const refuse = (status: number, message: string): Result => [status, { message }];
 
-interface Result {
-  readonly status?: number;
-  readonly data: object;
-}
-
-type Handler = (request: IncomingMessage, target: URL, signal: AbortSignal) => Promise<Result>;
-
-/** Sends what the handler returns or throws. */
 async function respond(
-  request: IncomingMessage,
   response: ServerResponse,
-  connection: PageConnection,
-  handle: Handler,
+  answer: (signal: AbortSignal) => Promise<Result>,
 ): Promise<void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const send = ({ status = 200, data }: Result, headers = {}) =>
-    void response
-      .writeHead(status, {
-        ...headers,
-        'content-type': 'application/json',
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-        'cross-origin-resource-policy': 'same-origin',
-      })
-      .end(JSON.stringify(data));
-  try {
-    send(await handle(request, new URL(request.url ?? '/', 'http://127.0.0.1'), gone.signal));
-  } catch (error) {
-    const { status, code, message, headers } = toApiError(error, connection);
-    send({ status, data: { error: code, message } }, headers);
-  }
+  const [status, data] = await answer(gone.signal);
+  response
+    .writeHead(status, {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    })
+    .end(JSON.stringify(data));
 }
 
-/** What an operator can do about an error of AWS; of any other only its name, since its message may hold data. */
-function toApiError(error: unknown, { stage, table }: PageConnection): ApiError {
-  if (error instanceof ApiError) return error;
-  if (error instanceof UsageError) return badRequest(error.message);
-  const failure = describeFailure(error, { stage: stage === 'local' ? undefined : stage, table });
-  const { name, message } = failure instanceof Error ? failure : new Error();
-  const known = failure === error ? `The table does not answer as expected (${name}).` : message;
-  return new ApiError(502, 'TABLE_ERROR', known);
+/** Refuses a request without the secret, or from another page. */
+function refuseOthers(
+  { headers, method }: IncomingMessage,
+  origin: string,
+  secret: string,
+): Result | undefined {
+  // Of equal length, and compared in constant time.
+  const [given, expected] = [headers.authorization ?? '', `Bearer ${secret}`].map((text) =>
+    hash('sha256', text, 'buffer'),
+  ) as [Buffer, Buffer];
+  if (!timingSafeEqual(given, expected)) return refuse(403, 'The secret in the address is wrong.');
+  // Browsers send it with every POST, and with every request from another origin.
+  const { origin: from = method === 'GET' ? origin : undefined } = headers;
+  return from === origin ? undefined : refuse(403, 'The request is from another page.');
 }
 
 function createApi(
   { stage, table, inbox, respondent, mail }: PageConnection,
   savedReplies: readonly SavedReply[],
-): Handler {
+) {
   const listing = createListing(inbox);
+  const unknown = refuse(
+    404,
+    'There is no such inquiry: it has expired, was erased or never existed.',
+  );
 
-  async function list(
-    query: URLSearchParams,
-    signal: AbortSignal,
-  ): Promise<InboxApi['/api/inquiries']> {
+  async function list(query: URLSearchParams, signal: AbortSignal): Promise<Result> {
     const { inquiries, ...rest } = await listing.list(parseListQuery(query), signal);
     for (const row of inquiries) {
-      Object.assign(row, {
-        subject: beginningOf(row.subject, BEGINNING),
-        body: beginningOf(row.body, BEGINNING),
-      });
+      const [subject, body] = [row.subject, row.body].map((text) => beginningOf(text, BEGINNING));
+      Object.assign(row, { subject, body });
     }
-    return { inquiries, ...rest };
+    return [200, { inquiries, ...rest }];
   }
 
-  async function readOne(id: string): Promise<InboxApi['/api/inquiries/ID']> {
+  async function readOne(id: string): Promise<Result> {
     const inquiry = await inbox.get(id);
-    if (inquiry === undefined) throw unknownInquiry();
+    if (inquiry === undefined) return unknown;
     const [shown = inquiry] = await inbox.addUndelivered([inquiry]);
-    return shown;
+    return [200, shown];
   }
 
-  const answer = async (id: string, reply?: string): Promise<Result> => {
+  async function record(id: string, reply?: string): Promise<Result> {
     const by = await respondent();
     const result = await inbox.answer(id, { respondent: by, reply });
-    if (result.status === 'too-large') throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
-    if (result.status === 'not-found') throw unknownInquiry();
-    return {
-      status: result.status === 'answered' ? 200 : 409,
-      data: { respondent: by, ...result },
-    };
-  };
+    if (result.status === 'too-large') return refuse(413, TOO_LARGE);
+    if (result.status === 'not-found') return unknown;
+    const data = { respondent: by, ...result } satisfies Recorded;
+    return [result.status === 'answered' ? 200 : 409, data];
+  }
 
-  async function describeSession(): Promise<InboxApi['/api/session']> {
+  async function describeSession(): Promise<Result> {
     const [name, state] = await Promise.all([respondent(), mail()]);
-    return { stage, table, respondent: name, mail: state, savedReplies };
+    const session = { stage, table, respondent: name, mail: state, savedReplies };
+    return [200, session satisfies Session];
   }
 
-  async function answerAsAsked(request: IncomingMessage, id: string, action: string) {
-    const { reply } = await readJson(request);
-    if (action === 'dismiss') return answer(id);
-    if (typeof reply !== 'string') throw badRequest('The field `reply` must be a string.');
-    return answer(id, parseReply(reply));
-  }
-
-  return async (request, { pathname, searchParams }, signal) => {
-    const [resource, id, action] = pathname.split('/').slice(2);
-    switch (`${request.method} ${resource}${id ? '/ID' : ''}${action ? `/${action}` : ''}`) {
+  async function route(request: IncomingMessage, signal: AbortSignal): Promise<Result> {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
+    const [, resource = '', given, action] = pathname.slice(1).split('/');
+    const id = given === undefined ? '' : parseUuid(given, 'The id');
+    switch ([request.method, resource, id && 'ID', action].filter(Boolean).join(' ')) {
       case 'GET session':
-        return { data: await describeSession() };
+        return describeSession();
       case 'GET unanswered':
-        return { data: await listing.listUnanswered(signal) };
+        return [200, await listing.listUnanswered(signal)];
       case 'GET inquiries':
-        return { data: await list(searchParams, signal) };
-      case 'GET inquiries/ID':
-        return { data: await readOne(parseUuid(`${id}`, 'The id')) };
-      case 'POST inquiries/ID/reply':
-      case 'POST inquiries/ID/dismiss':
-        return answerAsAsked(request, parseUuid(`${id}`, 'The id'), `${action}`);
+        return list(searchParams, signal);
+      case 'GET inquiries ID':
+        return readOne(id);
+      case 'POST inquiries ID reply':
+        return record(id, parseReply(await readReply(request)));
+      case 'POST inquiries ID dismiss':
+        return record(id);
       default:
-        throw new ApiError(404, 'NOT_FOUND', 'There is nothing at this path.');
+        return refuse(404, 'There is nothing at this path.');
     }
-  };
+  }
+
+  return async (request: IncomingMessage, signal: AbortSignal): Promise<Result> =>
+    route(request, signal).catch((error: Error) => {
+      if (error instanceof UsageError) return refuse(400, error.message);
+      const place = { stage: stage === 'local' ? undefined : stage, table };
+      const failure = describeFailure(error, place) as Error;
+      // What an operator can do about an error of AWS; of any other only its name, since its message may hold data.
+      const isKnown = failure !== error;
+      const unexpected = `The table does not answer as expected (${error.name}).`;
+      return refuse(502, isKnown ? failure.message : unexpected);
+    });
 }
 
 const SHOWS = ['unanswered', 'answered', 'all', 'undelivered'] as const;
 const ORDERS = ['newest', 'oldest', 'answered'] as const;
 
-/** @throws ApiError 400, or UsageError. */
+/** @throws UsageError */
 function parseListQuery(query: URLSearchParams): ListQuery {
-  const { text = '', from, ...choices } = Object.fromEntries(query);
-  const show = SHOWS.find((each) => each === choices['show']);
-  const order = ORDERS.find((each) => each === choices['order']);
+  const from = query.get('from');
+  const show = SHOWS.find((each) => each === query.get('show'));
+  const order = ORDERS.find((each) => each === query.get('order'));
   if (show === undefined || order === undefined) {
-    throw badRequest(`The list must be one of ${SHOWS.join(', ')}, by ${ORDERS.join(', ')}.`);
+    throw new UsageError(`The list must be one of ${SHOWS.join()}, by ${ORDERS.join()}.`);
   }
-  return { show, order, text, from: from === undefined ? undefined : parseUuid(from, 'from') };
+  const text = query.get('text') ?? '';
+  return { show, order, text, from: from === null ? undefined : parseUuid(from, 'from') };
 }
 
-/** Bytes of a request: a reply of 400 KB of which each character is escaped, and room. */
-const BODY_LIMIT = 8 * ITEM_LIMIT;
-
-/** Reads a JSON object. @throws ApiError 400 or 413. */
-async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
+/** Reads `{"reply":"…"}`. @throws UsageError */
+async function readReply(request: IncomingMessage): Promise<string> {
   const bytes = await readUpTo(request.iterator({ destroyOnReturn: false }), BODY_LIMIT);
-  if (bytes === undefined) {
-    // Browsers read no response before they have sent all of the request.
-    request.resume();
-    throw new ApiError(413, 'TOO_LARGE', TOO_LARGE);
-  }
-  const body = parseObject(bytes.toString());
-  if (body === undefined) throw badRequest('The request body must be a JSON object.');
-  return body;
+  // Browsers read no response before they have sent all of the request.
+  request.resume();
+  if (bytes === undefined) throw new UsageError(TOO_LARGE);
+  const reply = parseObject(bytes.toString())?.['reply'];
+  if (typeof reply === 'string') return reply;
+  throw new UsageError('The request must be a JSON object with the text `reply`.');
 }

@@ -35,7 +35,7 @@ export async function startPageServer<Config>({
   readonly port: number;
   readonly folder: string;
   configure(): Config | undefined;
-  find(path: string, config: Config): Content | undefined;
+  find?(path: string, config: Config): Content | undefined;
   policy(config: Config, url: string): readonly string[];
   allowOrigin?(origin: string | undefined): string | undefined;
   handle?(request: IncomingMessage, response: ServerResponse, url: string): boolean;
@@ -64,7 +64,7 @@ export async function startPageServer<Config>({
     response.setHeader('x-content-type-options', 'nosniff');
     response.setHeader('referrer-policy', 'no-referrer');
     response.setHeader('cross-origin-opener-policy', 'same-origin');
-    const content = options.find(rawPath, config);
+    const content = options.find?.(rawPath, config);
     if (content !== undefined) return end(200, { 'content-type': content.type }, content.data);
     const allowed = options.allowOrigin?.(request.headers.origin);
     if (allowed !== undefined) response.setHeader('access-control-allow-origin', allowed);

@@ -3,7 +3,7 @@ import { problemPage } from '../../web/ui/dom.ts';
 import { createApi, isFailure } from './client.ts';
 import { showInbox } from './inbox.ts';
 import { FIRST_QUERY } from './list-state.ts';
-import { dropSecret, hasSecret, takeSecret } from './secret.ts';
+import { dropSecret, hasSecret, takeSecret } from './address.ts';
 
 const WRONG_ADDRESS =
   'The address of this page ends in a secret, which is new each time. Open the whole address that npm run inbox -- --web prints in its terminal. If the inbox is open in another tab, this one can take it from there.';
@@ -26,10 +26,10 @@ async function start(): Promise<void> {
     return showProblem('This address is not complete', WRONG_ADDRESS, FROM_TAB);
   }
   const api = createApi(secret);
-  const listing = api.list(FIRST_QUERY, new AbortController().signal);
+  const listing = api.list(FIRST_QUERY);
   const session = await api.session();
   if (!isFailure(session)) return showInbox(api, session, listing);
-  if (session.failure === 'wrong-address') {
+  if (session.failure === 403) {
     dropSecret();
     return showProblem('This address is not the right one', WRONG_ADDRESS, FROM_TAB);
   }

@@ -1,10 +1,13 @@
 /** The pane with the inquiry that is open: loads it, and shows it with its answer or the box to answer it. */
 import { button, div, h, notice } from '../../web/ui/dom.ts';
+import { close } from './address.ts';
 import { isFailure, type Api, type Closed, type Inquiry, type Session } from './client.ts';
 import type { Drafts } from './drafts.ts';
+import { markHits } from './hits.ts';
 import { describeAnswer, describeGiven, describeInquiry } from './inquiry-view.ts';
 import { isSame, type Outbox } from './outbox.ts';
 import { createReplyBox, createUnsentBox } from './reply-box.ts';
+import { undoButton } from './toasts.ts';
 
 export type Detail = ReturnType<typeof createDetail>;
 
@@ -15,22 +18,20 @@ interface DetailParts {
   readonly outbox: Outbox;
   /** A draft was begun or deleted, or someone has closed the inquiry. */
   readonly onChange: (id: string, answer?: Closed) => void;
-  readonly onRender: () => void;
   /** The user has answered, or dismissed it: without a text. */
   readonly onAnswer: (inquiry: Inquiry, text?: string) => void;
   /** The user wants all inquiries with a text. */
   readonly onSearch: (text: string) => void;
-  /** The user goes back to the list. */
-  readonly onClose: () => void;
 }
 
 export function createDetail(parts: DetailParts) {
-  const { api, drafts, session, outbox, onChange, onRender, onAnswer, onSearch, onClose } = parts;
+  const { api, drafts, session, outbox, onChange, onAnswer, onSearch } = parts;
   let opened: string | undefined;
-  let inquiry: Inquiry | undefined;
   let loading: AbortController | undefined;
+  /** Undefined where there is nothing to dismiss. */
+  let dismiss: (() => void) | undefined;
 
-  const back = button('‹ Back to the list', { class: 'ib-link ib-back' }, onClose);
+  const back = button('‹ Back to the list', { class: 'ib-link ib-back' }, close);
   const outcome = h('div', { class: 'ib-live', role: 'alert' });
   const status = h('p', { class: 'sr', role: 'status' });
   const read = div('ib-read');
@@ -45,7 +46,7 @@ export function createDetail(parts: DetailParts) {
   async function open(id: string | undefined): Promise<void> {
     loading?.abort();
     opened = id;
-    inquiry = undefined;
+    dismiss = undefined;
     back.hidden = id === undefined;
     for (const part of [outcome, read, dock]) part.replaceChildren();
     if (id === undefined) return;
@@ -61,58 +62,49 @@ export function createDetail(parts: DetailParts) {
       back.focus();
       return;
     }
-    inquiry = result;
-    // The page was left while it was sent.
-    if (isSame(result, drafts.get(id))) drafts.set(id, '');
     render(result);
-    onRender();
+    markHits();
     read.scrollTop = 0;
     focusHeading();
     const { respondent, reply_at, reply } = result;
-    if (reply_at !== undefined) {
-      onChange(id, { respondent, reply_at, ...(reply !== undefined && { reply }) });
-    }
+    if (reply_at !== undefined) onChange(id, { respondent, reply_at, reply });
   }
 
   function render(shown: Inquiry): void {
     const { id, reply_at } = shown;
+    // The page was left while it was sent.
+    if (isSame(shown, drafts.get(id))) drafts.set(id, '');
+    const draft = drafts.get(id);
     const given = outbox.get(id);
-    read.replaceChildren(...describeInquiry(shown, { onSearch, say }));
+    read.replaceChildren(...describeInquiry(shown, onSearch, say));
     if (reply_at !== undefined) {
       read.append(describeAnswer(shown));
-      if (drafts.get(id) !== '') dock.replaceChildren(...createUnsentBox(drafts.get(id), discard));
-    } else if (given === undefined) {
-      dock.replaceChildren(...createReplyBox(shown, session, drafts.get(id), actionsOn(shown)));
-    } else {
+      if (draft !== '') dock.append(...createUnsentBox(draft, () => discard(id)));
+    } else if (given !== undefined) {
       read.append(describeGiven(given.text));
-      const undo = button('Undo', { 'aria-keyshortcuts': 'u' }, () => outbox.undo(id));
-      if (given.toast !== undefined) dock.replaceChildren(undo);
+      if (given.toast !== undefined) dock.append(undoButton(() => outbox.undo(id)));
+    } else {
+      dismiss = () => onAnswer(shown);
+      const box = createReplyBox(shown, session, draft, {
+        onInput: (text) => keep(id, text),
+        onSend: (text) => onAnswer(shown, text),
+        onDismiss: dismiss,
+        onLeave: focusHeading,
+      });
+      dock.append(...box);
     }
   }
 
-  const actionsOn = (shown: Inquiry) => ({
-    onInput(text: string): void {
-      const isNew = (drafts.get(shown.id) === '') !== (text === '');
-      drafts.set(shown.id, text);
-      if (isNew) onChange(shown.id);
-    },
-    onSend: (text: string) => onAnswer(shown, text),
-    onDismiss: dismiss,
-    onLeave: focusHeading,
-  });
-
-  /** Deletes the draft of the inquiry that is open. */
-  function discard(): void {
-    if (opened === undefined) return;
-    drafts.set(opened, '');
-    dock.replaceChildren();
-    onChange(opened);
-    focusHeading();
+  function keep(id: string, text: string): void {
+    const isNew = (drafts.get(id) === '') !== (text === '');
+    drafts.set(id, text);
+    if (isNew) onChange(id);
   }
 
-  function dismiss(): void {
-    if (inquiry === undefined || inquiry.reply_at !== undefined) return;
-    if (outbox.get(inquiry.id) === undefined) onAnswer(inquiry);
+  function discard(id: string): void {
+    keep(id, '');
+    dock.replaceChildren();
+    focusHeading();
   }
 
   return {
@@ -121,6 +113,6 @@ export function createDetail(parts: DetailParts) {
     opened: () => opened,
     /** Moves the focus to the text of the reply, if there is something to answer. */
     reply: () => dock.querySelector('textarea')?.focus(),
-    dismiss,
+    dismiss: () => dismiss?.(),
   };
 }

@@ -8,8 +8,11 @@ if (highlight !== undefined) CSS.highlights.set('hits', highlight);
 
 const TEXTS = '.ib-from, .ib-subject, .ib-beginning, .ib-sender, .ib-heading, .ib-text';
 
-/** Marks the hits of a query on the page, and no others. */
-export function markHits(query: string): void {
+let searched = '';
+
+/** Marks the hits of a query on the page, and no others. @param query - Default: the one before. */
+export function markHits(query = searched): void {
+  searched = query;
   highlight?.clear();
   if (query === '') return;
   for (const { firstChild: node } of document.querySelectorAll(TEXTS)) {

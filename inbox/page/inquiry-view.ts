@@ -12,54 +12,56 @@ import { age, exactTime, formatTime } from './times.ts';
 /** UTF-16 units of a subject in the heading; the details have all of it. */
 const SUBJECT_LENGTH = 200;
 
-interface Actions {
-  /** The user wants all inquiries with a text. */
-  readonly onSearch: (text: string) => void;
-  /** Announces something to a screen reader. */
-  readonly say: (text: string) => void;
-}
-
-export function describeInquiry(inquiry: Inquiry, { onSearch, say }: Actions): HTMLElement[] {
-  const { email, subject, body, created_at } = inquiry;
-  const reference = toReference(inquiry.id);
+/**
+ * @param onSearch - The user wants all inquiries with a text.
+ * @param say - Announces something to a screen reader.
+ */
+export function describeInquiry(
+  inquiry: Inquiry,
+  onSearch: (text: string) => void,
+  say: (text: string) => void,
+): HTMLElement[] {
+  const { id, email, subject, body, created_at } = inquiry;
+  const reference = toReference(id);
   const copyLabel = { class: 'ib-link', 'aria-label': 'Copy the reference' };
   const words = { copied: 'Copied', notCopied: 'Not copied' };
-  const copy = copyButton('Copy', reference, copyLabel, words, say);
-  const title = beginningOf(subject, SUBJECT_LENGTH);
+  const beginning = beginningOf(subject, SUBJECT_LENGTH);
+  const title = beginning === subject ? subject : `${beginning}…`;
+  const heading = textOr('h2', 'ib-heading', showInvisible(title), NO_SUBJECT.en);
+  heading.tabIndex = -1;
   const meta = h(
     'p',
     { class: 'ib-line ib-meta' },
     h('bdi', { class: 'ib-sender' }, showAddress(email)),
     age(created_at),
-    h('span', {}, h('code', {}, reference), ' ', copy),
+    h(
+      'span',
+      {},
+      h('code', {}, reference),
+      ' ',
+      copyButton('Copy', reference, copyLabel, words, say),
+    ),
   );
-  const facts = factsOf(inquiry).flatMap(({ label, value, isTime }) => [
-    h('dt', {}, label),
-    h('dd', {}, isTime ? exactTime(value) : showInvisible(value)),
-  ]);
-  const whole =
-    title === subject ? [] : [h('dt', {}, 'Subject'), h('dd', {}, showInvisible(subject))];
+  const facts = factsOf(inquiry);
+  if (title !== subject) facts.push({ label: 'Subject', value: subject, isTime: false });
   const details = h(
     'details',
     { class: 'ib-details' },
     h('summary', {}, 'Details'),
-    h('dl', {}, ...facts, ...whole),
+    h(
+      'dl',
+      {},
+      ...facts.flatMap(({ label, value, isTime }) => [
+        h('dt', {}, label),
+        h('dd', {}, isTime ? exactTime(value) : showInvisible(value)),
+      ]),
+    ),
     button('All inquiries of this address', { class: 'ib-link' }, () => onSearch(email)),
   );
-  const heading = textOr(
-    'h2',
-    'ib-heading',
-    showInvisible(title === subject ? subject : `${title}…`),
-    NO_SUBJECT.en,
-  );
-  heading.tabIndex = -1;
-  return [
-    heading,
-    meta,
-    details,
-    ...problemOf(inquiry),
-    textOr('div', 'text ib-text', body, NO_MESSAGE),
-  ];
+  const problem = problemOf(inquiry);
+  const warning = problem && notice('bad', problem);
+  const text = textOr('div', 'text ib-text', body, NO_MESSAGE);
+  return [heading, meta, details, ...(warning ? [warning] : []), text];
 }
 
 /** A text, or in grey that there is none. */
@@ -69,37 +71,44 @@ function textOr(name: 'div' | 'h2', classes: string, text: string, none: string)
   return h(name, attributes, isEmpty ? none : text);
 }
 
-function problemOf(inquiry: Inquiry): HTMLElement[] {
+/** Why the owner does not get, or has not got, an answer. */
+function problemOf(inquiry: Inquiry): { title: string; text: string } | undefined {
   const { reply, undelivered, undelivered_at = '' } = inquiry;
   if (undelivered !== undefined) {
     const when = formatTime(undelivered_at).short;
     const text = `We learned on ${when} that the mail ${UNDELIVERED[undelivered]}. Reach the owner in another way.`;
-    return [notice('bad', { title: 'The reply could not be delivered', text })];
+    return { title: 'The reply could not be delivered', text };
   }
-  if (canMail(inquiry)) return [];
+  if (canMail(inquiry)) return undefined;
   const text =
     reply === undefined
       ? 'An answer is recorded here, and its owner does not receive it. Reach them in another way.'
       : 'The answer is recorded here, and its owner has not received it.';
-  return [notice('bad', { title: 'No mail can be sent to this address', text })];
+  return { title: 'No mail can be sent to this address', text };
 }
 
 /** Who has answered, when and what. */
 export function describeAnswer({ reply, reply_at = '', respondent = '' }: Inquiry): HTMLElement {
-  const title = [reply === undefined ? 'Dismissed by ' : 'Answered by ', h('bdi', {}, respondent)];
-  const text =
+  const [verb, text] =
     reply === undefined
-      ? h('p', { class: 'hint' }, 'Answered elsewhere, or it needs no answer. Nothing was mailed.')
-      : h('div', { class: 'text', dir: 'auto' }, reply);
-  return section(title, h('p', { class: 'hint' }, exactTime(reply_at)), text);
+      ? ['Dismissed by ', 'Answered elsewhere, or it needs no answer. Nothing was mailed.']
+      : ['Answered by ', reply];
+  return section(
+    [verb, h('bdi', {}, respondent)],
+    text,
+    h('p', { class: 'hint' }, exactTime(reply_at)),
+  );
 }
 
 /** An answer that can still be undone. @param text - Undefined: a dismissal. */
-export const describeGiven = (text: string | undefined): HTMLElement =>
-  section(
-    [text === undefined ? 'Being dismissed' : 'Being sent'],
-    h('div', { class: 'text', dir: 'auto' }, text ?? ''),
-  );
+export const describeGiven = (text = ''): HTMLElement =>
+  section([text === '' ? 'Being dismissed' : 'Being sent'], text);
 
-const section = (title: (Node | string)[], ...content: Node[]): HTMLElement =>
-  h('section', { class: 'ib-answer' }, h('h3', {}, ...title), ...content);
+const section = (title: (Node | string)[], text: string, when?: Node): HTMLElement =>
+  h(
+    'section',
+    { class: 'ib-answer' },
+    h('h3', {}, ...title),
+    when,
+    h('div', { class: 'text', dir: 'auto' }, text),
+  );

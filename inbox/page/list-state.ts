@@ -5,35 +5,29 @@ import type { Closed, Inquiry, Listing, Query, Unanswered } from './client.ts';
 /** New inquiries that one look at the table loads; the rest waits for the next one. */
 const NEW_ONES = 20;
 
-/** The order in which a choice is listed first. */
+/** What the choices are called, and in which orders they are listed: the first one comes first. */
+export const CHOICES: Readonly<
+  Record<Query['show'], { readonly title: string; readonly orders: readonly Query['order'][] }>
+> = {
+  unanswered: { title: 'Unanswered', orders: ['oldest', 'newest'] },
+  answered: { title: 'Closed', orders: ['answered', 'newest'] },
+  all: { title: 'All', orders: ['newest', 'oldest'] },
+  undelivered: { title: 'Came back', orders: ['answered'] },
+};
+
 const ORDERS = {
-  unanswered: 'oldest',
-  answered: 'answered',
-  all: 'newest',
-  undelivered: 'answered',
-} as const satisfies Record<Query['show'], Query['order']>;
-
-const TITLES = {
-  answered: 'Closed',
-  all: 'All inquiries',
-  undelivered: 'Came back',
-} as const;
-
-const NONE = {
-  unanswered: 'Nothing to answer. New inquiries appear here by themselves.',
-  answered: 'No closed inquiries.',
-  all: 'No inquiries.',
-  undelivered: 'No reply of the last seven days came back.',
-} as const satisfies Record<Query['show'], string>;
-
-export const ORDER_NAMES = {
   oldest: 'Oldest first',
   newest: 'Newest first',
   answered: 'Latest answer first',
-} as const satisfies Record<Query['order'], string>;
+} as const;
+
+const queryOf = (show: Query['show'], text = ''): Query => {
+  const [order = 'newest'] = CHOICES[show].orders;
+  return { show, order, text };
+};
 
 /** What the page opens with. */
-export const FIRST_QUERY: Query = { show: 'unanswered', order: ORDERS.unanswered, text: '' };
+export const FIRST_QUERY = queryOf('unanswered');
 
 export type ListState = ReturnType<typeof createListState>;
 
@@ -52,10 +46,15 @@ export function createListState(isGiven: (id: string) => boolean) {
   const seen = new Set<string>();
 
   const isOpen = (id: string): boolean => !closed.has(id) && !isGiven(id);
+  /** Whether a colleague has answered it. */
   const isGone = (id: string): boolean =>
     isCounted && id !== opened && seen.has(id) && unanswered?.has(id) === false;
-  const otherOrder = (): Query['order'] =>
-    query.order === 'newest' ? (query.show === 'answered' ? 'answered' : 'oldest') : 'newest';
+
+  const shown = (): readonly Inquiry[] =>
+    (loaded ?? []).filter(
+      ({ id, reply_at }) =>
+        query.show !== 'unanswered' || (reply_at === undefined && isOpen(id) && !isGone(id)),
+    );
 
   /** How many are unanswered, such as `12` or `2000+`; empty before the first look. */
   function count(): string {
@@ -63,11 +62,9 @@ export function createListState(isGiven: (id: string) => boolean) {
     return `${[...unanswered].filter(isOpen).length}${isCounted ? '' : '+'}`;
   }
 
-  const shown = (): readonly Inquiry[] =>
-    (loaded ?? []).filter(
-      ({ id, reply_at }) =>
-        query.show !== 'unanswered' || (reply_at === undefined && isOpen(id) && !isGone(id)),
-    );
+  /** The other order; undefined where there is one alone. */
+  const otherOrder = (): Query['order'] | undefined =>
+    query.text === '' ? CHOICES[query.show].orders.find((each) => each !== query.order) : undefined;
 
   return {
     query: (): Query => query,
@@ -76,33 +73,29 @@ export function createListState(isGiven: (id: string) => boolean) {
     /** The inquiries to show, in their order. */
     shown,
     count,
-    /** Lists others, in the order of this choice. */
-    show: (show: Query['show']) => void (query = { show, order: ORDERS[show], text: '' }),
+    show: (show: Query['show']) => void (query = queryOf(show)),
     /** Searches all of them, the newest first; an empty text ends the search. */
-    search(text: string): void {
-      const show = text === '' ? 'unanswered' : 'all';
-      query = { show, order: ORDERS[show], text };
-    },
-    turn: () => void (query = { ...query, order: otherOrder() }),
+    search: (text: string) => void (query = text === '' ? FIRST_QUERY : queryOf('all', text)),
+    turn: () => void (query = { ...query, order: otherOrder() ?? query.order }),
     open: (id: string | undefined) => void (opened = id),
     /** Takes a response of the list. @param isMore - Whether it continues what is loaded. */
-    receive({ inquiries, ...rest }: Listing, isMore: boolean): void {
-      const known = inquiries.map((inquiry) => Object.assign(inquiry, closed.get(inquiry.id)));
+    receive(listing: Listing, isMore: boolean): void {
+      const known = listing.inquiries.map((each) => Object.assign(each, closed.get(each.id)));
       loaded = isMore ? [...(loaded ?? []), ...known] : known;
-      ({ next } = rest);
+      ({ next } = listing);
     },
-    clear: () => void (loaded = []),
     /** Takes what is unanswered now. @returns The new ones, and those of them that belong into what is loaded. */
     see({ ids, isAll }: Unanswered) {
-      const isFirst = unanswered === undefined;
-      const fresh = isFirst ? [] : ids.filter((id) => !seen.has(id)).slice(-NEW_ONES);
-      for (const id of isFirst ? ids : fresh) seen.add(id);
+      const unseen = ids.filter((id) => !seen.has(id));
+      const fresh = unanswered === undefined ? [] : unseen.slice(-NEW_ONES);
+      for (const id of unanswered === undefined ? ids : fresh) seen.add(id);
       unanswered = new Set(ids);
       isCounted = isAll;
       // Those that belong behind what is loaded come with the rest.
       const isListed =
         query.text === '' &&
-        (query.show === 'unanswered' || query.show === 'all') &&
+        query.order !== 'answered' &&
+        query.show !== 'answered' &&
         (next === undefined || query.order === 'newest');
       const known = new Set(loaded?.map(({ id }) => id));
       return { fresh, missing: isListed ? fresh.filter((id) => !known.has(id)) : [] };
@@ -121,8 +114,10 @@ export function createListState(isGiven: (id: string) => boolean) {
     },
     heading(): string {
       if (query.text !== '') return 'Search';
-      return query.show === 'unanswered' ? `${count()} unanswered`.trim() : TITLES[query.show];
+      return query.show === 'unanswered' ? `${count()} unanswered` : CHOICES[query.show].title;
     },
+    /** The label of the button that turns the order; empty where there is one order alone. */
+    order: (): string => (otherOrder() === undefined ? '' : ORDERS[query.order]),
     /** What a search has found so far; empty without one. */
     status(): string {
       if (query.text === '') return '';
@@ -132,14 +127,12 @@ export function createListState(isGiven: (id: string) => boolean) {
       return formatCount(length, 'match', 'matches') + rest;
     },
     /** What is said in place of the rows. */
-    none: (): string =>
-      loaded !== undefined && query.text === '' && shown().length === 0 ? NONE[query.show] : '',
-    /** The label of the button that continues; undefined: there are no more. */
-    more(): string | undefined {
-      if (next === undefined) return undefined;
-      if (query.text !== '') return 'Search older ones';
-      if (query.order === 'answered') return 'Show earlier answers';
-      return query.order === 'newest' ? 'Show older ones' : 'Show newer ones';
+    none(): string {
+      if (loaded === undefined || query.text !== '' || shown().length > 0) return '';
+      if (query.show !== 'unanswered') return 'No inquiries.';
+      return 'Nothing to answer. New inquiries appear here by themselves.';
     },
+    /** The label of the button that continues. */
+    more: (): string => (query.text === '' ? 'Show more' : 'Search older ones'),
   };
 }

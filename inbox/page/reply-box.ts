@@ -20,51 +20,42 @@ export function createReplyBox(
   draft: string,
   { onInput, onSend, onDismiss, onLeave }: Actions,
 ): HTMLElement[] {
-  const { email } = inquiry;
   const error = h('p', { class: 'ib-error', id: 'reply-error', role: 'alert' });
-  const text = h('textarea', {
-    id: 'reply',
-    rows: '3',
-    dir: 'auto',
-    'aria-describedby': 'reply-error reply-hint',
-  });
-  text.value = draft;
+  const described = { 'aria-describedby': 'reply-error reply-hint' };
+  const text = h('textarea', { id: 'reply', rows: '3', dir: 'auto', ...described }, draft);
   text.addEventListener('input', () => {
     text.ariaInvalid = null;
     error.textContent = '';
     onInput(text.value);
   });
   text.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      send();
-    }
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
     if (event.key === 'Escape') onLeave();
   });
-  const send = (): void => {
+  function send(): void {
     if (text.value.trim() !== '') return onSend(text.value);
     text.ariaInvalid = 'true';
     error.textContent = 'Write the answer first.';
-    text.focus();
-  };
+    return text.focus();
+  }
   const menu = savedReplyMenu(savedReplies, inquiry, (saved) => {
     text.focus();
     text.setRangeText(saved, text.selectionStart, text.selectionEnd, 'end');
     text.dispatchEvent(new Event('input'));
   });
-  const label = h('label', { for: 'reply' }, 'Reply to ', h('bdi', {}, showAddress(email)));
-  const name = canMail(inquiry) && mail !== 'none' ? 'Send reply' : 'Record the answer';
+  const owner = h('bdi', {}, showAddress(inquiry.email));
+  const label = h('label', { for: 'reply' }, 'Reply to ', owner);
+  const isMailed = canMail(inquiry) && mail !== 'none';
   const keys = { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' };
-  const hint = h('p', { class: 'ib-hint', id: 'reply-hint' }, ...describeMail(inquiry, mail));
   return [
     div('ib-line ib-dock-head', label, menu),
     text,
     error,
     div(
       'ib-line ib-actions',
-      button(name, keys, send),
+      button(isMailed ? 'Send reply' : 'Record the answer', keys, send),
       button('Dismiss', { 'aria-keyshortcuts': 'd' }, onDismiss),
-      hint,
+      h('p', { class: 'ib-hint', id: 'reply-hint' }, ...describeMail(inquiry, mail)),
     ),
   ];
 }
@@ -73,12 +64,11 @@ export function createReplyBox(
 function describeMail(inquiry: Inquiry, mail: Session['mail']): (Node | string)[] {
   const owner = h('bdi', {}, showAddress(inquiry.email));
   if (!canMail(inquiry)) return ['The answer is recorded and mailed to nobody.'];
-  if (mail === 'sent') return ['The reply is mailed to ', owner, '.'];
   if (mail === 'none') {
     return ['This stage sends no mail: the answer is recorded, and ', owner, ' does not get it.'];
   }
   const condition = ' if this stage sends mail, which your credentials do not tell.';
-  return ['The reply is mailed to ', owner, condition];
+  return ['The reply is mailed to ', owner, mail === 'sent' ? '.' : condition];
 }
 
 /** A reply that was not sent because someone else has answered. */

@@ -16,10 +16,8 @@ export function savedReplyMenu(
       menu.open = false;
       insert(filled);
     });
-    choice.append(
-      h('strong', { dir: 'auto' }, title),
-      h('span', { class: 'ib-beginning', dir: 'auto' }, filled),
-    );
+    const beginning = h('span', { class: 'ib-beginning', dir: 'auto' }, filled);
+    choice.append(h('strong', { dir: 'auto' }, title), beginning);
     return h('li', {}, choice);
   });
   const summary = h('summary', {}, 'Saved replies');

