@@ -4,9 +4,10 @@ const KEY = 'inbox.drafts';
 
 export type Drafts = ReturnType<typeof createDrafts>;
 
-/** @param storage - It may be full or forbidden; then drafts last until the page is left. */
+/** @param storage - It may be full; then drafts last until the page is left. */
 export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
-  const texts = read(storage);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page alone
+  const texts = new Map(JSON.parse(storage.getItem(KEY) ?? '[]') as [string, string][]);
   return {
     get: (id: string): string => texts.get(id) ?? '',
     /** An empty text deletes the draft. */
@@ -21,13 +22,4 @@ export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
     },
     ids: (): string[] => [...texts.keys()],
   };
-}
-
-function read(storage: Pick<Storage, 'getItem'>): Map<string, string> {
-  try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page alone
-    return new Map(JSON.parse(storage.getItem(KEY) ?? '[]') as [string, string][]);
-  } catch {
-    return new Map();
-  }
 }

@@ -79,7 +79,7 @@ export function listenForKeys(list: List, detail: Detail, outbox: Outbox): () =>
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     // Only keys that move repeat while they are held down.
     if (event.repeat && !/^([jk]|Arrow(Up|Down))$/.test(key)) return;
-    if (!(target instanceof HTMLElement) || target.closest('dialog')) return;
+    if (!(target instanceof HTMLElement) || document.querySelector('dialog, :popover-open')) return;
     const isRow = target.matches('a.ib-row') || (target === list.search && key === 'ArrowDown');
     const isText = target.matches('input, textarea');
     const areOn = sessionStorage.getItem(OFF) !== 'true';

@@ -48,7 +48,7 @@ export function createReplyBox(
   const isMailed = canMail(inquiry) && mail !== 'none';
   const keys = { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' };
   return [
-    div('ib-line ib-dock-head', label, menu),
+    div('ib-line ib-dock-head', label, ...menu),
     text,
     error,
     div(
