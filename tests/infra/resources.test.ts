@@ -944,16 +944,14 @@ describe.skipIf(!modules)(
     });
 
     it('makes no version live that answers wrongly', async () => {
-      const wrong = answers(200);
       const { errors } = await render(
         { inbox },
         {
           overrides: {
-            ...Object.fromEntries(
-              Object.keys(passing)
-                .filter((name) => name !== 'terraform_data.guard')
-                .map((name) => [name, wrong]),
-            ),
+            'aws_lambda_invocation.post': answers(200, { inquiry: { id: 'mock' } }),
+            'aws_lambda_invocation.list': answers(200),
+            'aws_lambda_invocation.refused["unauthorized"]': answers(200),
+            'aws_lambda_invocation.refused["not_allowed"]': answers(200),
             'module.mailer[0].aws_lambda_invocation.this': {
               result: '{"batchItemFailures":[{"itemIdentifier":"1"}]}',
             },
@@ -961,7 +959,7 @@ describe.skipIf(!modules)(
         },
       );
       expect(errors.toSorted()).toEqual([
-        'Version 12 is not live: it answered a POST with 200 {}; it answered a PUT with 200 {}; it listed 200 {}, without none; without claims it answered 200 {}',
+        'Version 12 is not live: it answered a POST with 200 {"inquiry":{"id":"mock"}}; it answered a PUT with 200 {}; it listed 200 {}, without mock; without claims it answered 200 {}',
         ...['', '-replies'].map((kind) =>
           expect.stringContaining(
             `Version 12 of inquiries-main-mailer${kind} is not live: it answered a record with`,
