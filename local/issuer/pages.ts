@@ -7,13 +7,8 @@ import { DEMO_USERS } from '../../lib/issuer-tokens.ts';
 
 const STYLE = readFileSync(join(import.meta.dirname, '../pages/page.css'), 'utf8');
 
-/**
- * The sign-in.
- *
- * @param returnTo - Host of the app that the user returns to.
- * @param email - Value of the e-mail field: the login hint.
- */
-export const signInPage = (returnTo: string, email: string): string =>
+/** The sign-in. @param returnTo - Host of the app that the user returns to. */
+export const signInPage = (returnTo: string): string =>
   layout(
     'Sign in',
     `<p>Choose who you are, and you go back to <strong>${escapeHtml(returnTo)}</strong>, signed in. This is the sign-in
@@ -24,7 +19,7 @@ ${DEMO_USERS.map((user) => `<button name="email" value="${user}">${user}</button
 </form>
 <form method="post">
 <label for="email">Another e-mail address</label>
-<input id="email" name="email" type="email" value="${escapeHtml(email)}" maxlength="254" autocomplete="off" dir="auto" required>
+<input id="email" name="email" type="email" maxlength="254" autocomplete="off" dir="auto" required>
 <button class="primary">Sign in</button>
 </form>
 <form method="post"><button name="cancel">Cancel and go back</button></form>`,

@@ -108,8 +108,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     }
     // Browsers post nothing that is no address.
     const { origin, host: returnTo } = new URL(String(params['redirect_uri']));
-    const hint = typeof params['login_hint'] === 'string' ? params['login_hint'] : '';
-    return show(ctx, 200, signInPage(returnTo, hint), origin);
+    return show(ctx, 200, signInPage(returnTo), origin);
   };
 
   /**

@@ -12,12 +12,6 @@ export interface FunctionOptions extends SandboxOptions {
   lazy?: boolean;
 }
 
-interface Queued {
-  event: string;
-  requestId: string;
-  answer: PromiseWithResolvers<string>;
-}
-
 /** Starts the function with one sandbox, or with none (`lazy`). @throws Error when its initialisation fails. */
 export async function startFunction({
   concurrency = 4,
@@ -25,48 +19,46 @@ export async function startFunction({
   ...options
 }: FunctionOptions) {
   const integrationTimeout = Math.max(limits.timeout, options.timeout);
-  let capacity = concurrency;
-  const queue = new Set<Queued>();
+  let free = concurrency;
+  const queue: (() => void)[] = [];
   const sandboxes = new Set<Promise<Sandbox>>();
-  /** The last one used comes last and is used next, as on Lambda. A reload puts a new set in its place. */
-  let idle = new Set<Sandbox>();
+  /** The last one used comes last and is used next, as on Lambda. A reload puts a new list in its place. */
+  let idle: Sandbox[] = [];
+  let isClosed = false;
 
-  const start = (): Promise<Sandbox> => {
+  const start = async (): Promise<Sandbox> => {
     const sandbox = startSandbox(options);
-    const forget = (): void => {
-      sandboxes.delete(sandbox);
-      runQueued();
-    };
-    sandbox.then(({ ended }) => ended).then(forget, forget);
     sandboxes.add(sandbox);
+    const forget = () => void sandboxes.delete(sandbox);
+    sandbox.then(({ ended }) => ended).then(forget, forget);
     return sandbox;
   };
 
-  const run = async ({ event, requestId, answer }: Queued, warm?: Sandbox): Promise<void> => {
+  const run = async (
+    event: string,
+    requestId: string,
+    isDropped: () => boolean,
+  ): Promise<string> => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => queue.push(resolve));
     const pool = idle;
-    let sandbox = warm;
+    let sandbox: Sandbox | undefined;
     try {
+      if (isClosed || isDropped()) throw new Error('The invocation was dropped.');
+      do sandbox = pool.pop();
+      while (sandbox?.isRunning() === false);
       sandbox ??= await start();
-      answer.resolve((await sandbox.invoke(event, { requestId })).result);
-    } catch (error) {
-      answer.reject(error);
-    }
-    if (pool === idle && sandbox?.isRunning()) idle.add(sandbox);
-    else void sandbox?.close();
-    runQueued();
-  };
-
-  const runQueued = (): void => {
-    for (const queued of queue) {
-      const warm = [...idle].findLast((sandbox) => sandbox.isRunning());
-      if (warm === undefined && sandboxes.size >= capacity) return;
-      if (warm !== undefined) idle.delete(warm);
-      queue.delete(queued);
-      void run(queued, warm);
+      return (await sandbox.invoke(event, { requestId })).result;
+    } finally {
+      if (pool === idle && sandbox?.isRunning()) idle.push(sandbox);
+      else void sandbox?.close();
+      const next = queue.shift();
+      if (next === undefined) free++;
+      else next();
     }
   };
 
-  if (!lazy) idle.add(await start());
+  if (!lazy) idle.push(await start());
 
   return {
     /**
@@ -82,26 +74,22 @@ export async function startFunction({
      * fails, which the next invocation tries again.
      */
     async invoke(event: string, requestId: string): Promise<string> {
-      const queued: Queued = { event, requestId, answer: Promise.withResolvers() };
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      let isLate = false;
       const timer = setTimeout(() => {
-        queue.delete(queued);
-        queued.answer.reject(
-          new FunctionTimeout(`No answer within ${integrationTimeout / 1_000} seconds`),
-        );
+        isLate = true;
+        reject(new FunctionTimeout(`No answer within ${integrationTimeout / 1_000} seconds`));
       }, integrationTimeout);
-      queue.add(queued);
-      runQueued();
-      return queued.answer.promise.finally(() => clearTimeout(timer));
+      run(event, requestId, () => isLate).then(resolve, reject);
+      return promise.finally(() => clearTimeout(timer));
     },
     /** Runs the next invocations on the code as it is now; running ones end on the old code. */
     reload() {
       for (const sandbox of idle) void sandbox.close();
-      idle = new Set();
+      idle = [];
     },
     async close() {
-      capacity = 0;
-      for (const { answer } of queue) answer.reject(new Error('The function is closed.'));
-      queue.clear();
+      isClosed = true;
       await Promise.allSettled([...sandboxes].map(async (sandbox) => (await sandbox).close()));
     },
   };

@@ -71,7 +71,6 @@ it.each<[string, Request, status: number, answer?: object, result?: string]>([
     404,
     refusal('Not Found'),
   ],
-  ['another method', { method: 'TRACE', headers: TOKEN }, 404, refusal('Not Found')],
   // Joined, so that neither is trusted by chance.
   [
     'two tokens',
@@ -80,8 +79,7 @@ it.each<[string, Request, status: number, answer?: object, result?: string]>([
     refusal('Unauthorized', { 'www-authenticate': 'Bearer of="a,b"' }),
   ],
   ['an allowed preflight', preflight(ORIGIN), 204, { text: '', headers: PREFLIGHT }],
-  ['an allowed origin', { headers: ['Origin', ORIGIN] }, 200, allows(ORIGIN), ANY_ORIGIN],
-  ['another allowed one', { headers: ['Origin', OTHER] }, 200, allows(OTHER), ANY_ORIGIN],
+  ['an allowed origin', { headers: ['Origin', OTHER] }, 200, allows(OTHER), ANY_ORIGIN],
   ['another origin', { headers: ['Origin', EVIL] }, 200, allows(ORIGIN), ANY_ORIGIN],
   ['no origin', {}, 200, allows(ORIGIN), ANY_ORIGIN],
   ['10,240 bytes of headers', fill(0), 200],

