@@ -267,13 +267,8 @@ it.each([
   expect(sent[0]).toHaveProperty('ConsistentRead', true);
 });
 
-const slow = { Items: [], $metadata: { attempts: 3 } };
-it.each<[string, object[], number, AbortSignal?]>([
-  ['what the SDK says of each page', [{ ...slow, LastEvaluatedKey: NEXT }, slow], 6],
-  ['what it says of a failure', [Object.assign(new Error(), slow)], 3],
-  ['one when the signal has ended the request', [new Error()], 1, AbortSignal.abort()],
-])('attempts are %s', async (_, answers, expected, signal) => {
-  const { call, list } = setUp(answers, makeCall(signal));
+it('an attempt is counted when the signal has ended the request', async () => {
+  const { call, list } = setUp([new Error()], makeCall(AbortSignal.abort()));
   await list().catch(() => undefined);
-  expect(call.attempts).toBe(expected);
+  expect(call.attempts).toBe(1);
 });

@@ -3,26 +3,19 @@ import type { Inquiry } from '../../src/contract.ts';
 import { createIdempotencyKeyEntity } from '../../src/entities/idempotency-key.ts';
 import { digest } from '../../src/entities/keys.ts';
 
-/**
- * Writes the idempotency key of an inquiry in the form in which the service does, on an engine without transactions, too.
- *
- * @returns The row.
- */
+/** Writes the idempotency key of an inquiry in the form in which the service does, on an engine without transactions, too. */
 export async function writeIdempotencyKey(
   { client, table }: { readonly client: DynamoDBDocumentClient; readonly table: string },
   { cognito_sub, email, id, subject, body, created_at }: Inquiry,
-  { key = id, expires_at = Math.floor(Date.parse(created_at) / 1_000) + 86_400 } = {},
-): Promise<Record<string, unknown>> {
-  const { Item, TableName } = createIdempotencyKeyEntity(table)
-    .put({
-      cognito_sub,
-      email,
-      key: digest(key),
-      payload: digest(subject, body),
-      inquiry: id,
-      expires_at,
-    })
-    .params<{ TableName: string; Item: Record<string, unknown> }>();
-  await client.send(new PutCommand({ TableName, Item }));
-  return Item;
+  { key = id } = {},
+): Promise<void> {
+  const row = {
+    cognito_sub,
+    email,
+    key: digest(key),
+    payload: digest(subject, body),
+    inquiry: id,
+    expires_at: Math.floor(Date.parse(created_at) / 1_000) + 86_400,
+  };
+  await client.send(new PutCommand(createIdempotencyKeyEntity(table).put(row).params()));
 }

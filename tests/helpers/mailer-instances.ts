@@ -78,7 +78,8 @@ export async function createMailerInstances(
       handle(event, {
         awsRequestId,
         functionName: 'mailer',
-        getRemainingTimeInMillis: () => 60_000,
+        // A busy machine takes its time for a digest of two days.
+        getRemainingTimeInMillis: () => 600_000,
       });
     return {
       invoke,

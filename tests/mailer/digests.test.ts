@@ -129,7 +129,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await tickAt(end + 10 * MINUTE)).toMatchObject([{ count: 1 }]);
     const later = [await tickAt(end + 15 * MINUTE), await tickAt(end + 20 * MINUTE)];
     expect(later.flat()).toMatchObject([{ count: 1 }]);
-  });
+  }, 180_000);
 
   it('mails the oldest 50 of those unanswered for answer_within days, once a day', async () => {
     await start({ answerWithin: 3 });
@@ -141,5 +141,5 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     }
     const mail = { count: 59, references: old.slice(0, 50).map(toReference) };
     expect(all.lists('daily')).toMatchObject([mail, mail]);
-  });
+  }, 180_000);
 });

@@ -11,7 +11,7 @@ import { makeEvent, makePost } from '../helpers/events.ts';
 import * as faults from '../helpers/fault-proxy.ts';
 import { always, answer, breakOff, first, hang, never, refuse } from '../helpers/fault-proxy.ts';
 import type { Fault, Plan } from '../helpers/fault-proxy.ts';
-import { createOwnTable, type OwnTable } from '../helpers/own-table.ts';
+import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
 import { BUILT, startSandbox, type Answer } from '../helpers/sandbox.ts';
 import { createTally, isHard, select } from '../helpers/tally.ts';
 
@@ -46,10 +46,7 @@ async function openScene(pageSize?: number, module = BUILT) {
       ),
     /** Ids, newest first. */
     stored: async (): Promise<string[]> =>
-      (await table.rows(claims.sub))
-        .map(({ id }) => id)
-        .toSorted()
-        .toReversed(),
+      (await readPartition(table, claims)).map(({ id }) => String(id)).toReversed(),
     async [Symbol.asyncDispose](): Promise<void> {
       await sandbox.close();
       await proxy.close();
@@ -176,7 +173,7 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
     for (const event of [makePost({ subject: '', body: '' }, claims), makeEvent({ claims })]) {
       expectFault(await sandbox.invoke(event));
     }
-    expect(await table.rows(claims.sub)).toEqual([]);
+    expect(await readPartition(table, claims)).toEqual([]);
     connections();
   });
 

@@ -63,6 +63,7 @@ const NOT_UTF8: readonly [name: string, bytes: readonly number[]][] = [
   ['a code point above U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
   ['four bytes cut to three', [0xf0, 0x9f, 0x98]],
   ['a lead byte and a quotation mark', [0xe2, 0x22]],
+  ['é in Latin-1', [0xe9]],
 ];
 
 describe('JSON', () => {
@@ -126,12 +127,6 @@ describe('JSON', () => {
     const isBroken = subject.includes('"');
     await (isBroken ? expectRefusal(500, body) : expectStored(body, { subject, body: 'b' }));
   });
-
-  it.each<[string, Buffer]>([
-    ['UTF-16', Buffer.from('{"subject":"é","body":"b"}', 'utf16le')],
-    ['Latin-1', Buffer.from('{"subject":"é","body":"b"}', 'latin1')],
-    ['UTF-8 with a byte order mark', Buffer.from('\uFEFF{"subject":"é","body":"b"}')],
-  ])('a document in %s is refused', async (_, body) => expectRefusal(500, body, BINARY));
 
   it('leaves nothing of what was refused, and all of what was stored', async () => {
     expect(await service.table.rows(refused.sub)).toEqual([]);
