@@ -3,12 +3,16 @@ import type { Inquiry } from '../../src/contract.ts';
 import { createIdempotencyKeyEntity } from '../../src/entities/idempotency-key.ts';
 import { digest } from '../../src/entities/keys.ts';
 
-/** Writes the idempotency key of an inquiry in the form in which the service does, on an engine without transactions, too. */
+/**
+ * Writes the idempotency key of an inquiry in the form in which the service does, on an engine without transactions, too.
+ *
+ * @returns The row.
+ */
 export async function writeIdempotencyKey(
   { client, table }: { readonly client: DynamoDBDocumentClient; readonly table: string },
   { cognito_sub, email, id, subject, body, created_at }: Inquiry,
   { key = id } = {},
-): Promise<void> {
+): Promise<Record<string, unknown>> {
   const row = {
     cognito_sub,
     email,
@@ -17,5 +21,9 @@ export async function writeIdempotencyKey(
     inquiry: id,
     expires_at: Math.floor(Date.parse(created_at) / 1_000) + 86_400,
   };
-  await client.send(new PutCommand(createIdempotencyKeyEntity(table).put(row).params()));
+  const input = createIdempotencyKeyEntity(table)
+    .put(row)
+    .params<{ TableName: string; Item: Record<string, unknown> }>();
+  await client.send(new PutCommand(input));
+  return input.Item;
 }

@@ -1,7 +1,4 @@
-/**
- * What the team gets beside mails about single inquiries: digests of what has none, and what waits for an answer.
- * tests/resilience/killed-mailer.test.ts has digests that are not sent.
- */
+/** What the team gets beside mails about single inquiries: digests of what has none, and what waits for an answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
@@ -99,6 +96,16 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     // What comes late belongs to the digest that was sent for its time.
     await expectMailed(await write(1, START + MINUTE), 13);
     await expectMailed(await byEve(1, START + HOUR), 14);
+  });
+
+  it('has in the next digest what the one before has not sent', async () => {
+    const mailer = await start({ totalMailsPerHour: 1 });
+    await mailer.handle(await write(3));
+    all.failing = { digest: NO };
+    expect(await tickAt(START + 5 * MINUTE)).toEqual([]);
+    all.failing = {};
+    await mailer.handle(await write(2, START + 11 * MINUTE));
+    expect(await tickAt(START + 15 * MINUTE)).toMatchObject([{ count: 4, since: '06:00' }]);
   });
 
   it('has in a digest what was given up, and nothing else', async () => {
