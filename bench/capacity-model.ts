@@ -36,7 +36,7 @@ export interface Load {
 }
 
 /** Of the table and of the index. */
-type Units = Readonly<Record<'table' | 'index', number>>;
+type Units = Record<'table' | 'index', number>;
 
 interface Limit {
   title: string;

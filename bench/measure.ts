@@ -115,7 +115,7 @@ async function inSandbox(
   { built: { module }, memory }: Entrant,
   use: (sandbox: Sandbox) => Promise<void>,
   figure?: string,
-  environment: Readonly<Record<string, string>> = {},
+  environment: Record<string, string> = {},
 ): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const limits = limited ? createLimits() : undefined;

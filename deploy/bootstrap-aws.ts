@@ -7,9 +7,9 @@ import type { Plan } from './plan.ts';
 
 /** Where the state of all stages is. */
 export interface Place {
-  readonly accountId: string;
-  readonly region: string;
-  readonly bucket: string;
+  accountId: string;
+  region: string;
+  bucket: string;
 }
 
 /**

@@ -44,9 +44,9 @@ const BACKEND_FILE = join(MODULE, 'backend.s3.tfbackend');
 
 /** The variables of infra/terraform/bootstrap that the bucket's name and place are made of; Terraform reads the others. */
 interface Settings {
-  readonly name?: string;
-  readonly bucket?: string;
-  readonly region?: string;
+  name?: string;
+  bucket?: string;
+  region?: string;
 }
 
 const describePlace = ({ bucket, accountId, region }: Place): string =>

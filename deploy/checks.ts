@@ -4,9 +4,9 @@ import type { Io } from '../lib/command-line.ts';
 
 /** What a command is run with. */
 export interface Context {
-  readonly io: Io;
+  io: Io;
   /** Its reason is the exit code. */
-  readonly interruption: AbortSignal;
+  interruption: AbortSignal;
 }
 
 /** @returns What was found. @throws {@link Pending}, or any other error if it fails. */

@@ -89,9 +89,9 @@ export async function switchAlias(
 /** Invokes a function; the name ends with a version or an alias: `inquiries-develop:live`. */
 export type Invoke = (event: object) => Promise<{
   /** The result, if it is an object. */
-  readonly result: Record<string, unknown>;
+  result: Record<string, unknown>;
   /** The end of the invocation's log: lines of JSON. */
-  readonly log: readonly Record<string, unknown>[];
+  log: readonly Record<string, unknown>[];
 }>;
 
 /** @throws Of the function: Error when the invocation fails; the error of the SDK when Lambda does not run it. */

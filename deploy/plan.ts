@@ -10,20 +10,20 @@ import { providerSource } from './terraform.ts';
 type Values = Readonly<Partial<Record<string, unknown>>>;
 
 interface Change {
-  readonly address: string;
-  readonly type: string;
-  readonly change: {
-    readonly actions: readonly string[];
-    readonly before?: Values | null;
-    readonly after?: Values | null;
-    readonly importing?: object;
+  address: string;
+  type: string;
+  change: {
+    actions: readonly string[];
+    before?: Values | null;
+    after?: Values | null;
+    importing?: object;
   };
 }
 
 interface Shown {
-  readonly resource_changes?: readonly Change[];
-  readonly resource_drift?: readonly Change[];
-  readonly output_changes?: Readonly<Record<string, Change['change']>>;
+  resource_changes?: readonly Change[];
+  resource_drift?: readonly Change[];
+  output_changes?: Record<string, Change['change']>;
 }
 
 export type Plan = Awaited<ReturnType<typeof readPlan>>;

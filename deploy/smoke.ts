@@ -47,13 +47,13 @@ const OTHER_ORIGIN = 'https://elsewhere.invalid';
 
 /** What is checked; an empty text is what is not known. */
 interface Target {
-  readonly url: string;
+  url: string;
   /** The allowed origin; without one, that of the first response. */
   origin: string;
   /** An ID token. */
   token: string;
   /** Whether the service ignores Idempotency-Key. */
-  readonly ignoresKeys?: boolean;
+  ignoresKeys?: boolean;
 }
 
 async function send(

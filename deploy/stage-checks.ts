@@ -14,8 +14,8 @@ const MOST_MEMORY_MB = 115;
 
 /** A line of a function's log; Lambda's own has its measurements. */
 interface Line {
-  readonly record?: {
-    readonly metrics?: { readonly maxMemoryUsedMB?: number; readonly initDurationMs?: number };
+  record?: {
+    metrics?: { maxMemoryUsedMB?: number; initDurationMs?: number };
   };
 }
 
@@ -92,7 +92,7 @@ async function checkIdentity(EmailIdentity: string): Promise<string> {
 
 /** Whether the user pool has a page to sign in. */
 async function checkSignInPage(
-  { issuer, clientId }: Readonly<Record<'issuer' | 'clientId', string>>,
+  { issuer, clientId }: Record<'issuer' | 'clientId', string>,
   redirect_uri: string,
 ): Promise<void> {
   const signal = AbortSignal.timeout(20_000);

@@ -9,25 +9,23 @@ import { MODULE } from '../lib/paths.ts';
 import { STAGES, type Stage } from '../lib/stages.ts';
 
 /** A function, its newest version, and the one that its alias makes live. */
-type FunctionVersions = Readonly<Record<'name' | 'version' | 'live', string>>;
+type FunctionVersions = Record<'name' | 'version' | 'live', string>;
 
 /** infra/terraform/outputs.tf */
 export interface StageOutputs {
-  readonly api_url: string;
-  readonly cors_origin: string;
-  readonly dashboard_url: string;
-  readonly function: FunctionVersions;
+  api_url: string;
+  cors_origin: string;
+  dashboard_url: string;
+  function: FunctionVersions;
   /** Empty without mail. */
-  readonly mailer: Readonly<Record<string, FunctionVersions>>;
-  readonly mail?: Readonly<Record<'from' | 'identity', string>> | null;
+  mailer: Record<string, FunctionVersions>;
+  mail?: Record<'from' | 'identity', string> | null;
   /** The address of the form has a slash at the end. */
-  readonly site?: Readonly<Record<'bucket' | 'distribution_id' | 'url', string>> | null;
-  readonly form_config?: Readonly<Record<'issuer' | 'clientId' | 'apiUrl', string>> | null;
-  readonly connect_origins?: readonly string[];
-  readonly smoke_sign_in?: Readonly<Record<'user_pool_id' | 'client_id', string>> | null;
-  readonly dns_records?: readonly Readonly<
-    Record<'purpose' | 'name' | 'type' | 'value' | 'next', string>
-  >[];
+  site?: Record<'bucket' | 'distribution_id' | 'url', string> | null;
+  form_config?: Record<'issuer' | 'clientId' | 'apiUrl', string> | null;
+  connect_origins?: readonly string[];
+  smoke_sign_in?: Record<'user_pool_id' | 'client_id', string> | null;
+  dns_records?: readonly Readonly<Record<'purpose' | 'name' | 'type' | 'value' | 'next', string>>[];
 }
 
 /** @throws UsageError unless the text is a stage. */

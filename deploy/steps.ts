@@ -13,9 +13,9 @@ const AGAIN = 'Run the same command again: docs/runbook.md, "A deployment was in
 /** A run of a command that signals do not end at once. */
 export interface Session extends Context {
   /** The folder that Terraform runs in. */
-  readonly module: string;
+  module: string;
   /** A temporary one. */
-  readonly folder: string;
+  folder: string;
   /** What the command does at the moment. */
   step: string;
   /** What is true if it ends now. */

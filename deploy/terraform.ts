@@ -8,19 +8,19 @@ import { ROOT } from '../lib/paths.ts';
 
 export interface Outcome {
   /** Exit code; 127 if the program is not found or was killed. */
-  readonly code: number;
-  readonly stdout: string;
+  code: number;
+  stdout: string;
   /** stdout, then stderr. */
-  readonly output: string;
+  output: string;
 }
 
 export interface RunOptions {
-  readonly cwd?: string;
-  readonly env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
   /** In a session of its own: neither the signals of a terminal nor the end of this process end the program. */
-  readonly detached?: boolean;
+  detached?: boolean;
   /** Gets what the program prints to stdout, within half a second. */
-  readonly show?: ((text: string) => void) | undefined;
+  show?: ((text: string) => void) | undefined;
 }
 
 /**

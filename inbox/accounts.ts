@@ -11,10 +11,10 @@ import { ignore, nameMissingTable } from './erasures.ts';
 
 export interface Account {
   /** `elsewhere`: this is the local stack, or a stage whose issuer is not its own pool. */
-  readonly status: 'found' | 'none' | 'elsewhere' | 'kept';
-  readonly description: string;
+  status: 'found' | 'none' | 'elsewhere' | 'kept';
+  description: string;
   /** Deletes the account that was found, and with it its refresh tokens. */
-  readonly remove?: () => Promise<unknown>;
+  remove?: () => Promise<unknown>;
 }
 
 /** Finds the account of a user. @throws Error when the stage does not say whether it has a pool. */

@@ -4,7 +4,7 @@ import { UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 import type { Inbox, StoredInquiry } from './store.ts';
 
-const UNITS: Readonly<Record<string, number>> = {
+const UNITS: Record<string, number> = {
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,

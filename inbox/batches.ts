@@ -10,8 +10,8 @@ import {
 export type Item = Record<string, unknown>;
 
 interface Table {
-  readonly client: DynamoDBDocumentClient;
-  readonly table: string;
+  client: DynamoDBDocumentClient;
+  table: string;
 }
 
 /** As many of the largest items, 400 KB, as a response holds, 16 MB. */

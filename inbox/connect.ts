@@ -13,32 +13,32 @@ export type MailState = 'sent' | 'none' | 'unknown';
 
 export interface Connection {
   /** `local`, or the stage's name: what is typed to confirm an erasure. */
-  readonly stage: string;
+  stage: string;
   /** What selects it on the command line, such as `--stage develop`; empty locally. */
-  readonly options: string;
-  readonly table: string;
+  options: string;
+  table: string;
   /** The table of erasures and the key of its hashes (docs/adr/0084). */
-  readonly erasures: {
-    readonly table: string;
-    readonly key: { readonly file: string } | { readonly parameter: string };
+  erasures: {
+    table: string;
+    key: { file: string } | { parameter: string };
   };
-  readonly client: DynamoDBDocumentClient;
-  readonly inbox: Inbox;
+  client: DynamoDBDocumentClient;
+  inbox: Inbox;
   /** Who answers: the name in the AWS credentials; locally the user of the operating system. */
-  readonly respondent: () => Promise<string>;
-  readonly mail: () => Promise<MailState>;
+  respondent: () => Promise<string>;
+  mail: () => Promise<MailState>;
 }
 
 /** Tables other than those of the stage or of the stack, both or neither: records belong to the inquiries of one service. */
 export interface Tables {
-  readonly table: string | undefined;
-  readonly erasures: string | undefined;
+  table: string | undefined;
+  erasures: string | undefined;
 }
 
 /** Connects to the running local stack that has a data folder. @throws UsageError when it is not running. */
 export function connectLocally(
   folder: string,
-  options: Partial<Tables> & { readonly respondent?: string | undefined } = {},
+  options: Partial<Tables> & { respondent?: string | undefined } = {},
 ): Connection {
   const { engine: endpoint, mailbox, ...state } = readRunningStack(folder);
   const { table = state.table, erasures = `${state.table}-erasures`, respondent } = options;

@@ -16,8 +16,8 @@ import type { ScanFilter, StoredInquiry } from './store.ts';
 
 /** What one user has under one email. */
 interface Owner {
-  readonly cognito_sub: string;
-  readonly email: string;
+  cognito_sub: string;
+  email: string;
   inquiries: number;
   unanswered: number;
   /** Both in the form of `created_at`. */
@@ -144,7 +144,7 @@ async function erase(
   owners: readonly Owner[],
   task: Task,
   removeAccount: () => Promise<unknown>,
-): Promise<{ readonly deleted: number; readonly erased_at: string }> {
+): Promise<{ deleted: number; erased_at: string }> {
   const erasures = openErasures(task.connection);
   let left = owners;
   let deleted = 0;

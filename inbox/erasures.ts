@@ -79,7 +79,7 @@ export function openErasures(connection: Connection) {
       const lost = new Set<string>();
       const pages = paginateScan({ client }, { TableName: table, ConsistentRead: true });
       for (const { Items = [] } of await nameMissingTable(connection, Array.fromAsync(pages))) {
-        for (const { hash: record } of Items as { readonly hash: string }[]) {
+        for (const { hash: record } of Items as { hash: string }[]) {
           const [id, hash = '', time = ''] = record.split('#');
           if (id !== keyId) lost.add(hash);
           else if (time > (times.get(hash) ?? '')) times.set(hash, time);

@@ -16,18 +16,18 @@ const BOUNCED_FOR = 7 * 86_400_000;
 const MANY = 2_000;
 
 export interface ListQuery {
-  readonly show: 'unanswered' | 'answered' | 'all' | 'undelivered';
+  show: 'unanswered' | 'answered' | 'all' | 'undelivered';
   /** By arrival, or by the time of the answer, the latest first. */
-  readonly order: 'newest' | 'oldest' | 'answered';
-  readonly text: string;
+  order: 'newest' | 'oldest' | 'answered';
+  text: string;
   /** The id after which the list goes on. */
-  readonly from: string | undefined;
+  from: string | undefined;
 }
 
 export interface Listing {
-  readonly inquiries: ShownInquiry[];
+  inquiries: ShownInquiry[];
   /** The value of `from` with which the list goes on. */
-  readonly next?: string;
+  next?: string;
 }
 
 /** @param now - Milliseconds since the epoch. */

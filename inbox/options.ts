@@ -49,16 +49,16 @@ export const OPTIONS = {
 export type OptionName = keyof typeof OPTIONS;
 
 export interface Command {
-  readonly values: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+  values: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
   /** Id or reference, of a verb that takes one. */
-  readonly named: string;
+  named: string;
   /** What --email, --sub and --since say. */
-  readonly filter: Pick<InquiryFilter, 'email' | 'sub' | 'since'>;
+  filter: Pick<InquiryFilter, 'email' | 'sub' | 'since'>;
   /** Whether to print tables and texts: at a terminal without `--json`. */
-  readonly isInteractive: boolean;
-  readonly io: Io;
+  isInteractive: boolean;
+  io: Io;
   /** Connects when it is called: a verb looks at its options first. */
-  readonly connect: () => Connection;
+  connect: () => Connection;
 }
 
 /** Does what a verb says. @returns The exit code, by default 0. */

@@ -15,7 +15,7 @@ export const writePages = async <Page>(
   pages: AsyncIterable<Page>,
   format: (page: Page) => string,
   target: Writable,
-  options: { readonly end: boolean },
+  options: { end: boolean },
 ): Promise<void> =>
   pipeline(
     pages,
@@ -67,10 +67,10 @@ function fit(text: string, columns: number): string {
 const NARROWEST = 8;
 
 interface Column<Row> {
-  readonly head: string;
-  readonly cell: (row: Row) => string;
+  head: string;
+  cell: (row: Row) => string;
   /** Whether it may be cut where the terminal is too narrow. */
-  readonly flexible?: boolean;
+  flexible?: boolean;
 }
 
 /**
@@ -119,7 +119,7 @@ export function formatTime(time: string | number): string {
  * Passes pages on. On a terminal, standard error says how many inquiries they had: a line that is renewed in place, at most
  * four times a second and not in the first quarter of one.
  */
-export async function* showProgress<Page extends { readonly length: number }>(
+export async function* showProgress<Page extends { length: number }>(
   { stderr }: Io,
   pages: AsyncIterable<Page>,
   done = '',

@@ -4,8 +4,8 @@ import { escapeUnsafe } from '../lib/terminal-text.ts';
 
 /** A text for replies; the page replaces `{name}` and `{reference}` in it. */
 export interface SavedReply {
-  readonly title: string;
-  readonly text: string;
+  title: string;
+  text: string;
 }
 
 const isFilled = (value: unknown): value is string =>

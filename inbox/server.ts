@@ -28,16 +28,16 @@ const BODY_LIMIT = 8 * ITEM_LIMIT;
 
 /** The response of GET /api/session. Errors of the API are `{ message }`. */
 export interface Session {
-  readonly stage: string;
-  readonly table: string;
-  readonly respondent: string;
-  readonly mail: MailState;
-  readonly savedReplies: readonly SavedReply[];
+  stage: string;
+  table: string;
+  respondent: string;
+  mail: MailState;
+  savedReplies: readonly SavedReply[];
 }
 
 /** The response of POST /api/inquiries/ID/reply and /dismiss: with 200, and with 409, which is `already-answered`. */
 export type Recorded = Exclude<AnswerResult, { status: 'not-found' | 'too-large' }> & {
-  readonly respondent: string;
+  respondent: string;
 };
 
 /** What the page needs of a connection. */
@@ -45,9 +45,9 @@ export type PageConnection = Pick<Connection, 'stage' | 'table' | 'inbox' | 'res
 
 interface Options {
   /** 0, the default: any free one. */
-  readonly port?: number;
+  port?: number;
   /** Texts that the page offers for replies. */
-  readonly savedReplies?: readonly SavedReply[];
+  savedReplies?: readonly SavedReply[];
 }
 
 /**

@@ -32,15 +32,15 @@ export const SHOWN_FIELDS = [...FIELDS, 'undelivered', 'undelivered_at'] as cons
 /** Which inquiries to list; all of them by default. */
 export interface InquiryFilter extends Pick<IndexQuery, 'isAnswered' | 'email' | 'sub'> {
   /** Not older. Milliseconds since the epoch. */
-  readonly since?: number | undefined;
+  since?: number | undefined;
   /** What nobody reads, too: expired ones, and those of smoke tests. */
-  readonly withExpired?: boolean | undefined;
+  withExpired?: boolean | undefined;
   /** Only older ones than this id. */
-  readonly before?: string | undefined;
+  before?: string | undefined;
   /** Only newer ones than this id. */
-  readonly after?: string | undefined;
+  after?: string | undefined;
   /** Default: `newest`, first. */
-  readonly order?: 'newest' | 'oldest' | undefined;
+  order?: 'newest' | 'oldest' | undefined;
 }
 
 export type ScanFilter = Pick<InquiryFilter, 'email' | 'sub' | 'since' | 'withExpired'>;
@@ -56,11 +56,11 @@ export type Undelivered = Readonly<
 export type ShownInquiry = StoredInquiry & Partial<Undelivered>;
 
 export type AnswerResult =
-  | { readonly status: 'answered'; readonly reply_at: string }
-  | { readonly status: 'already-answered'; readonly respondent: string; readonly reply_at: string }
-  | { readonly status: 'not-found' }
+  | { status: 'answered'; reply_at: string }
+  | { status: 'already-answered'; respondent: string; reply_at: string }
+  | { status: 'not-found' }
   /** The item would be larger than DynamoDB allows: 400 KB with the inquiry. */
-  | { readonly status: 'too-large' };
+  | { status: 'too-large' };
 
 export type Inbox = ReturnType<typeof createInbox>;
 

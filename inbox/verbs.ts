@@ -7,14 +7,14 @@ export const PLACE: readonly OptionName[] = ['stage', 'service', 'table', 'erasu
 
 export interface Verb {
   /** After the verb. */
-  readonly takes?: 'ID';
+  takes?: 'ID';
   /** Its first sentence stands in the list of the verbs. */
-  readonly help: string;
-  readonly options: readonly OptionName[];
-  readonly load: () => Promise<{ readonly run: Run }>;
+  help: string;
+  options: readonly OptionName[];
+  load: () => Promise<{ run: Run }>;
 }
 
-export const VERBS: Readonly<Record<string, Verb>> = {
+export const VERBS: Record<string, Verb> = {
   list: {
     help: 'Lists the unanswered inquiries, the oldest first. A new inquiry is in the list after a moment.',
     options: ['all', 'order', 'text', 'email', 'sub', 'since', 'limit', 'json'],

@@ -37,10 +37,10 @@ const FACTS = [
 ] as const;
 
 export interface Fact {
-  readonly label: string;
-  readonly value: string;
+  label: string;
+  value: string;
   /** Whether the value is a time, in the form of `created_at`. */
-  readonly isTime: boolean;
+  isTime: boolean;
 }
 
 /** The facts that an inquiry has. */

@@ -17,10 +17,10 @@ class HelpRequest extends Error {
 
 /** What a command uses of its process, so that tests can call it in theirs. */
 export interface Io {
-  readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  readonly env: NodeJS.ProcessEnv;
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Writable & { isTTY?: boolean; columns?: number };
+  stderr: Writable & { isTTY?: boolean; columns?: number };
+  env: NodeJS.ProcessEnv;
 }
 
 /** A command. @returns Its exit code; undefined for 0. @throws UsageError for exit code 2, any other error for 1. */

@@ -16,16 +16,16 @@ import { INQUIRY_ID } from '../src/limits.ts';
 
 /** A request to `/inquiries`; the query without its question mark. */
 export interface ServiceRequest {
-  readonly method: string;
-  readonly query?: string;
-  readonly body?: string;
+  method: string;
+  query?: string;
+  body?: string;
 }
 
 /** The body is parsed JSON, or the text where it is not JSON. */
 export interface ServiceResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: unknown;
+  status: number;
+  headers: Headers;
+  body: unknown;
 }
 
 /** @returns The parsed JSON, or the text where it is not JSON. */
@@ -168,8 +168,8 @@ function assertInquiry(inquiry: Inquiry): void {
 }
 
 interface Schema {
-  readonly required: readonly string[];
-  readonly properties: object;
+  required: readonly string[];
+  properties: object;
 }
 
 /** Status, content type, and a JSON object with the fields of the schema: all that are required, and no others. */

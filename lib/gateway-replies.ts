@@ -5,8 +5,8 @@
 import { LAMBDA_PAYLOAD_LIMIT } from '../src/limits.ts';
 
 export interface Reply {
-  readonly status: number;
-  readonly message: string;
+  status: number;
+  message: string;
 }
 
 export const replies = {

@@ -6,7 +6,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK
 import { readIfThere, UsageError } from './command-line.ts';
 
 /** An RSA private key for RS256. */
-export type SigningKey = JWK & { readonly kid: string };
+export type SigningKey = JWK & { kid: string };
 
 /** Generates a key; its `kid` is the RFC 7638 thumbprint. */
 export async function createKey(): Promise<SigningKey> {

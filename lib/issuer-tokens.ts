@@ -5,20 +5,20 @@ import type { SigningKey } from './issuer-keys.ts';
 
 /** A user who can sign in locally. */
 export interface User {
-  readonly sub: string;
-  readonly email: string;
+  sub: string;
+  email: string;
 }
 
 /** Content of a token that is issued without the sign-in page. Nothing is validated, so that tests can make bad tokens. */
 export interface TokenRequest {
   /** Default: the first demo user. */
-  readonly email?: string | undefined;
+  email?: string | undefined;
   /** Default: `subOf(email)`. */
-  readonly sub?: string | undefined;
+  sub?: string | undefined;
   /** Replaces or adds claims, `iss`, `aud` and `exp` included; null removes one. */
-  readonly claims?: Readonly<Record<string, unknown>> | undefined;
+  claims?: Record<string, unknown> | undefined;
   /** Seconds until `exp`; negative for an expired token. Default: 3600. */
-  readonly expiresIn?: number;
+  expiresIn?: number;
 }
 
 /** The only client. It is also the `aud` of ID tokens, as in Cognito. */

@@ -8,8 +8,8 @@ import { close, listen, splitTarget } from './loopback-server.ts';
 
 /** Content that is not a file. */
 export interface Content {
-  readonly type: string;
-  readonly data: string;
+  type: string;
+  data: string;
 }
 
 /** The source expression of an inline script or style sheet for a Content-Security-Policy. */
@@ -32,15 +32,15 @@ export async function startPageServer<Config>({
   send = sirv(folder, { dev: true }), // in this mode files are read on each request, so that a new build needs no restart
   ...options
 }: {
-  readonly port: number;
-  readonly folder: string;
+  port: number;
+  folder: string;
   configure(): Config | undefined;
   find?(path: string, config: Config): Content | undefined;
   policy(config: Config, url: string): readonly string[];
   allowOrigin?(origin: string | undefined): string | undefined;
   handle?(request: IncomingMessage, response: ServerResponse, url: string): boolean;
   /** Sends other content than the files of the folder. */
-  readonly send?:
+  send?:
     | ((request: IncomingMessage, response: ServerResponse, next: () => void) => void)
     | undefined;
 }) {

@@ -4,19 +4,19 @@ import { join, resolve } from 'node:path';
 import { parseObject, readIfThere, UsageError } from './command-line.ts';
 
 export interface StackState {
-  readonly pid: number;
+  pid: number;
   /** Addresses. */
-  readonly gateway: string;
-  readonly form: string;
+  gateway: string;
+  form: string;
   /** Absent on dynalite, which also has no transactions. */
-  readonly mailbox?: string | undefined;
-  readonly issuer: string;
-  readonly engine: string;
+  mailbox?: string | undefined;
+  issuer: string;
+  engine: string;
   /** Absent when the engine has no process of its own. */
-  readonly enginePid?: number | undefined;
-  readonly keysFile: string;
+  enginePid?: number | undefined;
+  keysFile: string;
   /** The table's name. */
-  readonly table: string;
+  table: string;
 }
 
 export const stateFileOf = (folder: string): string => join(folder, 'stack.json');

@@ -7,7 +7,7 @@ import { WEB } from '../lib/paths.ts';
 import { hashOf, startPageServer } from '../lib/page-server.ts';
 
 /** The form's config.json, the company's settings included. web/README.md */
-interface FormConfig extends Readonly<Record<string, unknown>> {
+interface FormConfig extends Record<string, unknown> {
   issuer: string;
   clientId: string;
   apiUrl: string;

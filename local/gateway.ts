@@ -39,7 +39,7 @@ export interface GatewayOptions {
 
 interface Answer {
   status: number;
-  headers: Readonly<Record<string, string>>;
+  headers: Record<string, string>;
   body: string;
 }
 

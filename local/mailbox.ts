@@ -11,7 +11,7 @@ import { startPageServer } from '../lib/page-server.ts';
 export type LocalMail = SendEmailRequest & { at: number };
 
 /** What SES reports of mails to its mailbox simulator. */
-const SIMULATOR: Readonly<Record<string, object>> = {
+const SIMULATOR: Record<string, object> = {
   'bounce@simulator.amazonses.com': {
     bounce: { bounceType: 'Permanent', bounceSubType: 'General' },
   },

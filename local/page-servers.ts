@@ -14,17 +14,17 @@ export interface Addresses {
 export type FindAddresses = () => Addresses | undefined;
 
 /** The default ports of these addresses, by which the files name them. */
-const PORTS: Readonly<Record<string, keyof Addresses>> = {
+const PORTS: Record<string, keyof Addresses> = {
   3000: 'apiUrl',
   3001: 'issuer',
   3003: 'formUrl',
 };
-const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };
+const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript' };
 
 /** Serves files by their paths, with the addresses of this stack in them, and those of local/pages as they are. */
 const startTextServer = (
   port: number,
-  files: Readonly<Record<string, string>>,
+  files: Record<string, string>,
   configure: FindAddresses,
   policy: (addresses: Addresses) => string[],
 ) =>

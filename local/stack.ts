@@ -22,7 +22,7 @@ export interface StackOptions extends Partial<Omit<Settings, 'reset' | 'seed' | 
   /** Where the issuer's key is kept. */
   keysFile: string;
   /** The company's settings of the form: name, colour, texts. */
-  branding?: Readonly<Record<string, unknown>>;
+  branding?: Record<string, unknown>;
   /** Receives each line that the functions and the gateway log. Default: standard output, shortened. */
   log?: (line: string) => void;
 }
@@ -58,7 +58,7 @@ type Mail = Awaited<ReturnType<typeof startMail>>;
 
 /** Starts the mailer, and what invokes it: the table's stream, SES's events and the schedule. */
 async function startMail(
-  environment: Readonly<Record<string, string>>,
+  environment: Record<string, string>,
   stream: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'log'>,
 ) {
   const mailer = await startFunction({

@@ -31,13 +31,11 @@ function markNumber(expression: string): number {
 }
 
 interface Model {
-  readonly attributes: Readonly<
-    Record<string, { type: unknown; required?: true; readOnly?: true }>
-  >;
-  readonly indexes: { readonly byOwner: { pk: Composite; sk: Composite } };
+  attributes: Readonly<Record<string, { type: unknown; required?: true; readOnly?: true }>>;
+  indexes: { byOwner: { pk: Composite; sk: Composite } };
 }
 interface Composite {
-  readonly composite: readonly string[];
+  composite: readonly string[];
 }
 
 /** Attributes of a row that may be absent, as expressions. */

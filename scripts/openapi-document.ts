@@ -11,15 +11,15 @@ import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 
 /** The parts that readers of the document use are not optional. */
 export type OpenApiDocument = OpenAPIV3_1.Document & {
-  readonly security: OpenAPIV3_1.SecurityRequirementObject[];
-  readonly paths: Record<string, PathItem>;
-  readonly components: Required<
+  security: OpenAPIV3_1.SecurityRequirementObject[];
+  paths: Record<string, PathItem>;
+  components: Required<
     Pick<OpenAPIV3_1.ComponentsObject, 'securitySchemes' | 'headers' | 'responses' | 'schemas'>
   >;
 };
 interface PathItem {
-  readonly get: OpenAPIV3_1.OperationObject;
-  readonly post: OpenAPIV3_1.OperationObject;
+  get: OpenAPIV3_1.OperationObject;
+  post: OpenAPIV3_1.OperationObject;
   /** Responses to methods that are not operations. OpenAPI 3.1 cannot describe them. docs/contract.md */
   readonly 'x-other-methods': OpenAPIV3_1.ResponsesObject;
 }
@@ -396,7 +396,7 @@ const example = (summary: string, value: unknown): OpenAPIV3_1.ExampleObject => 
 });
 const reply = ({ message }: Reply) => ({ gateway: { value: { message } } });
 const { badRequest } = errors;
-type Errors = Readonly<Record<string, errors.ApiError>>;
+type Errors = Record<string, errors.ApiError>;
 /** Errors of the function, by the names of the examples. */
 const toExamples = (shown: Errors): Examples =>
   Object.fromEntries(
@@ -426,7 +426,7 @@ function fromGateway(
 }
 
 /** A copy of a schema of src/contract.ts, which is read-only, in the type of openapi-types, which is not. */
-function toSchema<Schema extends { readonly required: readonly string[] }>(schema: Schema) {
+function toSchema<Schema extends { required: readonly string[] }>(schema: Schema) {
   return { ...schema, required: [...schema.required] };
 }
 

@@ -10,12 +10,12 @@ import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 interface BillOfMaterials {
-  readonly metadata: { readonly component: { readonly 'bom-ref': string } };
-  readonly components: {
+  metadata: { component: { readonly 'bom-ref': string } };
+  components: {
     readonly 'bom-ref': string;
-    readonly properties: { readonly name: string }[];
+    properties: { name: string }[];
   }[];
-  readonly dependencies: { readonly ref: string; readonly dependsOn: string[] }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
 }
 
 export const main: Main = async (args, { stdout }) => {

@@ -75,7 +75,7 @@ async function handle(
   return respond(201, { inquiry });
 }
 
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+const REFUSALS: Record<string, Refusal> = {
   ZodError: new Refusal(400, 'BAD_REQUEST'),
   IdempotencyValidationError: new Refusal(422, 'IDEMPOTENCY_KEY_REUSED'),
 };

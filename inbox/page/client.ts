@@ -9,8 +9,8 @@ export type Inquiry = ShownInquiry;
 
 /** The ids of the unanswered ones, newest first; not `isAll` of them where there are many. */
 export interface Unanswered {
-  readonly ids: readonly string[];
-  readonly isAll: boolean;
+  ids: readonly string[];
+  isAll: boolean;
 }
 
 /** Who closed an inquiry, and a reply if there is one. */
@@ -21,8 +21,8 @@ export type Query = Omit<ListQuery, 'from'>;
 
 /** Why a request failed: the status of the response, 0 when the command does not answer. */
 export interface Failure {
-  readonly failure: number;
-  readonly message: string;
+  failure: number;
+  message: string;
 }
 
 const STOPPED =

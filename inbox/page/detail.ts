@@ -12,16 +12,16 @@ import { undoButton } from './toasts.ts';
 export type Detail = ReturnType<typeof createDetail>;
 
 interface DetailParts {
-  readonly api: Api;
-  readonly drafts: Drafts;
-  readonly session: Session;
-  readonly outbox: Outbox;
+  api: Api;
+  drafts: Drafts;
+  session: Session;
+  outbox: Outbox;
   /** A draft was begun or deleted, or someone has closed the inquiry. */
-  readonly onChange: (id: string, answer?: Closed) => void;
+  onChange: (id: string, answer?: Closed) => void;
   /** The user has answered, or dismissed it: without a text. */
-  readonly onAnswer: (inquiry: Inquiry, text?: string) => void;
+  onAnswer: (inquiry: Inquiry, text?: string) => void;
   /** The user wants all inquiries with a text. */
-  readonly onSearch: (text: string) => void;
+  onSearch: (text: string) => void;
 }
 
 export function createDetail(parts: DetailParts) {

@@ -7,7 +7,7 @@ const NEW_ONES = 20;
 
 /** What the choices are called, and in which orders they are listed: the first one comes first. */
 export const CHOICES: Readonly<
-  Record<Query['show'], { readonly title: string; readonly orders: readonly Query['order'][] }>
+  Record<Query['show'], { title: string; orders: readonly Query['order'][] }>
 > = {
   unanswered: { title: 'Unanswered', orders: ['oldest', 'newest'] },
   answered: { title: 'Closed', orders: ['answered', 'newest'] },

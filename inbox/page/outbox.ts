@@ -14,11 +14,11 @@ const UNDO_TIME = 8_000;
 const KEEPALIVE_LIMIT = 60_000;
 
 interface Given {
-  readonly inquiry: Inquiry;
+  inquiry: Inquiry;
   /** Undefined: a dismissal. */
-  readonly text: string | undefined;
+  text: string | undefined;
   /** Size of the request. */
-  readonly bytes: number;
+  bytes: number;
   /** While it can be undone. */
   toast?: HTMLElement | undefined;
 }

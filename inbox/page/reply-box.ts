@@ -6,11 +6,11 @@ import type { Inquiry, Session } from './client.ts';
 import { savedReplyMenu } from './saved-replies.ts';
 
 interface Actions {
-  readonly onInput: (text: string) => void;
-  readonly onSend: (text: string) => void;
-  readonly onDismiss: () => void;
+  onInput: (text: string) => void;
+  onSend: (text: string) => void;
+  onDismiss: () => void;
   /** Esc was pressed. */
-  readonly onLeave: () => void;
+  onLeave: () => void;
 }
 
 /** @param draft - What has been written before. */

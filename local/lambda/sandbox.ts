@@ -20,7 +20,7 @@ export interface SandboxOptions {
   /** URL or absolute path of the module that exports `handler`. */
   module: string;
   /** The environment, apart from Lambda's own variables; nothing is inherited. */
-  environment: Readonly<Record<string, string>>;
+  environment: Record<string, string>;
   /** Milliseconds that an invocation may run, at most 2^31 - 1. Default: 30,000. */
   timeout?: number;
   /** Passed to Node after Lambda's own arguments. */

@@ -49,10 +49,10 @@ const find = (findingType: string): Answer => ({
 beforeEach(() => arrangeBucket(200));
 
 interface More {
-  readonly world?: Partial<World>;
-  readonly happen?: () => void;
+  world?: Partial<World>;
+  happen?: () => void;
   /** What is typed at a terminal; undefined: --yes without one. */
-  readonly keys?: string;
+  keys?: string;
 }
 async function bootstrap({ world, happen, keys }: More = {}) {
   const changes = { 'aws_iam_policy.a': ['create', { policy: '{"a":1}' }] } as const;

@@ -64,10 +64,10 @@ const NO_CHANGES = { changes: {} };
 const DRIFT = 'develop --drift';
 
 interface More {
-  readonly args?: string;
-  readonly world?: Partial<World>;
+  args?: string;
+  world?: Partial<World>;
   /** What has happened before, or happens during the smoke test. */
-  readonly happen?: () => unknown;
+  happen?: () => unknown;
 }
 type Row = [what: string, code: number, ran: 'apply' | 'plan' | 'nothing', says: string, More?];
 const rows: Row[] = [

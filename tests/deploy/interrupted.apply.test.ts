@@ -22,13 +22,13 @@ type Signal = 'SIGHUP' | 'SIGINT' | 'SIGKILL' | 'SIGTERM';
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGKILL: null, SIGTERM: 143 };
 
 interface Interruption {
-  readonly request: RegExp;
-  readonly when: Moment;
-  readonly signal: Signal;
+  request: RegExp;
+  when: Moment;
+  signal: Signal;
   /** Default: once. */
-  readonly times?: number;
+  times?: number;
   /** Also to the other processes of its group, as Ctrl-C at a terminal. */
-  readonly group?: boolean;
+  group?: boolean;
 }
 
 /** A new stage. */

@@ -155,7 +155,7 @@ describe.skipIf(!hasTransactions)('npm run smoke', () => {
 
   interface Answered {
     status: number;
-    readonly headers: Headers;
+    headers: Headers;
     text: string;
   }
   type Change = (answered: Answered) => unknown;

@@ -6,13 +6,13 @@ import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
 
 interface Package {
-  readonly version: string;
-  readonly resolved?: string;
-  readonly integrity?: string;
-  readonly dev?: boolean;
-  readonly hasInstallScript?: boolean;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
+  version: string;
+  resolved?: string;
+  integrity?: string;
+  dev?: boolean;
+  hasInstallScript?: boolean;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
 }
 /** Of the repository, and of what is installed when its command is run first: the root, and packages by their paths. */
 const readLock = (folder: string) =>

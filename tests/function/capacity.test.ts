@@ -12,7 +12,7 @@ import { writeInquiries } from '../helpers/inquiries.ts';
 import { createOwnTable, type OwnTable } from '../helpers/own-table.ts';
 
 interface Consumed {
-  readonly CapacityUnits: number;
+  CapacityUnits: number;
 }
 
 /** What the requests of a client consume from now on. */

@@ -23,10 +23,10 @@ type Claims = Record<string, string | null>;
 
 /** What the app, its store and its gateway fail with. */
 let failing: {
-  readonly ofGateway?: Error;
-  readonly ofStore?: Error;
-  readonly refusal?: Extract<PutResult, { refusal: string }>['refusal'];
-  readonly isThrottled?: boolean;
+  ofGateway?: Error;
+  ofStore?: Error;
+  refusal?: Extract<PutResult, { refusal: string }>['refusal'];
+  isThrottled?: boolean;
 } = {};
 
 async function openApp() {
@@ -87,13 +87,13 @@ async function ask(
 }
 
 interface Request {
-  readonly method?: string;
-  readonly query?: Record<string, string>;
-  readonly key?: string;
+  method?: string;
+  query?: Record<string, string>;
+  key?: string;
   /** A buffer is sent with a content type that the gateway passes on as base64. */
-  readonly body?: string | Buffer;
+  body?: string | Buffer;
   /** Replace those of the owner. */
-  readonly claims?: Claims;
+  claims?: Claims;
 }
 
 /** A POST of the value as JSON; a string is sent as it is. */

@@ -10,17 +10,17 @@ import { createMemoryStore } from './memory-store.ts';
 export const ACCOUNT = '111122223333';
 
 export interface Answer {
-  readonly status: number;
+  status: number;
   /** An object is sent as JSON. */
-  readonly body?: string | object;
-  readonly headers?: Readonly<Record<string, string>>;
+  body?: string | object;
+  headers?: Record<string, string>;
 }
 export interface AwsRequest {
   /** `METHOD PATH`, `X-Amz-Target` or the action of the query API. */
-  readonly action: string;
-  readonly query: URLSearchParams;
-  readonly headers: Headers;
-  readonly body: string;
+  action: string;
+  query: URLSearchParams;
+  headers: Headers;
+  body: string;
 }
 
 /** An error as the SDK understands it. */

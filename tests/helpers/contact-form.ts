@@ -78,11 +78,11 @@ export async function changeSession(page: Page, keys: object) {
 
 interface Arrival extends BrowserContextOptions {
   /** What follows the address of the form. */
-  readonly path?: string;
+  path?: string;
   /** Added to config.json. */
-  readonly config?: object;
+  config?: object;
   /** What happens to the page before it is opened. */
-  readonly prepare?: (page: Page) => Promise<unknown>;
+  prepare?: (page: Page) => Promise<unknown>;
 }
 
 beforeEach(({ skip }) => skip(whyNoBrowser !== undefined, whyNoBrowser));

@@ -27,8 +27,8 @@ const { paths } = resolve(source) as OpenApiDocument;
 
 /** A Response Object with the parts that every response of the document has. */
 interface Response {
-  readonly headers: Record<string, OpenAPIV3_1.HeaderObject>;
-  readonly content: {
+  headers: Record<string, OpenAPIV3_1.HeaderObject>;
+  content: {
     'application/json': { schema: object; examples: Record<string, { value: unknown }> };
   };
 }

@@ -8,11 +8,11 @@ import { startFunction, type LocalFunction } from '../../local/lambda/function.t
 import type { Answer, Layer, Sent } from './emulator.ts';
 
 interface Configuration {
-  readonly FunctionName: string;
-  readonly CodeSha256: string;
-  readonly Handler: string;
-  readonly Timeout: number;
-  readonly Environment?: { readonly Variables: Readonly<Record<string, string>> };
+  FunctionName: string;
+  CodeSha256: string;
+  Handler: string;
+  Timeout: number;
+  Environment?: { Variables: Record<string, string> };
 }
 type Next = Parameters<Layer>[1];
 

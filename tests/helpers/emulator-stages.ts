@@ -99,7 +99,7 @@ export const OWN = {
  */
 export async function createStages(
   kind: string,
-  stages: Readonly<Record<string, object>>,
+  stages: Record<string, object>,
   reach?: Parameters<typeof startEmulatorProxy>[1],
 ) {
   const emulator = await startEmulatorProxy(endpoint, reach);

@@ -22,16 +22,16 @@ export type Moment = 'before' | 'in flight' | 'after';
 
 /** A request to the emulator. */
 export interface Sent {
-  readonly method: string;
+  method: string;
   /** Path and query. */
-  readonly url: string;
-  readonly headers: Headers;
-  readonly body: Buffer;
+  url: string;
+  headers: Headers;
+  body: Buffer;
 }
 export interface Answer {
-  readonly status: number;
-  readonly body: string | Buffer;
-  readonly headers?: Readonly<Record<string, string>>;
+  status: number;
+  body: string | Buffer;
+  headers?: Record<string, string>;
 }
 /** Answers a request itself, or changes it or its answer; `next` passes it on. */
 export type Layer = (sent: Sent, next: (sent: Sent) => Promise<Answer>) => Promise<Answer>;

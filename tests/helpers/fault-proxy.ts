@@ -7,19 +7,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { close, listen } from '../../lib/loopback-server.ts';
 
 interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
 }
 
 interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly socket: Socket;
+  request: IncomingMessage;
+  response: ServerResponse;
+  socket: Socket;
   /** Reads the whole request: from then on it can be forwarded even if its sender has given it up. */
-  readonly receive: () => Promise<Buffer>;
+  receive: () => Promise<Buffer>;
   /** Hands the whole request to the engine: from then on what it asked for is done. */
-  readonly forward: () => Promise<Reply>;
+  forward: () => Promise<Reply>;
 }
 
 /** What happens to one request of the function; that of a retry is another. */

@@ -9,7 +9,7 @@ import { digest } from '../../src/entities/keys.ts';
  * @returns The row.
  */
 export async function writeIdempotencyKey(
-  { client, table }: { readonly client: DynamoDBDocumentClient; readonly table: string },
+  { client, table }: { client: DynamoDBDocumentClient; table: string },
   { cognito_sub, email, id, subject, body, created_at }: Inquiry,
   { key = id } = {},
 ): Promise<Record<string, unknown>> {

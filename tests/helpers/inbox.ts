@@ -34,7 +34,7 @@ export function createFolder(): string {
 }
 
 /** Gives this process nothing of AWS but these variables, until the test ends. */
-export function stubAws(variables: Readonly<Record<string, string>> = {}): void {
+export function stubAws(variables: Record<string, string> = {}): void {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
   }

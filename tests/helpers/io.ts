@@ -3,15 +3,15 @@ import { runMain, type Io, type Main } from '../../lib/command-line.ts';
 
 export interface IoOptions {
   /** Default: empty. A text or bytes end after they are read; a stream ends when the test ends it. */
-  readonly stdin?: string | Buffer | Readable;
+  stdin?: string | Buffer | Readable;
   /** Questions on standard error, and the line that is typed after each. */
-  readonly dialogue?: readonly (readonly [question: string, typed: string])[];
+  dialogue?: readonly (readonly [question: string, typed: string])[];
   /** Whether all three are a terminal. Default: false. */
-  readonly isTTY?: boolean;
+  isTTY?: boolean;
   /** Width of the terminal. Default: 100. */
-  readonly columns?: number;
+  columns?: number;
   /** The whole environment. Default: empty. */
-  readonly env?: NodeJS.ProcessEnv;
+  env?: NodeJS.ProcessEnv;
 }
 
 /** Creates what `runMain` takes, and collects what the command prints. */

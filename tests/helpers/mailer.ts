@@ -20,11 +20,11 @@ import { createOwnTable, removeRow, type OwnTable } from './own-table.ts';
 export type Row = Record<string, AttributeValue>;
 
 export interface StreamRecord {
-  readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE';
-  readonly dynamodb: {
-    readonly SequenceNumber: string;
-    readonly NewImage: Row;
-    readonly OldImage?: Row;
+  eventName: 'INSERT' | 'MODIFY' | 'REMOVE';
+  dynamodb: {
+    SequenceNumber: string;
+    NewImage: Row;
+    OldImage?: Row;
   };
 }
 
@@ -101,7 +101,7 @@ export const refuseMail = (
   });
 
 interface Line {
-  readonly message?: { readonly requestId?: string; readonly outcome?: string };
+  message?: { requestId?: string; outcome?: string };
 }
 
 export async function startMailer(engine: string) {

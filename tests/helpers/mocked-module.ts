@@ -26,8 +26,8 @@ export const PRIVATE = {
   restrict_public_buckets: true,
 };
 
-type Values = Readonly<Record<string, unknown>>;
-type ByAddress = Readonly<Record<string, Values>>;
+type Values = Record<string, unknown>;
+type ByAddress = Record<string, Values>;
 
 /** What AWS assigns, and the provider checks or tests read; Terraform makes up all else. */
 const toResources = (region: string): ByAddress => ({
@@ -105,10 +105,10 @@ const toOverrides = (values: ByAddress, ofData: boolean) =>
     .filter(([target]) => /(^|\.)data\./.test(target) === ofData)
     .map(([target, overridden]) => ({ target, values: overridden }));
 
-type Changes = readonly { readonly address: string; readonly change: { readonly after: Values } }[];
+type Changes = readonly { address: string; change: { after: Values } }[];
 interface Part {
-  readonly resources?: readonly { readonly address: string; readonly values: Values }[];
-  readonly child_modules?: readonly Part[];
+  resources?: readonly { address: string; values: Values }[];
+  child_modules?: readonly Part[];
 }
 const list = ({ resources: own = [], child_modules: modules = [] }: Part): [string, Values][] => [
   ...own.map(({ address, values }): [string, Values] => [address, values]),
@@ -130,12 +130,12 @@ function toTree(resources: readonly (readonly [string, Values])[]) {
 }
 
 interface Options {
-  readonly module?: string;
-  readonly workspace?: string;
+  module?: string;
+  workspace?: string;
   /** Instead of the mocked values, by addresses. */
-  readonly overrides?: ByAddress;
+  overrides?: ByAddress;
   /** A plan lacks what AWS assigns, and the outputs. */
-  readonly command?: 'apply' | 'plan';
+  command?: 'apply' | 'plan';
 }
 
 /** @returns What renders a module with the values of its variables; undefined without Terraform or its provider. */

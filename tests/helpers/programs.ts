@@ -14,7 +14,7 @@ import { createIo } from './io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
 
 /** Values of a resource in a plan, by its address, and what is done to it. */
-type Changes = Readonly<Record<string, readonly [action: string, after?: object]>>;
+type Changes = Record<string, readonly [action: string, after?: object]>;
 
 const OUTPUTS = {
   api_url: 'https://api.example.com',
@@ -53,7 +53,7 @@ const initially = () => ({
   again: {} as Changes,
   outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
   /** ARNs of resources that the state has, but not AWS, by address. */
-  lost: {} as Readonly<Record<string, string>>,
+  lost: {} as Record<string, string>,
   /** Those in the state in S3. */
   outputs: OUTPUTS as object,
 });

@@ -1,11 +1,11 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
 interface Input {
-  readonly TransactItems?: readonly object[];
-  readonly IndexName?: string;
-  readonly Key?: Readonly<Record<string, string>>;
-  readonly UpdateExpression?: string;
-  readonly ConditionExpression?: string;
+  TransactItems?: readonly object[];
+  IndexName?: string;
+  Key?: Record<string, string>;
+  UpdateExpression?: string;
+  ConditionExpression?: string;
 }
 export type RecordedRequest = readonly [action: string, input: Input];
 

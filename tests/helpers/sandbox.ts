@@ -8,7 +8,7 @@ export const BUILT = new URL('../../dist/handler.mjs', import.meta.url).href;
 
 /** Starts the built handler, or another module, in a sandbox; `lines` is what it writes. */
 export async function startSandbox(
-  environment: Readonly<Record<string, string>>,
+  environment: Record<string, string>,
   {
     module = BUILT,
     ...options

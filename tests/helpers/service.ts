@@ -20,7 +20,7 @@ export async function startService({
   /** The most items that a page of the table has. */
   pageSize?: number;
   /** Further variables of the function. */
-  settings?: Readonly<Record<string, string>>;
+  settings?: Record<string, string>;
 } = {}) {
   const table = await createOwnTable();
   const proxy = await startFaultProxy(table.engine, pageSize);

@@ -11,15 +11,15 @@ import { ACCOUNT, REGION, arn, onlyTls, openModules, PRIVATE } from '../helpers/
 import { bestEngine } from '../helpers/own-table.ts';
 import { recordRequests } from '../helpers/recorded-requests.ts';
 
-type Context = Readonly<Record<string, string | readonly string[]>>;
+type Context = Record<string, string | readonly string[]>;
 interface Statement {
-  readonly Sid: string;
-  readonly Effect: 'Allow' | 'Deny';
-  readonly Action: readonly string[];
-  readonly Resource: string | readonly string[];
-  readonly Condition?: Readonly<Record<string, Context>>;
+  Sid: string;
+  Effect: 'Allow' | 'Deny';
+  Action: readonly string[];
+  Resource: string | readonly string[];
+  Condition?: Record<string, Context>;
 }
-type Policies = Readonly<Record<string, { readonly Statement: readonly Statement[] }>>;
+type Policies = Record<string, { Statement: readonly Statement[] }>;
 type Request = readonly [action: string, resource?: string, context?: Context];
 
 const github = { repository: 'octo/inquiries' };

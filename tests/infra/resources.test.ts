@@ -31,10 +31,10 @@ const passing = {
   'aws_lambda_invocation.refused["not_allowed"]': answers(405),
 };
 interface More {
-  readonly workspace?: string;
-  readonly variables?: object;
-  readonly overrides?: object;
-  readonly command?: 'plan';
+  workspace?: string;
+  variables?: object;
+  overrides?: object;
+  command?: 'plan';
 }
 /** @returns The resources of a stage, its outputs and the errors. */
 async function render(
@@ -626,7 +626,7 @@ describe.skipIf(!modules)(
       };
       const ending = { comparison_operator: 'LessThanThreshold', threshold: 30, period: 86_400 };
       /** What is other than usual. */
-      const special: Readonly<Record<string, object>> = {
+      const special: Record<string, object> = {
         'api-5xx-rate': { ...slow, threshold: 1 },
         'api-throttles': { ...slow, threshold: 50 },
         'api-unreachable': outside,

@@ -50,7 +50,7 @@ const numberRules = Object.entries(numbers((maximum) => maximum)).flatMap(([key,
 );
 
 /** Each of these values is refused by one rule, which names the setting. */
-const refused: Readonly<Record<string, readonly unknown[]>> = {
+const refused: Record<string, readonly unknown[]> = {
   issuer: ['http://a.example.com', 'https://a.example.com/?a=b', ''],
   cors_origin: [
     'https://*.example.com',

@@ -62,22 +62,22 @@ function describeChange({ address, change }: Change): string[] {
   if (actions.join() !== 'update' || changed.length === 0) return [`${address} ${actions.join()}`];
   return changed.map((key) => `${address} ${key}`);
 }
-type Values = Readonly<Record<string, unknown>>;
+type Values = Record<string, unknown>;
 interface Change {
-  readonly address: string;
-  readonly change: {
-    readonly actions: readonly string[];
-    readonly importing?: object;
-    readonly before: Values;
-    readonly after: Values;
-    readonly after_unknown: Values;
+  address: string;
+  change: {
+    actions: readonly string[];
+    importing?: object;
+    before: Values;
+    after: Values;
+    after_unknown: Values;
   };
 }
 
 interface Resource {
-  readonly address: string;
-  readonly type: string;
-  readonly values: { readonly id: string; readonly tags_all?: object | null };
+  address: string;
+  type: string;
+  values: { id: string; tags_all?: object | null };
 }
 
 /** A stage in its own workspace, with functions that run Terraform there. */

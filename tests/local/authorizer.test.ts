@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAuthorizer, type Authorize } from '../../local/authorizer.ts';
 import { close, listen } from '../../lib/loopback-server.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type Fields = Record<string, unknown>;
 const FUTURE = 9_999_999_999;
 const key = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -63,7 +63,7 @@ const PREFLIGHT = {
 const ROOM = limits.lambdaPayload - result({ body: '' }).length;
 const ANY_ORIGIN = result({ headers: { 'Access-Control-Allow-Origin': '*' } });
 
-type Request = Parameters<typeof send>[1] & { readonly path?: string };
+type Request = Parameters<typeof send>[1] & { path?: string };
 it.each<[string, Request, status: number, answer?: object, result?: string]>([
   [
     'another path, before the token is looked at',

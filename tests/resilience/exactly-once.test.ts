@@ -61,7 +61,7 @@ function createPlan(name: string, hold: faults.Fault, crash: () => Promise<void>
       await before(exchange);
       await then(exchange);
     };
-  const plans: Readonly<Record<string, faults.Plan>> = {
+  const plans: Record<string, faults.Plan> = {
     ...Object.fromEntries(faults.PLANS),
     'a late write': faults.always(hold),
     'a late write after its retry': faults.first(
@@ -78,24 +78,24 @@ function createPlan(name: string, hold: faults.Fault, crash: () => Promise<void>
 
 interface Choice {
   /** Index of the owner. */
-  readonly owner: number;
+  owner: number;
   /** As the header has it. */
-  readonly key: string | undefined;
-  readonly body: string;
-  readonly fault: string | undefined;
+  key: string | undefined;
+  body: string;
+  fault: string | undefined;
 }
 interface Request extends Choice {
   /** The key without quotes, or a text that is used once. */
-  readonly subject: string;
-  readonly time: number;
+  subject: string;
+  time: number;
 }
 interface Sent extends Request {
   /** Undefined when the process was killed. */
-  readonly answer: Answer | undefined;
+  answer: Answer | undefined;
 }
 interface Marker {
-  readonly inquiry: string;
-  readonly expires_at: number;
+  inquiry: string;
+  expires_at: number;
 }
 
 /** A function behind a connection to the database that can fail. It starts again after a crash. */
@@ -172,13 +172,13 @@ function expectMarkers(rows: readonly Inquiry[], markers: readonly Marker[]): vo
 
 /** What an owner has stored before and after a request. */
 interface Around {
-  readonly before: readonly Inquiry[];
-  readonly after: readonly Inquiry[];
+  before: readonly Inquiry[];
+  after: readonly Inquiry[];
   /** What the person had stored in this hour before, with any email. */
-  readonly counted: number;
+  counted: number;
   /** Whether no other request of the person was sent at the same time. */
-  readonly isAlone: boolean;
-  readonly limit: number;
+  isAlone: boolean;
+  limit: number;
 }
 
 /** Nothing is gone, and what was added is what one of the requests asked for, with a key that was free. */
@@ -230,14 +230,14 @@ function expectAnswer({ before, after, counted, isAlone, limit }: Around, reques
 
 type Operation =
   /** Requests at the same time, each by a client of its own. */
-  | { readonly send: readonly Choice[] }
+  | { send: readonly Choice[] }
   /** Milliseconds. */
-  | { readonly advance: number }
+  | { advance: number }
   /** What was kept back reaches the database. */
   | 'arrive'
   /** Everybody is new, on another day. */
   | 'start again'
-  | { readonly list: number; readonly by: number };
+  | { list: number; by: number };
 
 const OUTCOMES = [
   '201 false',

@@ -21,7 +21,7 @@ type Instance = ReturnType<MailerInstances['create']>;
 /** Prepares a table. @returns What Lambda does until the invocation has succeeded, and again. */
 type Scenario = (all: MailerInstances) => Promise<(instance: Instance) => Promise<unknown>>;
 
-const SCENARIOS: Readonly<Record<string, Scenario>> = {
+const SCENARIOS: Record<string, Scenario> = {
   'new inquiries, with an acknowledgement': async (all) => {
     const records = await all.write([
       { at: START, email_verified: true },

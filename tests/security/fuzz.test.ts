@@ -31,10 +31,10 @@ const get = (value: unknown, ...path: string[]): unknown =>
 
 /** The expected outcome of an event, derived from the contract alone; the store takes up to 100 characters. */
 interface Verdict {
-  readonly status: number;
+  status: number;
   /** With the fields of the request, if it creates an inquiry. */
-  readonly owner?: Partial<Inquiry>;
-  readonly key?: string | undefined;
+  owner?: Partial<Inquiry>;
+  key?: string | undefined;
 }
 function judge(event: unknown): Verdict {
   const method = get(event, 'requestContext', 'http', 'method');

@@ -5,7 +5,7 @@ import { SignedOut, type Session } from './user.ts';
 
 /** Why a request failed, as far as it can be known. */
 export interface Failure {
-  readonly kind:
+  kind:
     | 'signed-out'
     | 'too-large'
     | 'busy' // too many requests
@@ -17,18 +17,18 @@ export interface Failure {
     | 'unreachable' // no response, or none in time
     | 'server'; // the service failed
   /** Whether the request may have succeeded: the response was lost, or the service failed half-way. */
-  readonly mayBeDone: boolean;
+  mayBeDone: boolean;
   /** Of the service. */
-  readonly message?: string;
+  message?: string;
   /** Seconds after which the request can be sent again. */
-  readonly retryAfter?: number;
+  retryAfter?: number;
 }
 
 export interface Page {
   /** Newest first. */
-  readonly inquiries: readonly contract.Inquiry[];
+  inquiries: readonly contract.Inquiry[];
   /** The query for the older inquiries; undefined when there are none. */
-  readonly next: string | undefined;
+  next: string | undefined;
 }
 
 export type Api = ReturnType<typeof createApi>;
@@ -65,7 +65,7 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       headers = {},
       ...request
     }: { headers?: Record<string, string>; method?: string; body?: string } = {},
-  ): Promise<{ readonly json: unknown; readonly link: string | null } | Failure> => {
+  ): Promise<{ json: unknown; link: string | null } | Failure> => {
     let token: string | undefined;
     let mayBeDone = false;
     const attempt = async (): Promise<Response> => {

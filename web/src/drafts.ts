@@ -5,12 +5,12 @@ import { attempt } from './storage.ts';
 
 export interface Draft extends Texts {
   /** Names the draft to the service, which stores one inquiry for it. Tabs with the same draft have the same key. */
-  readonly key: string;
+  key: string;
   /**
    * Set when sending starts, removed when its outcome is certain or the text is edited: milliseconds since the epoch of
    * the first attempt. 'signed-out': nothing was sent, because the session had ended.
    */
-  readonly pending?: number | 'signed-out' | undefined;
+  pending?: number | 'signed-out' | undefined;
 }
 
 /** The part of the Web Storage API that is used. */
@@ -105,7 +105,7 @@ function readItem(store: DraftStore, key: string): string | null {
   }
 }
 
-function parseDraft(text: string | null): (Draft & { readonly deletion: unknown }) | undefined {
+function parseDraft(text: string | null): (Draft & { deletion: unknown }) | undefined {
   const stored = toRecord(parseJson(text));
   const { key, pending, deletion } = stored;
   if (!isText(key)) return undefined;

@@ -7,7 +7,7 @@ export type FieldName = keyof CreateInquiryRequest;
 export type Texts = Readonly<CreateInquiryRequest>;
 
 /** The attributes of each field's control, such as `maxlength`, in the order of the form. */
-export const CONTROLS: Readonly<Record<FieldName, Readonly<Record<string, string>>>> = {
+export const CONTROLS: Readonly<Record<FieldName, Record<string, string>>> = {
   subject: { type: 'text', autocomplete: 'off' },
   body: {
     rows: '8',

@@ -11,13 +11,13 @@ import { createSubmission } from './submission.ts';
 import type { ViewParts } from './view-parts.ts';
 
 export interface FormParts extends Omit<ViewParts, 'onSent'> {
-  readonly drafts: Drafts;
+  drafts: Drafts;
   /** Shows what has arrived. */
-  readonly refreshList: () => void;
+  refreshList: () => void;
   /** @param key - Of the draft. */
-  readonly onSent: (inquiry: Inquiry, key: string) => void;
+  onSent: (inquiry: Inquiry, key: string) => void;
   /** Aborted when the form is removed. */
-  readonly signal: AbortSignal;
+  signal: AbortSignal;
 }
 
 interface FormState {

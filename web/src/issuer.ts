@@ -4,13 +4,13 @@ import type { Config } from './config.ts';
 
 /** What the page keeps until the issuer redirects back. */
 export interface PendingSignIn {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
+  state: string;
+  nonce: string;
+  verifier: string;
   /** The fragment of the address that the user comes back to. */
-  readonly hash: string;
+  hash: string;
   /** The issuer's discovery document, so that it is not requested a second time. */
-  readonly metadata: oauth.AuthorizationServer;
+  metadata: oauth.AuthorizationServer;
 }
 
 /** Milliseconds. */

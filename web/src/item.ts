@@ -9,11 +9,11 @@ import { fieldNames, textsOf } from './fields.ts';
 import type { Locale } from './locale.ts';
 
 export interface ItemParts {
-  readonly locale: Locale;
+  locale: Locale;
   /** The address that leads to an inquiry, where there is one. */
-  readonly linkTo?: ((id: string) => string) | undefined;
+  linkTo?: ((id: string) => string) | undefined;
   /** Announces what happened. */
-  readonly say: (text: string) => void;
+  say: (text: string) => void;
 }
 
 export type Item = ReturnType<typeof createItem>;

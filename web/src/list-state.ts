@@ -4,13 +4,13 @@ import type { Locale } from './locale.ts';
 import type { Loaded } from './pages.ts';
 
 export interface ListState extends Readonly<Loaded> {
-  readonly query: string;
+  query: string;
   /** The time from which inquiries are searched, in the form of `created_at`; empty: any. */
-  readonly since: string;
+  since: string;
   /** The loaded inquiries that match. */
-  readonly visible: readonly Inquiry[];
+  visible: readonly Inquiry[];
   /** Whether older ones could not be loaded. */
-  readonly isCut: boolean;
+  isCut: boolean;
 }
 
 export const NOTHING: ListState = { query: '', since: '', visible: [], isCut: false };

@@ -14,13 +14,13 @@ import type { ViewParts } from './view-parts.ts';
 
 interface ListParts extends ViewParts {
   /** Aborted when the list is removed. */
-  readonly signal: AbortSignal;
+  signal: AbortSignal;
 }
 
 interface List extends ListParts, ReturnType<typeof createElements> {
-  readonly pages: ReturnType<typeof createPages>;
-  readonly items: ReturnType<typeof createItems>;
-  readonly groupByDay: ReturnType<typeof createDays>;
+  pages: ReturnType<typeof createPages>;
+  items: ReturnType<typeof createItems>;
+  groupByDay: ReturnType<typeof createDays>;
   /** What is shown. */
   state: ListState;
   /** The request for older inquiries. */

@@ -12,7 +12,7 @@ const LOADERS = {
   es: async () => import('./languages/es.ts'),
   ja: async () => import('./languages/ja.ts'),
   ar: async () => import('./languages/ar.ts'),
-} satisfies Readonly<Record<Language, () => Promise<{ readonly strings: Strings }>>>;
+} satisfies Readonly<Record<Language, () => Promise<{ strings: Strings }>>>;
 
 export type Locale = Awaited<ReturnType<typeof loadLocale>>;
 

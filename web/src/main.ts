@@ -15,8 +15,8 @@ const LANGUAGE_KEY = 'inquiries.language';
 const CONFIG_TIMEOUT = 15_000;
 
 interface Page {
-  readonly config: Config;
-  readonly signIn: ReturnType<typeof createSignIn>;
+  config: Config;
+  signIn: ReturnType<typeof createSignIn>;
   /** The session, or why there is none. */
   signedIn: SignInResult;
   /** The client for the next view, which has begun to load the list. */

@@ -34,7 +34,7 @@ export function createSearchBar({ strings: { list } }: Locale, onChange: () => v
     clear,
     focus: () => terms.focus(),
     /** What is searched for; `since`: from which time on, in the form of `created_at`. Both may be empty. */
-    read(): { readonly query: string; readonly since: string } {
+    read(): { query: string; since: string } {
       const length = PERIODS[period.selectedIndex - 1];
       const since = length === undefined ? '' : new Date(Date.now() - length).toISOString();
       return { query: terms.value.trim(), since };

@@ -19,7 +19,7 @@ export function sentPanel(
   { user, locale, branding }: SentParts,
   writeAnother: () => void,
   say: (text: string) => void,
-): { readonly element: HTMLElement; readonly title: HTMLElement } {
+): { element: HTMLElement; title: HTMLElement } {
   const { form, sent, list: listed } = locale.strings;
   const { expectation } = branding;
   const answer =

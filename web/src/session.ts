@@ -13,14 +13,14 @@ import { SignedOut, type Session } from './user.ts';
 
 /** The session, if there is one, otherwise the text that says why there is none, if there is one. */
 export interface SignInResult {
-  readonly session?: Session;
-  readonly reason?: 'signedOut' | 'signedOutHere' | 'ended' | 'cancelled' | 'failed' | undefined;
+  session?: Session;
+  reason?: 'signedOut' | 'signedOutHere' | 'ended' | 'cancelled' | 'failed' | undefined;
 }
 
 /** What the tab has of a session. */
 interface Held {
-  readonly issuer: ReturnType<typeof createIssuer>;
-  readonly tabs: ReturnType<typeof createTabs>;
+  issuer: ReturnType<typeof createIssuer>;
+  tabs: ReturnType<typeof createTabs>;
   tokens?: Tokens | undefined;
   refreshToken?: string | undefined;
   /** One refresh at a time: using a refresh token twice ends the session at the issuer. */

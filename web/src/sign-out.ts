@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
  */
 export function signOutUrl(
   { clientId, logout }: Pick<Config, 'clientId' | 'logout'>,
-  metadata: { readonly authorization_endpoint?: string; readonly end_session_endpoint?: string },
+  metadata: { authorization_endpoint?: string; end_session_endpoint?: string },
   home: string,
   idToken?: string,
 ): string {

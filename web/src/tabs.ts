@@ -3,37 +3,37 @@ import { isText, toRecord } from './narrow.ts';
 import type { User } from './user.ts';
 
 export interface Tokens {
-  readonly idToken: string;
+  idToken: string;
   /** The local time plus the token's lifetime, not its `exp`: the local clock may be wrong. */
-  readonly expires: number;
-  readonly user: User;
+  expires: number;
+  user: User;
   /** The last sign-out in this browser before the sign-in. The session is over when there is a later one. */
-  readonly lastSignOut: string | null;
+  lastSignOut: string | null;
 }
 
 /** What a tab asks the others for. */
 export interface Wanted {
   /** The user of the session. Default: any user. */
-  readonly sub?: string;
+  sub?: string;
   /** A token that has expired or that the API has rejected. */
-  readonly refused?: string;
+  refused?: string;
 }
 
 type Message =
   | 'signed-out'
   | 'wait'
-  | { readonly wanted: Wanted }
-  | { readonly tokens: Tokens }
+  | { wanted: Wanted }
+  | { tokens: Tokens }
   /** The `sub` of the user whose drafts are deleted in all tabs. */
-  | { readonly deleted: string };
+  | { deleted: string };
 
 interface TabsParts {
   /** The same in the tabs that share sessions. */
-  readonly name: string;
+  name: string;
   /** Resolves to what this tab has for another one. @param wait - Called when a new token has to be requested first. */
-  readonly give: (wanted: Wanted, wait: () => void) => Promise<Tokens | undefined>;
-  readonly onSignOut: () => void;
-  readonly onDelete: (sub: string) => void;
+  give: (wanted: Wanted, wait: () => void) => Promise<Tokens | undefined>;
+  onSignOut: () => void;
+  onDelete: (sub: string) => void;
 }
 
 /** Milliseconds. A tab that the browser has suspended does not answer. */

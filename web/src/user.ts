@@ -1,8 +1,8 @@
 /** The session as the rest of the page uses it. */
 
 export interface User {
-  readonly sub: string;
-  readonly email: string;
+  sub: string;
+  email: string;
 }
 
 /** The session has ended; the user has to sign in again. */
@@ -11,7 +11,7 @@ export class SignedOut extends Error {
 }
 
 export interface Session {
-  readonly user: User;
+  user: User;
   /**
    * An ID token that has not expired, refreshed when necessary.
    *

@@ -7,20 +7,20 @@ import type { Locale } from './locale.ts';
 import type { User } from './user.ts';
 
 export interface ViewParts {
-  readonly api: Api;
-  readonly user: User;
-  readonly locale: Locale;
-  readonly branding: Branding;
+  api: Api;
+  user: User;
+  locale: Locale;
+  branding: Branding;
   /** Whether the user's inquiries are listed. */
-  readonly withList: boolean;
+  withList: boolean;
   /** Leads to the sign-in. @throws when it cannot be reached. */
-  readonly signIn: () => Promise<void>;
+  signIn: () => Promise<void>;
   /** Default: in the browser's storage. */
-  readonly drafts?: Drafts;
+  drafts?: Drafts;
   /** The address that leads to an inquiry, where there is one. */
-  readonly linkTo?: ((id: string) => string) | undefined;
+  linkTo?: ((id: string) => string) | undefined;
   /** The id of the inquiry that the address leads to; it is shown after the first page was loaded. */
-  readonly linked?: string | undefined;
-  readonly onSent?: (inquiry: Inquiry) => void;
-  readonly onFailed?: (failure: Failure) => void;
+  linked?: string | undefined;
+  onSent?: (inquiry: Inquiry) => void;
+  onFailed?: (failure: Failure) => void;
 }

@@ -19,9 +19,9 @@ const ANSWER_TIMEOUT = 200;
 
 /** What a view tells those of other tabs after sending. */
 interface SentMessage {
-  readonly inquiry: Inquiry;
+  inquiry: Inquiry;
   /** The key of the draft. */
-  readonly key: string;
+  key: string;
 }
 
 export function createView(parts: ViewParts) {

@@ -8,7 +8,7 @@ export function copyButton(
   label: string,
   text: string,
   attributes: Parameters<typeof button>[1],
-  { copied, notCopied }: { readonly copied: string; readonly notCopied: string },
+  { copied, notCopied }: { copied: string; notCopied: string },
   say: (text: string) => unknown,
 ): HTMLButtonElement {
   const control = button(label, attributes, async () => {

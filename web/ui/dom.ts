@@ -1,7 +1,7 @@
 /** Creates elements with attributes and text nodes, never from markup. docs/adr/0073 */
 
 type Child = Node | string | undefined;
-type Attributes = Readonly<Record<string, string | boolean | undefined>>;
+type Attributes = Record<string, string | boolean | undefined>;
 
 /** Creates an element; `true` sets an attribute without a value, `false` and undefined omit it. */
 export function h<Name extends keyof HTMLElementTagNameMap>(
@@ -54,7 +54,7 @@ export function setBusy(element: HTMLElement, busy: boolean): void {
 
 export function notice(
   kind: 'bad' | 'plain',
-  { title, text }: { readonly title: string; readonly text?: string | undefined },
+  { title, text }: { title: string; text?: string | undefined },
   ...more: readonly Child[]
 ): HTMLElement {
   return div(
@@ -67,7 +67,7 @@ export function notice(
 
 /** The page that is shown when the application cannot start. @param reload - Label of the button. */
 export function problemPage(
-  { title, text }: { readonly title: string; readonly text: string },
+  { title, text }: { title: string; text: string },
   reload = 'Reload',
 ): HTMLElement {
   return h(
@@ -86,7 +86,7 @@ export function problemPage(
  */
 export async function ask<Answer extends string>(
   place: Element,
-  { title, text }: { readonly title: string; readonly text: string },
+  { title, text }: { title: string; text: string },
   answers: readonly (readonly [answer: Answer, label: string])[],
 ): Promise<Answer | undefined> {
   const { promise, resolve } = Promise.withResolvers<Answer | undefined>();

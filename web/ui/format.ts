@@ -2,12 +2,12 @@
 
 export interface Moment {
   /** For the `datetime` attribute. */
-  readonly machine: string;
-  readonly short: string;
+  machine: string;
+  short: string;
   /** To the second, with the name of the time zone. */
-  readonly exact: string;
+  exact: string;
   /** The language of both texts. */
-  readonly language: string;
+  language: string;
 }
 
 /** Creates a function that formats times. @param locale - Default: the browser's. */

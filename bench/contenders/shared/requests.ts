@@ -37,7 +37,7 @@ export class Refusal extends Error {
 }
 
 /** The owner whom the claims name. @throws Refusal where one is missing or malformed. */
-export function parseOwner({ email, sub }: Readonly<Record<string, unknown>> = {}): Owner {
+export function parseOwner({ email, sub }: Record<string, unknown> = {}): Owner {
   if (typeof email !== 'string' || email === '' || typeof sub !== 'string' || !UUID.test(sub)) {
     throw new Refusal(401, 'Unauthorized');
   }

@@ -8,10 +8,10 @@
  * language writes it.
  */
 export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & {
-  readonly other: string;
+  other: string;
 };
 
 export interface Message {
-  readonly title: string;
-  readonly text?: string | undefined;
+  title: string;
+  text?: string | undefined;
 }
