@@ -58,6 +58,7 @@ const connect = ({ stage, service, as, data, ...tables }: Command['values']): Co
 
 export const main: Main = async (line, io) => {
   const args = line[0] === 'help' ? [...line.slice(1), '--help'] : line;
+  if (line[0] === 'help' && line[1] !== undefined) findVerb(line[1]);
   const usage = describeUsage(args.find((word) => Object.hasOwn(VERBS, word)));
   const { values, positionals } = parseCommandLine(usage, OPTIONS, { args });
   const [name, ...others] = values.web === true ? ['--web', ...positionals] : positionals;

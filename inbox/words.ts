@@ -1,5 +1,6 @@
 /** What the command and the page say of an inquiry, in the same words. */
 import { NO_SUBJECT } from '../src/languages.ts';
+import { namesOf } from '../src/limits.ts';
 import { toMailbox } from '../src/mailbox.ts';
 import type { StoredInquiry, Undelivered } from './store.ts';
 
@@ -27,14 +28,21 @@ export const canMail = ({ email }: Pick<StoredInquiry, 'email'>): boolean =>
 export const subjectOf = ({ subject }: Pick<StoredInquiry, 'subject'>): string =>
   subject.trim() === '' ? NO_SUBJECT.en : subject;
 
-/** What fields are called among the facts of an inquiry. The others are shown in other places, or not at all. */
-const FACTS = [
-  ['id', 'Id'],
-  ['cognito_sub', 'Owner'],
-  ['created_at', 'Received'],
-  ['language', 'Language'],
-  ['expires_at', 'Expires'],
-] as const;
+/** What each field is called among the facts of an inquiry; undefined: it is shown in another place, or not at all. */
+const FACTS: Record<keyof StoredInquiry, string | undefined> = {
+  id: 'Id',
+  cognito_sub: 'Owner',
+  email: undefined,
+  subject: undefined,
+  body: undefined,
+  created_at: 'Received',
+  language: 'Language',
+  email_verified: undefined,
+  expires_at: 'Expires',
+  reply: undefined,
+  respondent: undefined,
+  reply_at: undefined,
+};
 
 export interface Fact {
   label: string;
@@ -45,10 +53,11 @@ export interface Fact {
 
 /** The facts that an inquiry has. */
 export const factsOf = (inquiry: StoredInquiry): Fact[] =>
-  FACTS.flatMap(([name, label]) => {
+  namesOf(FACTS).flatMap((name) => {
+    const label = FACTS[name];
     const value = inquiry[name];
-    if (value === undefined) return [];
-    const text = typeof value === 'number' ? new Date(value * 1_000).toISOString() : value;
+    if (label === undefined || value === undefined) return [];
+    const text = typeof value === 'number' ? new Date(value * 1_000).toISOString() : `${value}`;
     return [{ label, value: text, isTime: name.endsWith('_at') }];
   });
 

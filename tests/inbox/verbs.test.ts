@@ -391,6 +391,7 @@ it('a line that is not understood is refused with exit code 2', async () => {
     ['', 'The verb is missing, e.g. '],
     ['\u001b[2J', String.raw`"\u001b[2J" is not a verb`],
     ['toString', '"toString" is not a verb; verbs are list, show, '],
+    ['help lst', '"lst" is not a verb'],
     ['--bogus list', "Unknown option '--bogus'"],
     ['list --file x', '--file is no option of list'],
     ['list extra', 'list takes options only'],
