@@ -73,7 +73,7 @@ export const INDEX_PARTITIONS: Limit = {
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html: from each half hour to
  * the next, twice the peak; and https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html.
  */
-const STORAGE: readonly Limit[] = [
+const STORAGE: Limit[] = [
   { title: 'table, quota', most: ({ table }, units) => table / units.table },
   { title: 'table, growth on demand', most: (_, units, { table }) => table / units.table },
   { title: 'index, growth on demand', most: (_, units, { index }) => index / units.index },

@@ -11,7 +11,7 @@ export type Variant = 'POST' | 'keyed POST' | 'keyed POST with the limit';
 export interface Contender {
   name: string;
   title: string;
-  variants: readonly Variant[];
+  variants: Variant[];
   /** How it is bundled; absent for this service, which has a build of its own. */
   options?: BuildOptions;
 }
@@ -31,7 +31,7 @@ export const OURS = 'ours';
 /** Returns a constant: its responses are not checked, and it has no lists. */
 export const BARE = 'bare';
 
-export const contenders: readonly Contender[] = [
+export const contenders: Contender[] = [
   {
     name: OURS,
     title: 'this service',

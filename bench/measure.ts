@@ -139,7 +139,7 @@ async function repeat(times: number, measure: () => Promise<Cost>): Promise<Cost
 }
 
 /** Means of the middle half of the costs: under the limits, waits come in steps of 20 ms, by which medians would jump. */
-export function middleCost(costs: readonly Cost[]): Cost {
+export function middleCost(costs: Cost[]): Cost {
   const cut = Math.floor(costs.length / 4);
   const middle = (kind: keyof Cost): number => {
     const values = costs.map((cost) => cost[kind]).toSorted((one, other) => one - other);

@@ -32,7 +32,7 @@ const isCold = (figure: string): boolean => /first|^initialisation$/.test(figure
 /** The report in Markdown. */
 export function formatResults(
   { database, limited }: Bench,
-  entrants: readonly Entrant[],
+  entrants: Entrant[],
   rounds: number,
 ): string {
   const [processor] = cpus();
@@ -74,12 +74,12 @@ ${table(entrants, [
 `;
 }
 
-const listFigures = (entrants: readonly Entrant[]): string[] => [
+const listFigures = (entrants: Entrant[]): string[] => [
   ...new Set(entrants.flatMap(({ costs }) => [...costs.keys()])),
 ];
 
 /** This service divided by each of the others, and its sizes, with the targets. */
-function formatRatios(entrants: readonly Entrant[]): string {
+function formatRatios(entrants: Entrant[]): string {
   const ours = entrants.find(({ contender }) => contender.name === OURS);
   if (ours === undefined) throw new Error('This service was not measured.');
   const others = entrants.filter(({ contender: { name } }) => name !== OURS && name !== BARE);
@@ -136,7 +136,7 @@ const formatCost =
   };
 
 /** A table in Markdown with a column for each contender. */
-const table = (entrants: readonly Entrant[], rows: Row[]): string =>
+const table = (entrants: Entrant[], rows: Row[]): string =>
   [
     ['', ...entrants.map(({ contender }) => contender.title)],
     ['---', ...entrants.map(() => '---:')],

@@ -21,7 +21,7 @@ const describeError = ({ message, cause }: Error): string =>
 
 /** Rejects with the reason of an interruption. @returns Whether none failed. */
 export async function runChecks(
-  checks: readonly Check[],
+  checks: Check[],
   { io: { stdout }, interruption }: Context,
 ): Promise<boolean> {
   const counts = { passed: 0, failed: 0, pending: 0 };

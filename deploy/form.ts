@@ -30,7 +30,7 @@ const timeout = 20_000;
  * @param connectOrigins - The addresses that the page may connect to; none: its policy stays as it was built.
  * @throws UsageError when the form would refuse its settings, or cannot be served.
  */
-export function readForm(config: object, connectOrigins: readonly string[]): Form {
+export function readForm(config: object, connectOrigins: string[]): Form {
   const cwd = join(WEB, 'dist');
   const names = globSync('**/*.*', { cwd });
   try {

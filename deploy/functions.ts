@@ -39,7 +39,7 @@ export async function readLive(FunctionName: string) {
 }
 
 /** Which versions are live, as AWS says now: a sentence for each function. */
-export const describeLive = (functions: readonly string[]): Promise<string[]> =>
+export const describeLive = (functions: string[]): Promise<string[]> =>
   Promise.all(
     functions.map((name) =>
       readLive(name).then(
@@ -91,7 +91,7 @@ export type Invoke = (event: object) => Promise<{
   /** The result, if it is an object. */
   result: Record<string, unknown>;
   /** The end of the invocation's log: lines of JSON. */
-  log: readonly Record<string, unknown>[];
+  log: Record<string, unknown>[];
 }>;
 
 /** @throws Of the function: Error when the invocation fails; the error of the SDK when Lambda does not run it. */
@@ -134,7 +134,7 @@ export function toEvent({ method, query = '', body }: ServiceRequest, claims?: o
  * The checks of a function without its gateway, as a caller without claims and as a user whose address nobody has. They
  * leave one inquiry behind, which expires after a day.
  */
-export function createInvocationChecks(invoke: Invoke): readonly Check[] {
+export function createInvocationChecks(invoke: Invoke): Check[] {
   const call = async (event: object): Promise<ServiceResponse> => {
     const { statusCode, headers, body } = (await invoke(event)).result;
     return {

@@ -7,13 +7,13 @@ import { MODULE, ROOT } from '../lib/paths.ts';
 import { terraform, type Session } from './steps.ts';
 import { providerSource } from './terraform.ts';
 
-type Values = Readonly<Partial<Record<string, unknown>>>;
+type Values = Partial<Record<string, unknown>>;
 
 interface Change {
   address: string;
   type: string;
   change: {
-    actions: readonly string[];
+    actions: string[];
     before?: Values | null;
     after?: Values | null;
     importing?: object;
@@ -21,8 +21,8 @@ interface Change {
 }
 
 interface Shown {
-  resource_changes?: readonly Change[];
-  resource_drift?: readonly Change[];
+  resource_changes?: Change[];
+  resource_drift?: Change[];
   output_changes?: Record<string, Change['change']>;
 }
 
@@ -46,7 +46,7 @@ export const initialise = (session: Session, backend: string | undefined) =>
  *
  * @param args - Further ones of `terraform plan`.
  */
-export async function makePlan(session: Session, file: string, ...args: readonly string[]) {
+export async function makePlan(session: Session, file: string, ...args: string[]) {
   const printed = await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`]);
   const progress = /^.*: (Refreshing state|Reading|Still reading|Read complete).*\n/gm;
   session.io.stdout.write(`\n${printed.replaceAll(progress, '').trim()}\n\n`);

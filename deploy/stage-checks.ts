@@ -20,7 +20,7 @@ interface Line {
 }
 
 /** Lambda's measurements in the log of invocations. @throws {@link Pending} if it has none. */
-function readMetrics(log: readonly Line[]) {
+function readMetrics(log: Line[]) {
   const metrics = log.flatMap(({ record }) => record?.metrics ?? []);
   if (metrics.length > 0) return metrics;
   throw new Pending('the log of an invocation ends without platform.report');

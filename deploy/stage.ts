@@ -23,9 +23,9 @@ export interface StageOutputs {
   /** The address of the form has a slash at the end. */
   site?: Record<'bucket' | 'distribution_id' | 'url', string> | null;
   form_config?: Record<'issuer' | 'clientId' | 'apiUrl', string> | null;
-  connect_origins?: readonly string[];
+  connect_origins?: string[];
   smoke_sign_in?: Record<'user_pool_id' | 'client_id', string> | null;
-  dns_records?: readonly Readonly<Record<'purpose' | 'name' | 'type' | 'value' | 'next', string>>[];
+  dns_records?: readonly Record<'purpose' | 'name' | 'type' | 'value' | 'next', string>[];
 }
 
 /** @throws UsageError unless the text is a stage. */

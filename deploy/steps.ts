@@ -21,7 +21,7 @@ export interface Session extends Context {
   /** What is true if it ends now. */
   state: string;
   /** Of which the live version is told if it ends early. */
-  functions: readonly string[];
+  functions: string[];
 }
 
 /**
@@ -89,7 +89,7 @@ export async function runStep(
   session: Session,
   title: string,
   command: string,
-  args: readonly string[],
+  args: string[],
   options: RunOptions = {},
 ): Promise<string> {
   const { io, interruption } = session;
@@ -111,7 +111,7 @@ export async function runStep(
 }
 
 /** Runs Terraform, and shows what an apply prints as it runs. */
-export function terraform(session: Session, args: readonly string[]): Promise<string> {
+export function terraform(session: Session, args: string[]): Promise<string> {
   const { io, module } = session;
   const program = programOf(io.env);
   return runStep(session, `${program} ${args[0]}`, program, args, {

@@ -29,7 +29,7 @@ export interface RunOptions {
  */
 export async function run(
   command: string,
-  args: readonly string[],
+  args: string[],
   { show, ...options }: RunOptions = {},
 ): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'output-'));

@@ -28,7 +28,7 @@ class BatchThrottled extends Error {
 const MOST_REFUSALS = 7;
 
 /** Reads items, strongly consistent. What is gone is left out. @returns Them in no order. */
-export async function getItems({ client, table }: Table, keys: readonly Item[]): Promise<Item[]> {
+export async function getItems({ client, table }: Table, keys: Item[]): Promise<Item[]> {
   const items: Item[] = [];
   await sendAll(keys, MOST_READ, async (Keys) => {
     const RequestItems = { [table]: { Keys, ConsistentRead: true } };
@@ -40,7 +40,7 @@ export async function getItems({ client, table }: Table, keys: readonly Item[]):
 }
 
 /** Deletes items, batch after batch in the order of the keys. */
-export async function deleteItems({ client, table }: Table, keys: readonly Item[]): Promise<void> {
+export async function deleteItems({ client, table }: Table, keys: Item[]): Promise<void> {
   await sendAll(keys, MOST_WRITTEN, async (batch) => {
     const RequestItems = { [table]: batch.map((Key) => ({ DeleteRequest: { Key } })) };
     const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems }));
@@ -56,7 +56,7 @@ export async function deleteItems({ client, table }: Table, keys: readonly Item[
  * @throws BatchThrottled when DynamoDB processes nothing for 13 seconds.
  */
 export async function sendAll<Key>(
-  keys: readonly Key[],
+  keys: Key[],
   most: number,
   send: (batch: Key[]) => Promise<Key[]>,
   sleep: (milliseconds: number) => Promise<unknown> = wait,

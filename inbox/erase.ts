@@ -141,7 +141,7 @@ async function eraseUser(sub: string, task: Task): Promise<void> {
  */
 async function erase(
   sub: string,
-  owners: readonly Owner[],
+  owners: Owner[],
   task: Task,
   removeAccount: () => Promise<unknown>,
 ): Promise<{ deleted: number; erased_at: string }> {
@@ -223,7 +223,7 @@ async function findOwners(
  * @returns How many were deleted.
  */
 async function deleteOwners(
-  owners: readonly Owner[],
+  owners: Owner[],
   untilOf: (owner: Owner) => string,
   { connection, io }: Task,
 ): Promise<number> {
@@ -249,7 +249,7 @@ async function* deleteRows(
   { client, table }: Connection,
   { cognito_sub, email }: Owner,
   until: string,
-): AsyncGenerator<readonly string[]> {
+): AsyncGenerator<string[]> {
   const deliveries = createDeliveryEntity(table);
   const { Key } = createInquiryEntity(table)
     .get({ cognito_sub, email, id: '' })
@@ -276,7 +276,7 @@ async function* deleteRows(
   }
 }
 
-function printOwners(owners: readonly Owner[], { print }: Task): void {
+function printOwners(owners: Owner[], { print }: Task): void {
   for (const owner of owners) {
     const { cognito_sub, email, inquiries, unanswered, oldest, newest } = owner;
     // Not a table: an address must be seen to its end.

@@ -50,7 +50,7 @@ export async function run({ values, filter, isInteractive, io, connect }: Comman
   }
 }
 
-function formatRows(rows: readonly ShownInquiry[], columns?: number): string {
+function formatRows(rows: ShownInquiry[], columns?: number): string {
   const now = Date.now();
   const toExpiry = (row: ShownInquiry): string => {
     const expiry = nearExpiryOf(row);

@@ -95,10 +95,7 @@ export function createListing(inbox: Inbox, now: () => number = Date.now) {
 }
 
 /** The rows of pages, until the page has closed its connection. */
-async function* rowsOf<Row>(
-  pages: AsyncIterable<readonly Row[]>,
-  signal: AbortSignal,
-): AsyncGenerator<Row> {
+async function* rowsOf<Row>(pages: AsyncIterable<Row[]>, signal: AbortSignal): AsyncGenerator<Row> {
   for await (const page of pages) {
     if (signal.aborted) return;
     yield* page;

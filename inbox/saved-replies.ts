@@ -17,7 +17,7 @@ const isFilled = (value: unknown): value is string =>
  * @param file - Default: saved-replies.json in the working folder, if it is there.
  * @throws UsageError in one line when it cannot be read or has another form.
  */
-export async function readSavedReplies(file?: string): Promise<readonly SavedReply[]> {
+export async function readSavedReplies(file?: string): Promise<SavedReply[]> {
   const path = file ?? 'saved-replies.json';
   const fail = (reason: string): never => {
     throw new UsageError(`The saved replies in ${escapeUnsafe(path)} cannot be used: ${reason}.`);

@@ -32,7 +32,7 @@ export interface Session {
   table: string;
   respondent: string;
   mail: MailState;
-  savedReplies: readonly SavedReply[];
+  savedReplies: SavedReply[];
 }
 
 /** The response of POST /api/inquiries/ID/reply and /dismiss: with 200, and with 409, which is `already-answered`. */
@@ -47,7 +47,7 @@ interface Options {
   /** 0, the default: any free one. */
   port?: number;
   /** Texts that the page offers for replies. */
-  savedReplies?: readonly SavedReply[];
+  savedReplies?: SavedReply[];
 }
 
 /**
@@ -130,7 +130,7 @@ function refuseOthers(
 
 function createApi(
   { stage, table, inbox, respondent, mail }: PageConnection,
-  savedReplies: readonly SavedReply[],
+  savedReplies: SavedReply[],
 ) {
   const listing = createListing(inbox);
   const unknown = refuse(

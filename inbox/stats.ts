@@ -51,7 +51,7 @@ function toMonday({ created_at }: IndexedInquiry): string {
 }
 
 /** The median is the time from an inquiry to its answer in the middle, or the mean of the two in the middle. */
-function summarize(rows: readonly IndexedInquiry[]) {
+function summarize(rows: IndexedInquiry[]) {
   const times = rows
     .flatMap(({ created_at, reply_at }) =>
       reply_at === undefined ? [] : Date.parse(reply_at) - Date.parse(created_at),

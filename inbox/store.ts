@@ -119,7 +119,7 @@ export function createInbox(
   }
 
   /** Yields what is stored under keys in portions of up to 40, in their order; what is gone or expired is left out. */
-  async function* readInFull(keys: readonly Keys[]): AsyncIterableIterator<StoredInquiry[]> {
+  async function* readInFull(keys: Keys[]): AsyncIterableIterator<StoredInquiry[]> {
     for (let at = 0; at < keys.length; at += MOST_READ) {
       const portion = keys.slice(at, at + MOST_READ);
       const items = await getItems(
@@ -163,7 +163,7 @@ export function createInbox(
     },
     /** Adds to rows of answered inquiries why the reply has not arrived. */
     async addUndelivered<Row extends Pick<StoredInquiry, 'id' | 'reply_at'>>(
-      rows: readonly Row[],
+      rows: Row[],
     ): Promise<(Row & Partial<Undelivered>)[]> {
       const keys = rows
         .filter(({ reply_at }) => reply_at !== undefined)

@@ -3,14 +3,14 @@ import { wrapLine } from '../lib/terminal-text.ts';
 import { OPTIONS, type OptionName, type Run } from './options.ts';
 
 /** Options that every verb takes. */
-export const PLACE: readonly OptionName[] = ['stage', 'service', 'table', 'erasures', 'as', 'data'];
+export const PLACE: OptionName[] = ['stage', 'service', 'table', 'erasures', 'as', 'data'];
 
 export interface Verb {
   /** After the verb. */
   takes?: 'ID';
   /** Its first sentence stands in the list of the verbs. */
   help: string;
-  options: readonly OptionName[];
+  options: OptionName[];
   load: () => Promise<{ run: Run }>;
 }
 

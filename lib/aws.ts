@@ -42,11 +42,7 @@ const THROTTLING_ERRORS = new Set([
  */
 export function describeFailure(
   error: unknown,
-  {
-    stage,
-    service,
-    table,
-  }: Readonly<Partial<Record<'stage' | 'service' | 'table', string | undefined>>>,
+  { stage, service, table }: Partial<Record<'stage' | 'service' | 'table', string | undefined>>,
 ): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, code } = error as NodeJS.ErrnoException;

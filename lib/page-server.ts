@@ -36,7 +36,7 @@ export async function startPageServer<Config>({
   folder: string;
   configure(): Config | undefined;
   find?(path: string, config: Config): Content | undefined;
-  policy(config: Config, url: string): readonly string[];
+  policy(config: Config, url: string): string[];
   allowOrigin?(origin: string | undefined): string | undefined;
   handle?(request: IncomingMessage, response: ServerResponse, url: string): boolean;
   /** Sends other content than the files of the folder. */

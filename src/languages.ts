@@ -17,7 +17,7 @@ const DIRECTIONS = {
 export type Language = keyof typeof DIRECTIONS;
 export type Direction = 'ltr' | 'rtl';
 
-export const LANGUAGES: readonly Language[] = namesOf(DIRECTIONS);
+export const LANGUAGES: Language[] = namesOf(DIRECTIONS);
 
 export const isLanguage = (value: unknown): value is Language =>
   LANGUAGES.some((one) => one === value);

@@ -9,7 +9,7 @@ export type Inquiry = ShownInquiry;
 
 /** The ids of the unanswered ones, newest first; not `isAll` of them where there are many. */
 export interface Unanswered {
-  ids: readonly string[];
+  ids: string[];
   isAll: boolean;
 }
 

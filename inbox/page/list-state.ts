@@ -35,7 +35,7 @@ export type ListState = ReturnType<typeof createListState>;
 export function createListState(isGiven: (id: string) => boolean) {
   let query = FIRST_QUERY;
   /** Undefined until the first response. */
-  let loaded: readonly Inquiry[] | undefined;
+  let loaded: Inquiry[] | undefined;
   let next: string | undefined;
   let opened: string | undefined;
   /** Answers that the index may not know yet. */
@@ -50,7 +50,7 @@ export function createListState(isGiven: (id: string) => boolean) {
   const isGone = (id: string): boolean =>
     isCounted && id !== opened && seen.has(id) && unanswered?.has(id) === false;
 
-  const shown = (): readonly Inquiry[] =>
+  const shown = (): Inquiry[] =>
     (loaded ?? []).filter(
       ({ id, reply_at }) =>
         query.show !== 'unanswered' || (reply_at === undefined && isOpen(id) && !isGone(id)),
@@ -101,7 +101,7 @@ export function createListState(isGiven: (id: string) => boolean) {
       return { fresh, missing: isListed ? fresh.filter((id) => !known.has(id)) : [] };
     },
     /** Puts inquiries where they belong by their time. */
-    insert(inquiries: readonly Inquiry[]): void {
+    insert(inquiries: Inquiry[]): void {
       const direction = query.order === 'oldest' ? 1 : -1;
       loaded = [...(loaded ?? []), ...inquiries].toSorted(
         (a, b) => direction * (a.id < b.id ? -1 : 1),

@@ -19,7 +19,7 @@ export const toShard = (id: string, isAnswered: boolean): string =>
 export const DIGITS = Array.from('0123456789abcdef');
 
 /** SHA-256 in base64url, 43 characters. */
-export const digest = (...texts: readonly string[]): string =>
+export const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
 /** A person and the hour of a time in milliseconds since the epoch, whatever the email: a hash that names nobody. */

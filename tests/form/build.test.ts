@@ -14,7 +14,7 @@ const read = (file: string): Buffer => readFileSync(join(DIST, file));
 beforeAll(async () => void (await buildFormWhenStale()));
 
 /** Bytes of files on the way to a browser. */
-const size = (files: readonly string[]): number =>
+const size = (files: string[]): number =>
   files.reduce((sum, file) => sum + gzipSync(read(file), { level: 9 }).length, 0);
 
 it('is painted by what arrives in one round trip: ten segments (RFC 6928)', () => {

@@ -7,7 +7,7 @@ import { loadLocale } from '../../web/src/locale.ts';
 const IN_WORDS: ReadonlySet<string> = new Set(['zero', 'one', 'two']);
 
 /** Texts that are the same in English. */
-const SAME_AS_ENGLISH: Partial<Record<string, readonly string[]>> = {
+const SAME_AS_ENGLISH: Partial<Record<string, string[]>> = {
   fr: ['.page.menu', '.form.fields.body'],
 };
 

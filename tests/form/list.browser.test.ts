@@ -22,7 +22,7 @@ const numbered = (count: number) =>
  * @param now - What their age is counted from, in milliseconds since the epoch.
  */
 const beginWith = async (
-  rows: readonly ReturnType<typeof make>[],
+  rows: ReturnType<typeof make>[],
   arrival?: Parameters<typeof begin>[0],
   { email = anyone(), now = Date.now() } = {},
 ) => {

@@ -21,11 +21,7 @@ export const clientOf = (url: string) => ({
 });
 
 /** Says that tests are skipped, or what they leave out and what is added to the emulator for them. */
-export function announce(
-  what: string,
-  leftOut: readonly string[],
-  added: readonly string[] = [],
-): void {
+export function announce(what: string, leftOut: string[], added: string[] = []): void {
   const more = added.length === 0 ? '' : `\n\nADDED to the emulator:\n  ${added.join('\n  ')}`;
   process.stdout.write(
     endpoint === ''
@@ -62,7 +58,7 @@ export const emulatorEnv = (url: string): NodeJS.ProcessEnv => ({
 export function startCommand(
   folder: string,
   command: string,
-  args: readonly string[],
+  args: string[],
   env: NodeJS.ProcessEnv,
 ) {
   const child = spawn(process.execPath, [join(folder, 'deploy', `${command}.ts`), ...args], {
@@ -156,7 +152,7 @@ allowed_account_ids = ["123456789012"]
     start: (command: string, args: string, clone = folder) =>
       startCommand(clone, command, args.split(' '), env),
     /** A plain `terraform`, in the workspace of a stage. */
-    terraform: (stage: string, ...args: readonly string[]) =>
+    terraform: (stage: string, ...args: string[]) =>
       run('terraform', args, {
         cwd: join(folder, 'infra/terraform'),
         env: { ...env, TF_WORKSPACE: stage },

@@ -102,7 +102,7 @@ function createDistributions(): Layer {
 
 /** Configuration sets of SES and their event destinations. */
 function createConfigurationSets(): Layer {
-  type Document = Readonly<Partial<Record<string, unknown>>>;
+  type Document = Partial<Record<string, unknown>>;
   const sets = new Map<string, Document>();
   /** By SET/NAME. */
   const destinations = new Map<string, Document>();

@@ -2,7 +2,7 @@ import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 
 /** Texts that attack a page, a terminal, a mail or a spreadsheet, or that are hard to show. */
 // oxfmt-ignore
-export const HOSTILE_TEXTS: readonly string[] = [
+export const HOSTILE_TEXTS: string[] = [
   // Markup and scripts
   '<script>document.title = "hacked"</script>', '<img src=x onerror="document.title = \'hacked\'">',
   '"><svg/onload=alert(1)>', '</textarea><iframe src="javascript:alert(1)"></iframe>',

@@ -17,7 +17,7 @@ import { run, type IoOptions } from './io.ts';
 import { bestEngine, createOwnTable, removeRow, toEnvironment } from './own-table.ts';
 
 /** Runs `npm run inbox -- ARGS` in this process. */
-export const runInbox = (args: readonly string[], options?: IoOptions) => run(main, args, options);
+export const runInbox = (args: string[], options?: IoOptions) => run(main, args, options);
 
 /** Objects of JSON lines; other lines are left out. */
 export const parseLines = (text: string): Record<string, unknown>[] =>
@@ -92,7 +92,7 @@ export async function openInbox({
     inbox: createInbox(client, own.name, now),
     deliveries: createDeliveryEntity(own.name, own.client),
     /** Runs a line on this table, unless the line names another place. */
-    run(line: string | readonly string[], options?: IoOptions) {
+    run(line: string | string[], options?: IoOptions) {
       const args = typeof line === 'string' ? line.split(' ').filter(Boolean) : line;
       const isPlaced = args.some((word) => word === '--stage' || word === '--data');
       return runInbox(isPlaced ? args : [...args, '--data', folder], options);
@@ -126,7 +126,7 @@ export const beforehand =
 
 /** Meets the n-th request of some operations, counted from 0 since the plan was made. */
 export function onRequest(
-  operations: string | readonly string[],
+  operations: string | string[],
   meet: (request: number) => Fault | undefined,
 ): Plan {
   let requests = 0;

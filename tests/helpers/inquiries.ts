@@ -10,7 +10,7 @@ type Table = Pick<OwnTable, 'client' | 'name'>;
 export type NewInquiry = Partial<InquiryRow> & { at?: number };
 
 /** Stores inquiries, each at its time, and by default of an owner of its own. @returns Them. */
-export async function putInquiries({ client, name }: Table, rows: readonly NewInquiry[]) {
+export async function putInquiries({ client, name }: Table, rows: NewInquiry[]) {
   const inquiries = rows.map(({ at = Date.now(), ...row }) => ({
     cognito_sub: randomUUID(),
     email: 'ana@example.com',

@@ -58,7 +58,7 @@ export function createIo({
 }
 
 /** Runs a command in this process. @returns Its exit code and what it printed. */
-export async function run(main: Main, args: readonly string[], options?: IoOptions) {
+export async function run(main: Main, args: string[], options?: IoOptions) {
   const { io, stdout, stderr } = createIo(options);
   const code = await runMain(main, [...args], io);
   return { code, stdout: stdout(), stderr: stderr() };

@@ -88,7 +88,7 @@ export async function createMailerInstances(
       steps: () => steps,
       tick: async () => invoke({ digest: true }),
       /** @returns The sequence numbers that are to be delivered again: those reported as failed; of a killed instance, all. */
-      handle: async (Records: readonly StreamRecord[]) =>
+      handle: async (Records: StreamRecord[]) =>
         Promise.race([
           invoke({ Records }).then(readFailures),
           killed.promise.then(() => Records.map(sequenceOf)),

@@ -69,7 +69,7 @@ export function createWriter(own: Pick<OwnTable, 'client' | 'name'>) {
     table,
     inbox: createInbox(client, table),
     /** @returns The records of the stream. */
-    write: async (rows: readonly NewInquiry[]) =>
+    write: async (rows: NewInquiry[]) =>
       (await putInquiries(own, rows)).map((inquiry) => toRecord(putInquiry({ inquiry }).Item)),
     remove: async ({ dynamodb }: StreamRecord) =>
       removeRow(client, table, unmarshall(dynamodb.NewImage) as Inquiry),
@@ -156,7 +156,7 @@ export async function startMailer(engine: string) {
     databaseFaults,
     invoke,
     /** Hands over records. @returns The sequence numbers that are reported as failed. */
-    handle: async (Records: readonly StreamRecord[], remaining = 60_000) =>
+    handle: async (Records: StreamRecord[], remaining = 60_000) =>
       readFailures(await invoke({ Records }, remaining)),
     /** Forgets what was mailed, logged and planned. */
     reset(): void {

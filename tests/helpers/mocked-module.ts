@@ -108,7 +108,7 @@ const toOverrides = (values: ByAddress, ofData: boolean) =>
 type Changes = readonly { address: string; change: { after: Values } }[];
 interface Part {
   resources?: readonly { address: string; values: Values }[];
-  child_modules?: readonly Part[];
+  child_modules?: Part[];
 }
 const list = ({ resources: own = [], child_modules: modules = [] }: Part): [string, Values][] => [
   ...own.map(({ address, values }): [string, Values] => [address, values]),

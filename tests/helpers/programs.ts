@@ -99,7 +99,7 @@ function print(call: string): string {
   });
 }
 
-export async function run(command: string, args: readonly string[]): Promise<Outcome> {
+export async function run(command: string, args: string[]): Promise<Outcome> {
   const call = [command, ...args].join(' ');
   calls.push(call);
   const isHanging = call.startsWith(world.hanging);

@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
 interface Input {
-  TransactItems?: readonly object[];
+  TransactItems?: object[];
   IndexName?: string;
   Key?: Record<string, string>;
   UpdateExpression?: string;

@@ -50,7 +50,7 @@ export async function startService({
     table,
     proxy,
     /** What the function and the gateway have logged. */
-    lines: lines as readonly string[],
+    lines: lines as string[],
     async signIn(request: TokenRequest & { email: string; sub: string }) {
       const token = await issuer.token(request);
       return {
@@ -63,7 +63,7 @@ export async function startService({
           query = '',
           body?: string | Buffer,
           contentType = 'application/json',
-          headers: readonly string[] = [],
+          headers: string[] = [],
         ) =>
           send(`${url}${query}`, {
             method,

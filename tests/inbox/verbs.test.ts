@@ -41,7 +41,7 @@ const read = ({ id }: { id: string }) => table.inbox.get(id);
 const containing = (text: string): unknown => expect.stringContaining(text);
 const referenceOf = ({ id }: { id: string }) => id.slice(0, 13);
 const toUtc = (time: string) => `${time.slice(0, 19).replace('T', ' ')} UTC`;
-type Line = string | readonly string[];
+type Line = string | string[];
 
 /** Runs a line. What fails says so on standard error; what unsafe characters there are is escaped, for programs, too. */
 async function run(line: Line, options?: IoOptions) {

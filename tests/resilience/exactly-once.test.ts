@@ -149,7 +149,7 @@ const timeOf = ({ created_at }: Inquiry): number => Date.parse(created_at);
 /** Seconds since the epoch. */
 const expiryOf = (inquiry: Inquiry): number => Math.floor(timeOf(inquiry) / 1_000) + DAY / 1_000;
 /** The inquiry that has the key of a request. Without a key, the subject is used once. */
-function findCurrent(rows: readonly Inquiry[], subject: string, time: number): Inquiry | undefined {
+function findCurrent(rows: Inquiry[], subject: string, time: number): Inquiry | undefined {
   const row = rows.findLast((one) => one.subject === subject);
   return row && time < expiryOf(row) * 1_000 ? row : undefined;
 }
@@ -163,7 +163,7 @@ async function readOwner(table: OwnTable, owner: Identity) {
   };
 }
 
-function expectMarkers(rows: readonly Inquiry[], markers: readonly Marker[]): void {
+function expectMarkers(rows: Inquiry[], markers: Marker[]): void {
   const newest = new Map(rows.map((row) => [row.subject, `${row.id} ${expiryOf(row)}`]));
   const keyed = [...newest].filter(([subject]) => !subject.startsWith('#'));
   const found = markers.map(({ inquiry, expires_at }) => `${inquiry} ${expires_at}`);
@@ -172,8 +172,8 @@ function expectMarkers(rows: readonly Inquiry[], markers: readonly Marker[]): vo
 
 /** What an owner has stored before and after a request. */
 interface Around {
-  before: readonly Inquiry[];
-  after: readonly Inquiry[];
+  before: Inquiry[];
+  after: Inquiry[];
   /** What the person had stored in this hour before, with any email. */
   counted: number;
   /** Whether no other request of the person was sent at the same time. */
@@ -182,7 +182,7 @@ interface Around {
 }
 
 /** Nothing is gone, and what was added is what one of the requests asked for, with a key that was free. */
-function expectRows({ before, after }: Around, now: number, requests: readonly Sent[]): void {
+function expectRows({ before, after }: Around, now: number, requests: Sent[]): void {
   expect(after.filter(({ id }) => before.some((row) => row.id === id))).toEqual(before);
   const added = after.filter(({ id }) => !before.some((row) => row.id === id));
   for (const row of added) {
@@ -230,7 +230,7 @@ function expectAnswer({ before, after, counted, isAlone, limit }: Around, reques
 
 type Operation =
   /** Requests at the same time, each by a client of its own. */
-  | { send: readonly Choice[] }
+  | { send: Choice[] }
   /** Milliseconds. */
   | { advance: number }
   /** What was kept back reaches the database. */
@@ -258,7 +258,7 @@ async function createLane(table: OwnTable, limit: number) {
   const clients = await Promise.all(CLIENTS.map(async () => startClient(table, limit)));
   let owners: Identity[] = [];
   /** What each owner has stored, oldest first. */
-  let stored: (readonly Inquiry[])[] = [];
+  let stored: Inquiry[][] = [];
   /** Requests whose write may still arrive. */
   let late: Sent[] = [];
   let time = Date.UTC(2030, 0);
@@ -280,7 +280,7 @@ async function createLane(table: OwnTable, limit: number) {
     );
 
   /** Judges requests sent at the same time. Of late ones the answers were judged when they were sent. */
-  async function judge(requests: readonly Sent[], areLate = false): Promise<void> {
+  async function judge(requests: Sent[], areLate = false): Promise<void> {
     const earlier = stored;
     const counts = owners.map((_, owner) => countOf(owner));
     const found = await Promise.all(owners.map(async (owner) => readOwner(table, owner)));
@@ -331,7 +331,7 @@ async function createLane(table: OwnTable, limit: number) {
     moveTo(Math.ceil(time / DAY + 1) * DAY);
   }
 
-  async function send(choices: readonly Choice[]): Promise<void> {
+  async function send(choices: Choice[]): Promise<void> {
     const requests = await Promise.all(
       choices.map(async (choice, index): Promise<Sent> => {
         const subject = choice.key?.replaceAll('"', '') ?? `#${count}-${index}`;

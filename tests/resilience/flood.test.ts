@@ -26,7 +26,7 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
     const owners = Array.from({ length: COUNT / 10 }, () => ({ cognito_sub: crypto.randomUUID() }));
     let [inquiries, replies] = [all.create(), all.create()];
     /** Redelivers as Lambda does: from the first record that failed, again after a killed invocation. */
-    const deliver = async (records: readonly StreamRecord[]): Promise<void> => {
+    const deliver = async (records: StreamRecord[]): Promise<void> => {
       const failed = await inquiries.handle(records);
       const first = records.findIndex(({ dynamodb }) => failed.includes(dynamodb.SequenceNumber));
       if (first >= 0) await deliver(records.slice(first));

@@ -17,7 +17,7 @@ import { createTally, isHard, select } from '../helpers/tally.ts';
 
 const TIME = Date.UTC(2030, 0, 1, 12, 30);
 /** How many are 201, 429 and 500. */
-const countAll = (statuses: readonly number[]): number[] =>
+const countAll = (statuses: number[]): number[] =>
   [201, 429, 500].map((status) => statuses.filter((one) => one === status).length);
 const repeat = async <Result>(count: number, run: () => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: count }, run));

@@ -18,7 +18,7 @@ const beside = (value: string): string => `{"subject":"s","body":"b","x":${value
 const withBody = (text: string): string => `{"subject":"","body":"${text}"}`;
 type Make = (size: number) => string;
 /** Those that take the most memory. */
-const LARGE: readonly Make[] = [
+const LARGE: Make[] = [
   (size) => withBody(fill('x', size)),
   (size) => withBody(fill('é', size / 2)),
   (size) => withBody(fill('€', size / 3)),
@@ -28,7 +28,7 @@ const LARGE: readonly Make[] = [
   (size) => beside(`[${fill(`"${'é'.repeat(500)}",`, size / 2)}""]`),
   (size) => fill(' ', size) + beside('1'),
 ];
-const OTHERS: readonly Make[] = [
+const OTHERS: Make[] = [
   ...LARGE,
   (size) => fill('[', size / 2) + fill(']', size / 2),
   (size) => fill('[', size),

@@ -40,7 +40,7 @@ const move = async ({ client, name }: OwnTable, row: StoredInquiry, change: Chan
     }),
   );
 
-const READERS: readonly [name: string, read: Reader, changes: readonly Change[]][] = [
+const READERS: readonly [name: string, read: Reader, changes: Change[]][] = [
   ['list, newest first', (inbox) => inbox.list(), ['answer']],
   ['list, oldest first', (inbox) => inbox.list({ order: 'oldest' }), ['answer']],
   ['export and erase', (inbox) => inbox.scan(), ['answer', 'reopen']],

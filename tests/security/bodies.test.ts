@@ -56,7 +56,7 @@ const isJson = (text: string): boolean => {
 };
 
 /** Bytes that are not UTF-8, to stand inside a JSON string. RFC 3629, section 4 */
-const NOT_UTF8: readonly [name: string, bytes: readonly number[]][] = [
+const NOT_UTF8: readonly [name: string, bytes: number[]][] = [
   ['a lone continuation byte', [0x80]],
   ['an overlong slash', [0xc0, 0xaf]],
   ['a high surrogate', [0xed, 0xa0, 0x80]],

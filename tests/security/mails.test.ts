@@ -67,7 +67,7 @@ const EFFECTIVE =
   /[\0-\x08\x0B-\x1F\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/;
 
 /** The mail has the form of one of those of harmless texts. */
-function expectHarmless(sent: SentMail, like: readonly SentMail[]): void {
+function expectHarmless(sent: SentMail, like: SentMail[]): void {
   const { Content, ReplyToAddresses = [], ...envelope } = sent;
   const { Subject, Body, Headers } = Content.Simple;
   for (const { Data } of [Subject, Body.Text, Body.Html]) {

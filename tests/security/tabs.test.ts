@@ -9,10 +9,10 @@ import { createTally } from '../helpers/tally.ts';
 const user = { sub: 'ana', email: 'ana@example.com' };
 const TOKENS = { idToken: 'token', expires: 1, user, lastSignOut: null };
 
-const OBJECTS: readonly unknown[] = [[], ['x'], {}, new Map(), new Date(), /x/, new Error('x')];
-const VALUES: readonly unknown[] = [null, undefined, 0, Number.NaN, true, 1n, 'x', ...OBJECTS];
+const OBJECTS: unknown[] = [[], ['x'], {}, new Map(), new Date(), /x/, new Error('x')];
+const VALUES: unknown[] = [null, undefined, 0, Number.NaN, true, 1n, 'x', ...OBJECTS];
 /** Each place of a message, and the values that are allowed there. */
-const PLACES: [make: (value: unknown) => unknown, allowed: readonly unknown[]][] = [
+const PLACES: [make: (value: unknown) => unknown, allowed: unknown[]][] = [
   [(message) => message, []],
   [(wanted) => ({ wanted }), OBJECTS],
   [(sub) => ({ wanted: { sub } }), [undefined, 'x']],

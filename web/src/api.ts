@@ -26,7 +26,7 @@ export interface Failure {
 
 export interface Page {
   /** Newest first. */
-  inquiries: readonly contract.Inquiry[];
+  inquiries: contract.Inquiry[];
   /** The query for the older inquiries; undefined when there are none. */
   next: string | undefined;
 }
@@ -43,7 +43,7 @@ const FIRST_PAGE_WAIT = 1_000;
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
 /** What a status says; another one from 400 to 499 is a refusal. */
-const KINDS: Readonly<Partial<Record<number, Failure['kind']>>> = {
+const KINDS: Partial<Record<number, Failure['kind']>> = {
   401: 'signed-out',
   409: 'conflict',
   413: 'too-large',

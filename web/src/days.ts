@@ -28,7 +28,7 @@ export function createDays(
   elementOf: (inquiry: Inquiry) => HTMLElement | undefined,
 ) {
   const days = new Map<string, ReturnType<typeof createDay>>();
-  return (inquiries: readonly Inquiry[], outOfOrder: Inquiry | undefined): HTMLElement[] => {
+  return (inquiries: Inquiry[], outOfOrder: Inquiry | undefined): HTMLElement[] => {
     const now = new Date();
     const groups = Map.groupBy(inquiries, (inquiry) =>
       inquiry === outOfOrder ? 'first' : new Date(inquiry.created_at).toDateString(),
@@ -51,7 +51,7 @@ export function createDays(
 }
 
 /** Gives an element these children. Those that stay are not moved, so that they keep the focus. */
-export function arrange(parent: Element, wanted: readonly Element[]): void {
+export function arrange(parent: Element, wanted: Element[]): void {
   const kept = new Set(wanted);
   for (const child of Array.from(parent.children).filter((one) => !kept.has(one))) child.remove();
   let at = parent.firstElementChild;

@@ -98,7 +98,7 @@ export function keep(form: Form): void {
 }
 
 /** Shows something in the region for the status, and nothing else. */
-export function show({ alert, status }: Form, ...content: readonly Node[]): void {
+export function show({ alert, status }: Form, ...content: Node[]): void {
   alert.replaceChildren();
   status.replaceChildren(...content);
 }

@@ -26,7 +26,7 @@ export function createItems(parts: ItemParts) {
   return {
     get: (id: string): Item | undefined => items.get(id),
     /** Finds the inquiries that match, and marks in their items what was found. */
-    select(all: readonly Inquiry[], query: string, since: string): readonly Inquiry[] {
+    select(all: Inquiry[], query: string, since: string): Inquiry[] {
       const visible = all.filter(createMatcher(query, since));
       const ids = new Set(visible.map(({ id }) => id));
       for (const inquiry of visible) if (!items.has(inquiry.id)) add(inquiry);

@@ -8,7 +8,7 @@ export interface ListState extends Readonly<Loaded> {
   /** The time from which inquiries are searched, in the form of `created_at`; empty: any. */
   since: string;
   /** The loaded inquiries that match. */
-  visible: readonly Inquiry[];
+  visible: Inquiry[];
   /** Whether older ones could not be loaded. */
   isCut: boolean;
 }

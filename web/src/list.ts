@@ -73,7 +73,7 @@ function createElements({ user, locale, branding }: ListParts, get: () => List) 
   const note = p('note');
   const trouble = live('alert');
   const moreButton = button(strings.more, { class: 'more', hidden: true }, async () => more(get()));
-  const observe = (entries: readonly IntersectionObserverEntry[]): void => {
+  const observe = (entries: IntersectionObserverEntry[]): void => {
     const isLoadable = !moreButton.hidden && !get().state.isCut;
     if (isLoadable && entries.at(-1)?.isIntersecting === true) void more(get());
   };

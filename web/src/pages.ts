@@ -17,7 +17,7 @@ export function createPages(api: Pick<Api, 'list'>) {
     if (page.inquiries.some(({ id }) => id === state.linked?.id)) state.linked = undefined;
     return page;
   };
-  const all = (): readonly Inquiry[] => [
+  const all = (): Inquiry[] => [
     ...(state.linked === undefined ? [] : [state.linked]),
     ...(state.page?.inquiries ?? []),
   ];

@@ -34,7 +34,7 @@ const MOST_HITS = 100;
 export type Hit = readonly [start: number, end: number];
 
 /** Where each term of a query is in the beginning of a text; empty for a term that is not there. */
-export function findHits(query: string, text: string): (readonly Hit[])[] {
+export function findHits(query: string, text: string): Hit[][] {
   const terms = parseQuery(query);
   if (terms.length === 0) return [];
   const { folded, places } = foldWithPlaces(text.slice(0, MARKED));

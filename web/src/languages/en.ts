@@ -124,7 +124,7 @@ export const strings = {
     search: 'Search your inquiries',
     period: 'Period',
     anyTime: 'Any time',
-    periods: ['Last 7 days', 'Last 30 days', 'Last 12 months'] as readonly string[],
+    periods: ['Last 7 days', 'Last 30 days', 'Last 12 months'] as string[],
     matches: { one: '{n} match', other: '{n} matches' } as Plural,
     noMatch: 'No inquiry matches',
     /** While older inquiries are loaded for a search. */

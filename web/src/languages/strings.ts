@@ -7,7 +7,7 @@
  * The forms of a text with a number, by the plural rules of the language (CLDR). `{n}` stands for the number as the
  * language writes it.
  */
-export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & {
+export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & {
   other: string;
 };
 
