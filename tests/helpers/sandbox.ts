@@ -34,5 +34,5 @@ export async function startSandbox(
     };
   };
   const dispose = { [Symbol.asyncDispose]: () => sandbox.close() };
-  return { ...sandbox, ...dispose, lines: lines as string[], invoke };
+  return { ...sandbox, ...dispose, lines, invoke };
 }

@@ -50,7 +50,7 @@ export async function startService({
     table,
     proxy,
     /** What the function and the gateway have logged. */
-    lines: lines as string[],
+    lines,
     async signIn(request: TokenRequest & { email: string; sub: string }) {
       const token = await issuer.token(request);
       return {

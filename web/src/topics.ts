@@ -5,7 +5,7 @@ import { toggleTopic, topicOf, withoutTopic } from './subject.ts';
 
 /** Buttons that fill the subject; undefined without topics. */
 export function topicMenu(
-  texts: Text[],
+  texts: readonly Text[],
   { language, strings }: Locale,
   subject: HTMLInputElement | HTMLTextAreaElement,
 ) {
