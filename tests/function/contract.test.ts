@@ -68,18 +68,12 @@ async function openService() {
   return { ...service, sign };
 }
 
-interface Seen {
-  status: number;
-  json: unknown;
-}
+type Seen = Pick<Answer, 'status' | 'json'>;
 /** All answers. */
 const seen: Record<string, Seen[]> = { GET: [], POST: [], another: [] };
 
 /** Sends a request, whose answer is as documented. */
-async function ask(
-  url: string,
-  options: { method: string; headers: string[]; body?: string | Buffer },
-) {
+async function ask(url: string, options: Parameters<typeof sendAndCheck>[1] & { method: string }) {
   const answer = await sendAndCheck(url, options);
   const { status, json } = answer;
   if (status !== 204) (seen[options.method] ?? seen['another'])?.push({ status, json });
@@ -107,15 +101,17 @@ const MALFORMED = { key: 'a,b' };
 
 /** Each with the name of the example that is the answer. Of several mistakes the first in this order is answered. */
 const REFUSALS: [status: number, example: string, requests: Request[]][] = [
-  [405, 'method', [{ method: 'PUT', body: '{}', ...MALFORMED }]],
-  [405, 'method', [{ method: 'PATCH', claims: { email: null } }]],
+  [405, 'method', [{ method: 'PUT', body: '{}', ...MALFORMED, claims: { email: null } }]],
   [401, 'claims', [{ claims: { sub: 'x' } }, { ...post('{'), claims: { email: null } }]],
   [401, 'claims', [{ query: { limit: 'x' }, claims: { email: '' } }]],
   [400, 'limit', ['', '0', '1001', '1,2', '１'].map((limit) => ({ query: { limit } }))],
   [400, 'before', ['', SUB].map((before) => ({ query: { before } }))],
   [400, 'noBody', [{ method: 'POST', ...MALFORMED }]],
-  [500, 'noJson', [post('{"subject":"s","body":', MALFORMED.key), post('\uFEFF{}')]],
-  [500, 'noJson', [post(Buffer.from([0x22, 0xff, 0x22]))]],
+  [
+    500,
+    'noJson',
+    [post('{', MALFORMED.key), post('\uFEFF{}'), post(Buffer.from([0x22, 0xff, 0x22]))],
+  ],
   [413, 'body', [post(' '.repeat(2_600_001), MALFORMED.key)]],
   [400, 'key', [post({}, MALFORMED.key)]],
   [400, 'noObject', [post('null'), post('["s","b"]')]],
@@ -151,9 +147,9 @@ describe.each(targets)('$name answers', ({ target }) => {
       });
     };
     const list = async (query: Record<string, string> = {}) => {
-      const { status, headers, json } = await send({ query });
+      const { headers, json } = await send({ query });
       const { email, count, inquiries } = json as InquiryListResponse;
-      expect([status, email, count]).toEqual([200, EMAIL, inquiries.length]);
+      expect([email, count]).toEqual([EMAIL, inquiries.length]);
       return { link: headers['link'], inquiries };
     };
     const create = async (one: Request): Promise<Inquiry> => {
@@ -189,12 +185,8 @@ describe.each(targets)('$name answers', ({ target }) => {
     expect(await list()).toEqual({ link: undefined, inquiries: made });
     const link = `<?before=${second?.id}&limit=2>; rel="next"`;
     expect(await list({ limit: '2' })).toEqual({ link, inquiries: [third, second] });
-    for (const before of [`${second?.id}`, `{${second?.id.toUpperCase()}}`]) {
-      expect(await list({ before, limit: '0002' })).toEqual({
-        link: undefined,
-        inquiries: [first],
-      });
-    }
+    const rest = { before: `{${second?.id.toUpperCase()}}`, limit: '0002' };
+    expect(await list(rest)).toEqual({ link: undefined, inquiries: [first] });
     expect((await list({ before: `${first?.id}` })).inquiries).toEqual([]);
   });
 

@@ -11,8 +11,6 @@ import { EMAIL, INQUIRY, list as readList, makeCall, SUB } from '../helpers/even
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { readPartition } from '../helpers/own-table.ts';
 
-type OwnStore = Awaited<ReturnType<typeof createOwnStore>>;
-
 const keyOf = (email: string): string => `$inquiries#cognito_sub_${SUB}#email_${email}`;
 /** What is stored of INQUIRY: rows are found by these keys for ever. */
 const ROW = {
@@ -29,7 +27,7 @@ const KEY = 'M-FrxIABnuSoa2-wwCZQ2tdvH4gMN8D1au2GWhin_Mo';
 const PAYLOAD = 'UippnumBIKGP5H2Pg_og2UVukQbi9907YKLWtN5yMX0';
 
 describeOnEngines('the store', (endpoint, engine) => {
-  let own: OwnStore;
+  let own: Awaited<ReturnType<typeof createOwnStore>>;
   let inquiries: Inquiries;
   beforeAll(async () => {
     own = await createOwnStore(endpoint);
@@ -189,10 +187,12 @@ it('a list bounds its first page by the limit and none after it, so that many ex
 
 it.each<[object | undefined, string]>([
   [undefined, 'InvalidQueryOutput'],
-  ...Object.keys(INQUIRY).map((name): [object, string] => [{ [name]: undefined }, 'MalformedRow']),
-  [{ cognito_sub: { S: OTHER_ID } }, 'MalformedRow'],
-  [{ email: { S: 'Ana@example.com' } }, 'MalformedRow'],
-  [{ subject: { N: '1' } }, 'MalformedRow'],
+  ...[
+    ...Object.keys(INQUIRY).map((name) => ({ [name]: undefined })),
+    { cognito_sub: { S: OTHER_ID } },
+    { email: { S: 'Ana@example.com' } },
+    { subject: { N: '1' } },
+  ].map((change): [object, string] => [change, 'MalformedRow']),
 ])('a list with a row that has %j is the error %s', async (change, name) => {
   const { list } = setUp([change ? { Items: [ITEM, { ...ITEM, ...change }] } : {}]);
   await expect(list()).rejects.toMatchObject({ name });
@@ -213,7 +213,6 @@ const COUNTED = { ConsumedCapacity: {} };
 it.each<[string, object[], PutOptions, unknown]>([
   ['no report of DynamoDB', [], {}, 'UnconfirmedWrite'],
   ['no report of a transaction', [], { key: 'k' }, 'UnconfirmedWrite'],
-  ['a known key', [cancelled(known(KEY_ROW), CONFLICT)], { key: 'k' }, { id: OTHER_ID }],
   [
     'a key without its text',
     [cancelled(known(toAttributes({ inquiry: OTHER_ID })), 'None')],
@@ -222,7 +221,6 @@ it.each<[string, object[], PutOptions, unknown]>([
   ],
   ['a key without an inquiry', [cancelled(known({}), 'None')], { key: 'k' }, 'MalformedRow'],
   ['a failure without a row', [cancelled(FAILED, 'None')], { key: 'k' }, 'Error'],
-  ['a key in use', [cancelled(CONFLICT, 'None')], { key: 'k' }, { refusal: 'in use' }],
   ['a key in use beyond the limit', [cancelled(CONFLICT, FAILED)], BOTH, { refusal: 'in use' }],
   ['a known key beyond the limit', [cancelled(known(KEY_ROW), FAILED)], BOTH, { id: OTHER_ID }],
   // DynamoDB need not name every reason.

@@ -39,30 +39,14 @@ To take it off the list of unanswered ones, after an answer by mail or without o
   expect(shown).toMatch(/^Line 1\s+Line 2/);
 });
 
-const LOCAL = { ...SETTINGS, stage: 'local' };
-it.each<[string, object, typeof SETTINGS, object]>([
-  [
-    'no address',
-    { email: 'ana @localhost' },
-    LOCAL,
-    {
-      replyTo: undefined,
-      text: expect.stringMatching(
-        new RegExp(
-          `From ana\\\\u0020@localhost\n[^]*No mail can be sent to[^]*inbox -- dismiss ${id}`,
-        ),
-      ),
-    },
-  ],
-  [
-    'nothing but space',
-    { subject: '', body: ' \n\u3000' },
-    SETTINGS,
-    { subject: '[inquiries develop] No subject', text: expect.stringMatching(/^\| No message\n/) },
-  ],
-])('the mail of an inquiry with %s says so', (_, change, settings, mail) => {
-  const { replyTo, ...created } = createInquiryMail({ ...INQUIRY, ...change }, settings);
-  expect({ replyTo, ...created }).toMatchObject(mail);
+it('the mail of an inquiry without an address, a subject and a message says so', () => {
+  const inquiry = { ...INQUIRY, email: 'ana @localhost', subject: '', body: ' \n\u3000' };
+  const mail = createInquiryMail(inquiry, { ...SETTINGS, stage: 'local' });
+  expect(mail.replyTo).toBeUndefined();
+  expect(mail.subject).toBe('[inquiries local] No subject');
+  expect(mail.text).toMatch(
+    /^\| No message\n[^]*From ana\\u0020@localhost\n[^]*No mail can be sent to[^]*inbox -- dismiss /,
+  );
 });
 
 it.each([
