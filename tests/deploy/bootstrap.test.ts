@@ -86,14 +86,14 @@ const rows: Row[] = [
     'an unsaved state',
     2,
     'nothing',
-    'infra/terraform/bootstrap/errored.tfstate is a state that Terraform could not save',
+    'bootstrap/errored.tfstate is a state',
     withFile('bootstrap/errored.tfstate', '{}'),
   ],
   [
     'another account',
     2,
     'nothing',
-    `infra/terraform/backend.s3.tfbackend names bucket ${BUCKET}, account 4, region eu-central-1; these credentials and settings mean bucket ${BUCKET}, account ${ACCOUNT}, region eu-central-1.`,
+    `account 4, region eu-central-1; these credentials and settings mean bucket ${BUCKET}, account ${ACCOUNT}, region eu-central-1.`,
     withFile('backend.s3.tfbackend', 'allowed_account_ids = ["4"]'),
   ],
   [
@@ -114,7 +114,7 @@ const rows: Row[] = [
     'an account whose settings this checkout lacks',
     2,
     'nothing',
-    'The account was set up with settings that this checkout lacks',
+    'settings that this checkout lacks',
     { happen: () => arrangeBucket(200, BOOTSTRAPPED) },
   ],
   [
@@ -128,7 +128,7 @@ const rows: Row[] = [
     'a deletion without a confirmation',
     2,
     'plan',
-    'The plan deletes something, which needs a confirmation',
+    'The plan deletes something',
     { world: deletion },
   ],
   [
