@@ -1,8 +1,7 @@
-/** Whether the alarms of a stage see anything, and whether somebody hears them. */
+/** Whether the alarms of a stage see anything. */
 import { CloudWatch, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
 import { NETWORK } from '../lib/aws.ts';
 import { Pending, type Check } from './checks.ts';
-import type { Plan } from './plan.ts';
 
 const HOURS = 3;
 /** These have data after every request; other metrics after a failure only. */
@@ -41,24 +40,4 @@ export async function createAlarmChecks(name: string, region: string): Promise<C
     ]);
   });
   return (await Promise.all(checks)).flat();
-}
-
-/**
- * Says whom the mails of alarms do not reach: nobody gets them, or an address has not confirmed yet that it wants them.
- *
- * @returns Lines; empty if there is nothing to do.
- */
-export function describeReach({ subscriptions }: Pick<Plan, 'subscriptions'>): string {
-  // Functions confirm nothing.
-  const mails = subscriptions.filter(({ protocol }) => protocol !== 'lambda');
-  if (mails.length === 0) {
-    return 'Nobody gets mails of alarms: set alarm_email for the stage, and deploy again.\n';
-  }
-  return mails
-    .filter(({ pending_confirmation: isPending }) => isPending !== false)
-    .map(
-      ({ endpoint }) =>
-        `${String(endpoint)} has to open the link in AWS's mail "Subscription Confirmation".\n`,
-    )
-    .join('');
 }

@@ -9,7 +9,6 @@ import { join, resolve } from 'node:path';
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
-import { describeReach } from './alarms.ts';
 import {
   listDifferences,
   readForm,
@@ -155,7 +154,7 @@ export const main: Main = async (args, io) => {
     session.state = 'The plan is applied.';
     const outputs = await readOutputs(stage);
     await complete(session, stage, outputs);
-    io.stdout.write(describeStage(outputs) + describeReach(found));
+    io.stdout.write(describeStage(outputs));
     return 0;
   });
 };

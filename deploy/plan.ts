@@ -90,7 +90,6 @@ export async function readPlan(session: Session, file: string) {
     /** The functions that an alias makes live. */
     functions: list('aws_lambda_alias').map(({ function_name: name }) => String(name)),
     packages: list('aws_lambda_function'),
-    subscriptions: list('aws_sns_topic_subscription'),
     /** The form's config.json, without what is not known before the plan is applied; nothing without a form. */
     formConfig: outputs['form_config']?.after,
   };
