@@ -43,7 +43,6 @@ const NO_STAGE = '"x" is not a stage; stages are develop, main, release.\n';
 
 it.each([
   ['bootstrap', '--all', "Unknown option '--all' (see --help)\n"],
-  ['check-infra', '--all', "Unknown option '--all' (see --help)\n"],
   ['deploy', 'x', NO_STAGE],
   ['rollback', 'x', NO_STAGE],
   ['smoke', 'x', NO_STAGE],

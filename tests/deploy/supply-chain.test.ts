@@ -57,18 +57,15 @@ it('npm run sbom lists what ships, and so whatever is in the bundle, with a perm
     expect.objectContaining({
       name: nameOf(path),
       version,
-      purl: expect.stringMatching(/^pkg:npm\/\S+@[\d.]+$/) as string,
       licenses: [
         { license: { id: expect.stringMatching(/^(0BSD|Apache-2\.0|ISC|MIT)$/) as string } },
       ],
       hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) as string }],
     }) as object;
-  const { bomFormat, components } = JSON.parse(stdout) as {
-    bomFormat: string;
+  const { components } = JSON.parse(stdout) as {
     components: readonly { name: string; version: string }[];
   };
   const ids = components.map(({ name, version }) => `${name}@${version}`);
-  expect(bomFormat).toBe('CycloneDX');
   expect(components).toHaveLength(shipped.length);
   expect(components).toEqual(expect.arrayContaining(shipped.map(toComponent)));
   // dist/, from npm run build

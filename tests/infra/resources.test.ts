@@ -166,7 +166,6 @@ describe.skipIf(!modules)(
           aws_apigatewayv2_integration: {
             this: {
               payload_format_version: '2.0',
-              timeout_milliseconds: 30_000,
               integration_uri: arn('apigateway'),
               response_parameters: ['200', '201'].map((status_code) => ({
                 status_code,
@@ -265,13 +264,9 @@ describe.skipIf(!modules)(
           // CKV_AWS_34, CKV_AWS_305, AVD-AWS-0012
           aws_cloudfront_distribution: {
             this: {
-              enabled: true,
-              default_root_object: 'index.html',
-              origin: [{ domain_name: 'bucket.mock' }],
               default_cache_behavior: [
                 {
                   viewer_protocol_policy: 'redirect-to-https',
-                  allowed_methods: ['GET', 'HEAD'],
                   response_headers_policy_id: 'headers',
                 },
               ],
