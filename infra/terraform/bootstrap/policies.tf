@@ -68,19 +68,19 @@ locals {
   shared = {
     for stage, own in local.own : stage => {
       # The lock is beside the state. No role deletes a state or one of its versions.
-      WriteState = { Action = { s3 = "PutObject" }, Resource = "${own.state}*" }
-      Unlock     = { Action = { s3 = "DeleteObject" }, Resource = "${own.state}.tflock" }
+      WriteState = { Action = ["s3:PutObject"], Resource = "${own.state}*" }
+      Unlock     = { Action = ["s3:DeleteObject"], Resource = "${own.state}.tflock" }
       Streams = {
-        Action    = { lambda = "*EventSourceMapping" }
+        Action    = ["lambda:*EventSourceMapping"]
         Resource  = "*"
         Condition = { ArnLike = { "lambda:FunctionArn" = "${own.functions[0]}-*" } }
       }
       # AWS has no narrower resource for the deliveries of logs, and headers policies have neither names nor tags.
-      WriteUnnamed = { Action = { cloudfront = "UpdateResponseHeadersPolicy", logs = "*LogDelivery PutResourcePolicy" }, Resource = "*" }
-      HealthChecks = { Action = { route53 = "*HealthCheck" }, Resource = lookup(local.health_check_arns, stage, []) }
+      WriteUnnamed = { Action = ["cloudfront:UpdateResponseHeadersPolicy", "logs:*LogDelivery", "logs:PutResourcePolicy"], Resource = "*" }
+      HealthChecks = { Action = ["route53:*HealthCheck"], Resource = lookup(local.health_check_arns, stage, []) }
       # Records at and below the names only; those below prove to ACM who owns the domain.
       Records = {
-        Action   = { route53 = "ChangeResourceRecordSets" }
+        Action   = ["route53:ChangeResourceRecordSets"]
         Resource = length(own.domains) == 0 ? [] : ["arn:${local.partition}:route53:::hostedzone/*"]
         Condition = {
           "ForAllValues:StringLike" = {
@@ -98,12 +98,12 @@ locals {
   answer = {
     for stage, own in local.own : stage => {
       # Lists through the index, then whole rows by their keys; exports and erasures from the table.
-      Read = { Action = { dynamodb = "BatchGetItem GetItem Query Scan" }, Resource = formatlist("${own.table}%s", ["", "/index/by-state"]) }
+      Read = { Action = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:Scan"], Resource = formatlist("${own.table}%s", ["", "/index/by-state"]) }
       # The three columns of an answer, and its place in the index. The keys are in the update's condition,
       # and IAM does not distinguish what a condition reads from what an update sets; DynamoDB itself refuses
       # a change of the keys.
       Answer = {
-        Action   = { dynamodb = "UpdateItem" }
+        Action   = ["dynamodb:UpdateItem"]
         Resource = own.table
         Condition = {
           "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"] }
@@ -111,155 +111,165 @@ locals {
         }
       }
       # Whether the stage has a mailer, which the page says beside a reply.
-      FindMailer = { Action = { lambda = "GetFunctionConcurrency" }, Resource = "${own.functions[0]}-mailer" }
+      FindMailer = { Action = ["lambda:GetFunctionConcurrency"], Resource = "${own.functions[0]}-mailer" }
     }
   }
 
-  # The statements of each policy by their Sids, with the names of the actions by service.
+  # The statements of each policy by their Sids.
   statements = { for stage, own in local.own : stage => {
     boundary = merge(local.shared[stage], {
       Named = {
-        Action   = { for service in ["cloudwatch", "dynamodb", "events", "iam", "lambda", "logs", "s3", "ses", "sns", "sqs"] : service => "*" }
+        Action   = [for service in ["cloudwatch", "dynamodb", "events", "iam", "lambda", "logs", "s3", "ses", "sns", "sqs"] : "${service}:*"]
         Resource = concat(local.named[stage], ["${own.site[0]}*"])
       }
-      State   = { Action = { s3 = "GetObject ListBucket" }, Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}", "${own.state}*"] }
-      Gateway = { Action = { apigateway = "*" }, Resource = own.gateway }
+      State   = { Action = ["s3:GetObject", "s3:ListBucket"], Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}", "${own.state}*"] }
+      Gateway = { Action = ["apigateway:*"], Resource = own.gateway }
       # `*UserPool*` does not match the actions on users. Those here are for the user of the smoke test.
       Tagged = {
-        Action = {
-          acm         = "*"
-          cloudfront  = "*"
-          cognito-idp = "*Branding* *UserPool* AdminCreateUser AdminInit* AdminResp* Get* ListTags* SetUI*"
-          ses         = "*"
-        }
+        Action = [
+          "acm:*",
+          "cloudfront:*",
+          "cognito-idp:*Branding*", "cognito-idp:*UserPool*", "cognito-idp:AdminCreateUser",
+          "cognito-idp:AdminInit*", "cognito-idp:AdminResp*", "cognito-idp:Get*", "cognito-idp:ListTags*",
+          "cognito-idp:SetUI*",
+          "ses:*",
+        ]
         Resource  = "*"
         Condition = own.tagged
       }
       # A mailer may send by an identity that another stage created, or that someone has given the tag.
       Mail = {
-        Action    = { ses = "SendEmail" }
+        Action    = ["ses:SendEmail"]
         Resource  = "*"
         Condition = { StringEquals = { "aws:ResourceTag/service" = var.name } }
       }
       # A table may use a key of other owners.
       Keys = {
-        Action    = { kms = "*" }
+        Action    = ["kms:*"]
         Resource  = "*"
         Condition = { StringEquals = { "kms:ViaService" = "dynamodb.${local.region}.amazonaws.com" } }
       }
       # Shorter patterns than in `read`: a policy has at most 6,144 characters.
       Unnamed = {
-        Action = {
-          cloudfront  = "Get* List*"
-          cloudwatch  = "Describe*"
-          cognito-idp = "DescribeUserPoolD*"
-          lambda      = "GetEvent* List* TagResource"
-          logs        = "Describe* List* Test*"
-          route53     = "Get* List*"
-          ses         = "Get* List*"
-          sns         = "GetSub*"
-          xray        = "Put*"
-        }
+        Action = [
+          "cloudfront:Get*", "cloudfront:List*",
+          "cloudwatch:Describe*",
+          "cognito-idp:DescribeUserPoolD*",
+          "lambda:GetEvent*", "lambda:List*", "lambda:TagResource",
+          "logs:Describe*", "logs:List*", "logs:Test*",
+          "route53:Get*", "route53:List*",
+          "ses:Get*", "ses:List*",
+          "sns:GetSub*",
+          "xray:Put*",
+        ]
         Resource = "*"
       }
       # Otherwise a role could be created that may do more than the one that creates it.
       BoundedRoles = {
         Effect    = "Deny"
-        Action    = { iam = "AttachRolePolicy CreateRole PutRoleP*" }
+        Action    = ["iam:AttachRolePolicy", "iam:CreateRole", "iam:PutRoleP*"]
         Resource  = "*"
         Condition = { StringNotEquals = { "iam:PermissionsBoundary" = own.boundary } }
       }
-      Bootstrap = { Effect = "Deny", Action = { iam = "*" }, Resource = formatlist("${local.iam}:%s${local.path}*", ["policy", "role"]) }
+      Bootstrap = { Effect = "Deny", Action = ["iam:*"], Resource = formatlist("${local.iam}:%s${local.path}*", ["policy", "role"]) }
       # UpdateTable switches off deletion protection, UpdateContinuousBackups the backups, and UpdateTimeToLive deletes
       # rows; IAM has no condition on what they change.
       Never = {
         Effect = "Deny"
-        Action = merge({ iam = "DeleteRolePermissionsBoundary" }, stage == "develop" ? {} : {
-          cognito-idp = "DeleteUserPool", dynamodb = "DeleteBackup DeleteTable UpdateC* UpdateT*"
-        })
+        Action = concat(["iam:DeleteRolePermissionsBoundary"], stage == "develop" ? [] : [
+          "cognito-idp:DeleteUserPool", "dynamodb:DeleteBackup", "dynamodb:DeleteTable", "dynamodb:UpdateC*",
+          "dynamodb:UpdateT*",
+        ])
         Resource = "*"
       }
     })
 
     # Attached to both roles. `terraform init` reads the state of the workspace `default`, which never exists.
     read = {
-      StateBucket = { Action = { s3 = "ListBucket" }, Resource = local.state_bucket_arn }
-      State       = { Action = { s3 = "GetObject" }, Resource = ["${own.state}*", "${local.state_bucket_arn}/${local.state_key}"] }
+      StateBucket = { Action = ["s3:ListBucket"], Resource = local.state_bucket_arn }
+      State       = { Action = ["s3:GetObject"], Resource = ["${own.state}*", "${local.state_bucket_arn}/${local.state_key}"] }
       ReadNamed = {
-        Action = {
-          cloudwatch = "GetDashboard ListTagsForResource"
-          dynamodb   = "Describe* ListTagsOfResource"
-          events     = "DescribeRule List*"
-          iam        = "Get* List*"
-          lambda     = "Get* List*"
-          logs       = "DescribeMetricFilters ListTags*"
-          ses        = "GetConfigurationSet* ListTagsForResource"
-          sns        = "GetTopicAttributes List*"
-          sqs        = "GetQueue* ListQueueTags"
-        }
+        Action = [
+          "cloudwatch:GetDashboard", "cloudwatch:ListTagsForResource",
+          "dynamodb:Describe*", "dynamodb:ListTagsOfResource",
+          "events:DescribeRule", "events:List*",
+          "iam:Get*", "iam:List*",
+          "lambda:Get*", "lambda:List*",
+          "logs:DescribeMetricFilters", "logs:ListTags*",
+          "ses:GetConfigurationSet*", "ses:ListTagsForResource",
+          "sns:GetTopicAttributes", "sns:List*",
+          "sqs:GetQueue*", "sqs:ListQueueTags",
+        ]
         Resource = local.named[stage]
       }
-      ReadSite    = { Action = { s3 = "Get* ListBucket ListTagsForResource" }, Resource = own.site }
-      ReadGateway = { Action = { apigateway = "GET" }, Resource = own.gateway }
+      ReadSite    = { Action = ["s3:Get*", "s3:ListBucket", "s3:ListTagsForResource"], Resource = own.site }
+      ReadGateway = { Action = ["apigateway:GET"], Resource = own.gateway }
       # Configuration of what has no names, and lists.
       ReadUnnamed = {
-        Action = {
-          cloudfront  = "Get* List*"
-          cloudwatch  = "DescribeAlarms"
-          cognito-idp = "DescribeUserPoolDomain"
-          lambda      = "GetEventSourceMapping ListEventSourceMappings ListTags"
-          logs        = "DescribeLogGroups DescribeResourcePolicies GetLogDelivery ListLogDeliveries TestMetricFilter"
-          route53     = "Get* List*"
-          ses         = "GetEmailIdentity ListTagsForResource"
-          sns         = "GetSubscriptionAttributes"
-        }
+        Action = [
+          "cloudfront:Get*", "cloudfront:List*",
+          "cloudwatch:DescribeAlarms",
+          "cognito-idp:DescribeUserPoolDomain",
+          "lambda:GetEventSourceMapping", "lambda:ListEventSourceMappings", "lambda:ListTags",
+          "logs:DescribeLogGroups", "logs:DescribeResourcePolicies", "logs:GetLogDelivery", "logs:ListLogDeliveries",
+          "logs:TestMetricFilter",
+          "route53:Get*", "route53:List*",
+          "ses:GetEmailIdentity", "ses:ListTagsForResource",
+          "sns:GetSubscriptionAttributes",
+        ]
         Resource = "*"
       }
       ReadTagged = {
-        Action = {
-          acm         = "DescribeCertificate GetCertificate ListTagsForCertificate"
-          cognito-idp = "Describe* GetLogDeliveryConfiguration GetUICustomization GetUserPoolMfaConfig ListTagsForResource ListUserPoolClients"
-        }
+        Action = [
+          "acm:DescribeCertificate", "acm:GetCertificate", "acm:ListTagsForCertificate",
+          "cognito-idp:Describe*", "cognito-idp:GetLogDeliveryConfiguration", "cognito-idp:GetUICustomization",
+          "cognito-idp:GetUserPoolMfaConfig", "cognito-idp:ListTagsForResource", "cognito-idp:ListUserPoolClients",
+        ]
         Resource  = "*"
         Condition = own.tagged
       }
     }
 
     deploy = merge(local.shared[stage], {
-      WriteSite = { Action = { s3 = "*" }, Resource = own.site }
+      WriteSite = { Action = ["s3:*"], Resource = own.site }
       WriteNamed = {
-        Action = {
-          cloudwatch = "*"
-          dynamodb   = "*Table TagResource UntagResource UpdateContinuousBackups UpdateTimeToLive"
-          events     = "*"
-          iam        = "CreateRole DeleteRole DeleteRolePolicy PutRolePermissionsBoundary PutRolePolicy TagRole UntagRole UpdateAssumeRolePolicy UpdateRole*"
-          lambda     = "*"
-          logs       = "CreateLogGroup DeleteLogGroup *MetricFilter *RetentionPolicy TagResource UntagResource"
-          ses        = "*ConfigurationSet* TagResource UntagResource"
-          sns        = "CreateTopic DeleteTopic Set* Subscribe TagResource Unsubscribe UntagResource"
-          sqs        = "CreateQueue DeleteQueue SetQueueAttributes TagQueue UntagQueue"
-        }
+        Action = [
+          "cloudwatch:*",
+          "dynamodb:*Table", "dynamodb:TagResource", "dynamodb:UntagResource", "dynamodb:UpdateContinuousBackups",
+          "dynamodb:UpdateTimeToLive",
+          "events:*",
+          "iam:CreateRole", "iam:DeleteRole", "iam:DeleteRolePolicy", "iam:PutRolePermissionsBoundary",
+          "iam:PutRolePolicy", "iam:TagRole", "iam:UntagRole", "iam:UpdateAssumeRolePolicy", "iam:UpdateRole*",
+          "lambda:*",
+          "logs:CreateLogGroup", "logs:DeleteLogGroup", "logs:*MetricFilter", "logs:*RetentionPolicy",
+          "logs:TagResource", "logs:UntagResource",
+          "ses:*ConfigurationSet*", "ses:TagResource", "ses:UntagResource",
+          "sns:CreateTopic", "sns:DeleteTopic", "sns:Set*", "sns:Subscribe", "sns:TagResource", "sns:Unsubscribe",
+          "sns:UntagResource",
+          "sqs:CreateQueue", "sqs:DeleteQueue", "sqs:SetQueueAttributes", "sqs:TagQueue", "sqs:UntagQueue",
+        ]
         Resource = local.named[stage]
       }
       PassRole = {
-        Action    = { iam = "PassRole" }
+        Action    = ["iam:PassRole"]
         Resource  = own.roles
         Condition = { StringEquals = { "iam:PassedToService" = "lambda.amazonaws.com" } }
       }
-      WriteGateway = { Action = { apigateway = "*" }, Resource = own.gateway }
+      WriteGateway = { Action = ["apigateway:*"], Resource = own.gateway }
       WriteTagged = {
-        Action = {
-          acm         = "DeleteCertificate UpdateCertificateOptions"
-          cloudfront  = "CreateInvalidation DeleteDistribution UpdateDistribution"
-          cognito-idp = "*ManagedLoginBranding* *UserPool* SetUICustomization AdminCreateUser AdminInitiateAuth AdminRespondToAuthChallenge"
-          ses         = "DeleteEmailIdentity PutEmailIdentity*"
-        }
+        Action = [
+          "acm:DeleteCertificate", "acm:UpdateCertificateOptions",
+          "cloudfront:CreateInvalidation", "cloudfront:DeleteDistribution", "cloudfront:UpdateDistribution",
+          "cognito-idp:*ManagedLoginBranding*", "cognito-idp:*UserPool*", "cognito-idp:SetUICustomization",
+          "cognito-idp:AdminCreateUser", "cognito-idp:AdminInitiateAuth", "cognito-idp:AdminRespondToAuthChallenge",
+          "ses:DeleteEmailIdentity", "ses:PutEmailIdentity*",
+        ]
         Resource  = "*"
         Condition = own.tagged
       }
       # A new event source mapping is tagged; no statement allows anything by these tags.
       TagStreams = {
-        Action    = { lambda = "TagResource" }
+        Action    = ["lambda:TagResource"]
         Resource  = "${local.arn.lambda}:event-source-mapping:*"
         Condition = { StringEquals = { "aws:RequestTag/service" = var.name, "aws:RequestTag/stage" = stage } }
       }
@@ -270,45 +280,45 @@ locals {
     inbox = merge(local.answer[stage], {
       # BatchWriteItem deletes, but also puts: the condition allows no item with more than its keys.
       Erase = {
-        Action    = { dynamodb = "BatchWriteItem" }
+        Action    = ["dynamodb:BatchWriteItem"]
         Resource  = own.table
         Condition = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
       }
       # A record is its key and nothing else, so that a put changes no record that exists. Records of another
       # form have no #.
       RecordErasure = {
-        Action   = { dynamodb = "PutItem" }
+        Action   = ["dynamodb:PutItem"]
         Resource = "${own.table}-erasures"
         Condition = {
           "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["hash"] }
           "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "*#*" }
         }
       }
-      ReadErasures = { Action = { dynamodb = "DescribeTable ListTagsOfResource Scan" }, Resource = "${own.table}-erasures" }
+      ReadErasures = { Action = ["dynamodb:DescribeTable", "dynamodb:ListTagsOfResource", "dynamodb:Scan"], Resource = "${own.table}-erasures" }
       # The account of an erased user in the stage's own pool, which a tag of the table of erasures names.
       DeleteAccount = {
-        Action    = { cognito-idp = "AdminDeleteUser ListUsers" }
+        Action    = ["cognito-idp:AdminDeleteUser", "cognito-idp:ListUsers"]
         Resource  = "${local.arn.cognito-idp}:userpool/*"
         Condition = own.tagged
       }
-      ReadErasureKey = { Action = { ssm = "GetParameter" }, Resource = "${local.arn.ssm}:parameter/${own.name}/erasure-key" }
+      ReadErasureKey = { Action = ["ssm:GetParameter"], Resource = "${local.arn.ssm}:parameter/${own.name}/erasure-key" }
       # The first erasure creates it; nobody may replace it: a replaced key makes all records useless.
       CreateErasureKey = {
-        Action    = { ssm = "PutParameter" }
+        Action    = ["ssm:PutParameter"]
         Resource  = "${local.arn.ssm}:parameter/${own.name}/erasure-key"
         Condition = { StringNotEquals = { "ssm:Overwrite" = "true" } }
       }
       # Mails of inquiries again, by id (docs/runbook.md).
-      SendAgain = { Action = { lambda = "InvokeFunction" }, Resource = "${own.functions[0]}-mailer:live" }
+      SendAgain = { Action = ["lambda:InvokeFunction"], Resource = "${own.functions[0]}-mailer:live" }
     })
   } }
 
   # Policies by their names without that of the service.
   policies = merge([for stage, kinds in local.statements : { for kind, statements in kinds : "${stage}-${kind}" => {
     Version = "2012-10-17"
-    Statement = [for sid, statement in statements : merge({ Sid = sid, Effect = "Allow" }, statement, {
-      Action = flatten([for service, names in statement.Action : formatlist("${service}:%s", split(" ", names))])
-    }) if length(statement.Resource) > 0]
+    Statement = [
+      for sid, statement in statements : merge({ Sid = sid, Effect = "Allow" }, statement) if length(statement.Resource) > 0
+    ]
   } }]...)
 
   # Who may assume the roles: workflows of the repository whose job has the environment of the role. A list of complete
