@@ -22,7 +22,7 @@ const quote = (text: string): string => `"${escapeUnsafe(text).slice(0, 80)}"`;
 export function parseSince(text: string, now = Date.now()): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
-  const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d[:.\d]*(Z|[+-]\d\d:\d\d)?)?$/.test(text);
+  const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text);
   // Date takes a date alone as UTC, and a date with a time as local time. It turns 30 February into 2 March.
   const time = isDate ? Date.parse(text.includes('T') ? text : `${text}T00:00`) : Number.NaN;
   const day = new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate();

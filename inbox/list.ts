@@ -11,18 +11,18 @@ const LISTED_FIELDS = SHOWN_FIELDS.filter((name) => name !== 'body' && name !== 
 
 export async function run({ values, filter, isInteractive, io, connect }: Command): Promise<void> {
   const { all = false, text = '', order = all ? 'newest' : 'oldest' } = values;
-  const { limit = isInteractive ? '50' : 'Infinity' } = values;
   if (order !== 'newest' && order !== 'oldest') {
     throw new UsageError('--order must be newest or oldest.');
   }
-  if (!/^([1-9]\d{0,8}|Infinity)$/.test(limit)) {
+  if (values.limit !== undefined && !/^[1-9]\d{0,8}$/.test(values.limit)) {
     throw new UsageError('--limit must be a positive whole number.');
   }
+  const limit = Number(values.limit ?? (isInteractive ? 50 : Infinity));
   const { inbox } = connect();
   const query = { ...filter, isAnswered: all ? undefined : false, order } as const;
   const isFound = createSearch(text);
   // One more than is shown tells whether there are others.
-  const most = Number(limit) + Number(isInteractive);
+  const most = limit + Number(isInteractive);
   const pages = async function* () {
     let left = most;
     for await (const page of inbox.listInFull(query)) {
@@ -43,7 +43,7 @@ export async function run({ values, filter, isInteractive, io, connect }: Comman
     io.stdout.write(`${none}${text === '' ? '' : ' with this text'}.\n`);
     return;
   }
-  const shown = rows.slice(0, Number(limit));
+  const shown = rows.slice(0, limit);
   io.stdout.write(formatRows(shown, io.stdout.columns));
   if (rows.length === most) {
     io.stdout.write(`The ${order} ${countInquiries(shown.length)}; --limit N shows more.\n`);

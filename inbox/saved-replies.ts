@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { UsageError } from '../lib/command-line.ts';
+import { readUpTo } from '../lib/read-up-to.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 
 /** A text for replies; the page replaces `{name}` and `{reference}` in it. */
@@ -7,6 +8,9 @@ export interface SavedReply {
   title: string;
   text: string;
 }
+
+/** Bytes. The page gets all of them at its start. */
+const LIMIT = 1_048_576;
 
 const isFilled = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '';
@@ -22,12 +26,14 @@ export async function readSavedReplies(file?: string): Promise<SavedReply[]> {
   const fail = (reason: string): never => {
     throw new UsageError(`The saved replies in ${escapeUnsafe(path)} cannot be used: ${reason}.`);
   };
-  const json = await readFile(path, 'utf8').catch(({ code = '' }: NodeJS.ErrnoException) =>
-    code === 'ENOENT' && file === undefined ? '[]' : fail(code),
+  const json = await readUpTo(createReadStream(path), LIMIT).catch(
+    ({ code = '' }: NodeJS.ErrnoException) =>
+      code === 'ENOENT' && file === undefined ? Buffer.from('[]') : fail(code),
   );
+  if (json === undefined) return fail('it is larger than 1 MiB');
   let list: unknown;
   try {
-    list = JSON.parse(json);
+    list = JSON.parse(json.toString());
   } catch {
     return fail('it is not JSON');
   }

@@ -1,14 +1,22 @@
-import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
 import type { Command } from './options.ts';
 import { countInquiries, formatTable, formatTime, showProgress, toJsonLine } from './output.ts';
 import { formatDuration } from './words.ts';
+
+/** What is kept of each of many inquiries. */
+interface Times {
+  created_at: string;
+  reply_at: string | undefined;
+}
 
 const DAY = 86_400_000;
 const SHOWN_WEEKS = 10;
 
 export async function run({ isInteractive, io, connect }: Command): Promise<void> {
   // Newest first, and so are the weeks.
-  const rows = (await Array.fromAsync(showProgress(io, connect().inbox.list()))).flat();
+  const rows: Times[] = [];
+  for await (const page of showProgress(io, connect().inbox.list())) {
+    rows.push(...page.map(({ created_at, reply_at }) => ({ created_at, reply_at })));
+  }
   const { inquiries, unanswered, median_seconds } = summarize(rows);
   const oldest = rows.findLast(({ reply_at }) => reply_at === undefined)?.created_at;
   const weeks = [...Map.groupBy(rows, toMonday)]
@@ -44,14 +52,14 @@ ${table}`);
 }
 
 /** `2026-11-16`: the Monday of the week, UTC. */
-function toMonday({ created_at }: IndexedInquiry): string {
+function toMonday({ created_at }: Times): string {
   const date = new Date(created_at);
   const daysSinceMonday = (date.getUTCDay() + 6) % 7;
   return new Date(date.getTime() - daysSinceMonday * DAY).toISOString().slice(0, 10);
 }
 
 /** The median is the time from an inquiry to its answer in the middle, or the mean of the two in the middle. */
-function summarize(rows: IndexedInquiry[]) {
+function summarize(rows: Times[]) {
   const times = rows
     .flatMap(({ created_at, reply_at }) =>
       reply_at === undefined ? [] : Date.parse(reply_at) - Date.parse(created_at),

@@ -98,12 +98,18 @@ it.each([
   expect(parseSince(text, NOW)).toBe(expected);
 });
 
-it.each(['', '-7d', '7y', '2026-02-30', '2026-02-30T10:00Z', '2026-11-01T25:00', '\u001b[2J'])(
-  '--since refuses %j in one line',
-  (text) => {
-    expect(() => parseSince(text, NOW)).toThrow(/^--since must be [^\p{Cc}]*$/u);
-  },
-);
+it.each([
+  '',
+  '-7d',
+  '7y',
+  '2026-02-30',
+  '2026-02-30T10:00Z',
+  '2026-11-01T25:00',
+  '2026-11-01T10:00:',
+  '\u001b[2J',
+])('--since refuses %j in one line', (text) => {
+  expect(() => parseSince(text, NOW)).toThrow(/^--since must be [^\p{Cc}]*$/u);
+});
 
 it.each([
   ...Array.from('=+-@＝＋－＠', (sign): [string, string] => [`${sign}1`, `'${sign}1`]),

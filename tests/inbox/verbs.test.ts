@@ -403,6 +403,7 @@ it('a line that is not understood is refused with exit code 2', async () => {
     ['list --stage main --data x', '--data is for the local stack'],
     ['list --data /nowhere', 'No local stack is running (there is no '],
     ['list --limit 0', '--limit must be'],
+    ['list --limit Infinity', '--limit must be'],
     ['list --order up', '--order must be'],
     ['list --since yesterday', '--since must be'],
     ['export --json --csv', '--json and --csv exclude each other'],
@@ -411,6 +412,7 @@ it('a line that is not understood is refused with exit code 2', async () => {
     ['show x', 'ID must be an id or a reference, not "x"'],
     ['--web --port 65536', 'The port must be'],
     ['--web --replies /nowhere', 'The saved replies in /nowhere cannot be used: ENOENT.'],
+    ['--web --replies /dev/zero', 'The saved replies in /dev/zero cannot be used: it is larger'],
     ['--web --replies LICENSE', 'The saved replies in LICENSE cannot be used: it is not JSON.'],
     [`erase --sub ${SUB} --email a@b`, 'erase takes one of'],
   ]) {
