@@ -103,7 +103,7 @@ async function complete(session: Session, stage: Stage, outputs: StageOutputs): 
   if (site) {
     if (form) await uploadForm(site, versions.live, form);
     const version = await serveForm(site, versions.name);
-    session.io.stdout.write(`form      that of version ${version} is served\n`);
+    if (version) session.io.stdout.write(`form      that of version ${version} is served\n`);
   }
   session.step = 'the smoke test';
   const isPassed = await testStage(outputs, form, session);

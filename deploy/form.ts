@@ -153,15 +153,16 @@ export async function uploadForm(
  * others last. If another command changes the live version during this, it begins again, so that form and function belong
  * together whoever ends last.
  *
- * @returns The version.
+ * @returns The version; undefined if it has no form, so that what was served stays.
  */
-export async function serveForm(site: Site, functionName: string): Promise<string> {
+export async function serveForm(site: Site, functionName: string): Promise<string | undefined> {
   const { bucket: Bucket, distribution_id: DistributionId } = site;
   const s3 = new S3(NETWORK);
   const { version } = await readLive(functionName);
   const Prefix = folderOf(version);
   const { Contents = [] } = await s3.listObjectsV2({ Bucket, Prefix });
   const names = Contents.map(({ Key = '' }) => Key.slice(Prefix.length));
+  if (names.length === 0) return undefined;
   for (const Key of names.toSorted((a, b) => ENTRY.indexOf(a) - ENTRY.indexOf(b))) {
     await s3.copyObject({ Bucket, Key, CopySource: `${Bucket}/${Prefix}${Key}` });
   }

@@ -64,8 +64,7 @@ export async function listVersions(FunctionName: string) {
 /**
  * Makes the alias name another version.
  *
- * @param before - The alias as it was read.
- * @throws UsageError when another command has changed the alias since.
+ * @throws UsageError when another command has changed the alias since it was read.
  */
 export async function switchAlias(
   FunctionName: string,

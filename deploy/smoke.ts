@@ -5,7 +5,13 @@
  *
  * Usage: see below. Exit codes: 0 all checks passed, 1 a check failed, 2 bad use.
  */
-import { parseCommandLine, runCommand, type Io, type Main } from '../lib/command-line.ts';
+import {
+  parseCommandLine,
+  runCommand,
+  UsageError,
+  type Io,
+  type Main,
+} from '../lib/command-line.ts';
 import {
   assert,
   assertError,
@@ -184,7 +190,7 @@ async function findStack(folder: string): Promise<Target> {
 
 async function test(args: string[], io: Io): Promise<boolean> {
   const options = {
-    url: { type: 'string', default: '' },
+    url: { type: 'string' },
     data: { type: 'string', default: DATA_FOLDER },
     mail: { type: 'boolean', default: false },
     'check-alarms': { type: 'boolean', default: false },
@@ -193,7 +199,10 @@ async function test(args: string[], io: Io): Promise<boolean> {
   const { data, mail, 'check-alarms': alarms } = values;
   const context = { io, interruption: AbortSignal.any([]) };
   if (positionals.length === 0 && !mail && !alarms) {
-    const url = values.url.replace(/\/+$/, '');
+    const url = values.url?.replace(/\/+$/, '');
+    if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+      throw new UsageError(`--url must be an http or https URL, not '${url}'`);
+    }
     const target = url
       ? { url, origin: '', token: io.env['SMOKE_TOKEN'] ?? '' }
       : await findStack(data);

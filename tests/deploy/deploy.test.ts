@@ -226,13 +226,14 @@ it.each(rows)('npm run deploy with %s', async (_, code, ran, says, more = {}) =>
   expect(applied).toEqual(ran === 'apply' ? [`terraform apply -no-color ${plan}`] : []);
 });
 
-it('leaves the form of an earlier version that is kept live, and says nothing of an address that is confirmed', async () => {
+it('serves no form for an earlier version that is kept live and has none, and does not say so', async () => {
   state.live = '9';
   const versions = { name: 'inquiries-develop', version: '10', live: '9' };
   const outputs = { ...FORM_OUTPUTS, function: versions };
   arrange({ outputs });
   const { code, output } = await command(main, 'develop --yes');
-  expect([code, state.changes]).toEqual([0, ['invalidate /*']]);
+  expect([code, state.changes]).toEqual([0, []]);
+  expect(output).not.toContain('is served');
   expect(output).toMatch(/dashboard\n$/);
 });
 

@@ -133,6 +133,11 @@ describe.skipIf(!hasTransactions)('npm run smoke', () => {
     expect(output).toContain(`  ${line}\n`);
   });
 
+  it('refuses a --url that is none', async () => {
+    const output = "--url must be an http or https URL, not 'ftp://a'\n";
+    expect(await smoke('--url ftp://a')).toEqual({ code: 2, output });
+  });
+
   const fetchFromStage = globalThis.fetch;
   // A request is METHOD URL STATUS HEADERS, those that were sent and those that came. An answer is its status, its headers
   // and, in the next line, its body.
