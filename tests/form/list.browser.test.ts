@@ -97,7 +97,13 @@ it('searches all inquiries, and marks what it finds', async () => {
   ]);
   const search = page.getByRole('searchbox', { name: 'Search your inquiries' });
   const marks = async (...texts: string[]) => {
-    const marked = `[...CSS.highlights.get('inquiries-found')].filter(({ startContainer }) => startContainer.isConnected).map(String)`;
+    const marked = `[...CSS.highlights.get('inquiries-found')].filter(({ startContainer }) => startContainer.isConnected)
+      .map(({ startContainer, startOffset, endContainer, endOffset }) => {
+        const range = new Range();
+        range.setStart(startContainer, startOffset);
+        range.setEnd(endContainer, endOffset);
+        return String(range);
+      })`;
     expect(await page.evaluate(marked)).toEqual(texts);
   };
   await search.fill('cafe fenetre');

@@ -65,7 +65,7 @@ export function createItem(inquiry: Inquiry, parts: ItemParts) {
     /** Has a size only while the item is laid out; it depends on the width of the item alone. */
     foot,
     /** What a search has found in it. */
-    marks: [] as Range[],
+    marks: [] as StaticRange[],
     /** Whether a search has unfolded it. */
     wasOpened: false,
   };

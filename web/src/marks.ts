@@ -8,17 +8,22 @@ const SEEN = 100;
 const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
 if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
-/** Marks what a query finds in an item, or nothing, and unfolds the item while it hides that. @param isOnly - Whether no other item matches: it is unfolded, too. */
+/**
+ * Marks what a query finds in an item, or nothing, and unfolds the item while it hides that.
+ *
+ * @param isOnly - Whether no other item matches: it is unfolded, too.
+ */
 export function showHits(item: Item, query: string, isOnly: boolean): void {
   const { title, text } = item;
   const { subject, body } = item.inquiry;
   const hits = findHits(query, `${subject}\n${body}`);
   for (const range of item.marks) highlight?.delete(range);
   item.marks = hits.flat().map(([start, end]) => {
-    const range = new Range();
     const [place, offset] = end <= subject.length ? [title, 0] : [text, subject.length + 1];
-    range.setStart(...pointIn(place, start - offset));
-    range.setEnd(...pointIn(place, end - offset));
+    const [startContainer, startOffset] = pointIn(place, start - offset);
+    const [endContainer, endOffset] = pointIn(place, end - offset);
+    // The browser adjusts each Range, also one that is no longer used, when an item is removed: thousands took 40 s.
+    const range = new StaticRange({ startContainer, startOffset, endContainer, endOffset });
     highlight?.add(range);
     return range;
   });
