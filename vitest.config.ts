@@ -10,7 +10,10 @@ const BROWSER = {
   expect: { poll: { timeout: 15_000 } },
 };
 
-/** The suffix of a file tells what it needs: a browser, processes of the commands, an emulator of AWS, or nothing. */
+/**
+ * The suffix of a file tells what it needs: a browser, processes of the commands, Terraform's AWS provider, an emulator of AWS,
+ * or nothing.
+ */
 const product = (name: string, include: string, more: object = {}) => ({
   test: {
     name,
@@ -44,11 +47,13 @@ export default defineConfig(({ mode }) => {
       // Only tests that say `concurrent` share the time: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [
-        product('plain', '!(*.browser|*.process|*.apply).test.ts'),
+        product('plain', '!(*.browser|*.process|*.provider|*.apply).test.ts'),
         product('process', '*.process.test.ts'),
         product('browser', '!(states).browser.test.ts', BROWSER),
         // What the browser shows in every state and every language: in npm run test:all.
         product('states', 'states.browser.test.ts', BROWSER),
+        // Each start of the provider takes seconds: in npm run test:all.
+        product('provider', '*.provider.test.ts'),
         product('apply', '*.apply.test.ts'),
         hard('security'),
         hard('resilience'),

@@ -1,6 +1,6 @@
 /**
  * What infra/terraform/bootstrap makes, with a mocked provider, and what its policies allow. `allows` knows the operators that
- * these policies use; `npm run bootstrap` has AWS validate them. Ids in comments: see resources.test.ts.
+ * these policies use; `npm run bootstrap` has AWS validate them. Ids in comments: see resources.provider.test.ts.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
