@@ -41,8 +41,6 @@ export function parseConfig(env: Environment) {
     tableName: readText('TABLE_NAME'),
     /** Value of Access-Control-Allow-Origin. */
     corsOrigin: readText('CORS_ORIGIN'),
-    /** Lambda sets it. */
-    region: env['AWS_REGION'],
     /** After which a new inquiry expires; undefined: never. */
     retentionDays: readNumber('RETENTION_DAYS'),
     /** The most that one person may send; undefined: any number. */

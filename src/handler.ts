@@ -14,8 +14,8 @@ import { logRequest } from './log.ts';
 import { withGarbageCollection } from './memory.ts';
 import { WARM_UP_OWNER, warmUpEvents, warmUpRequestHandler } from './warm-up.ts';
 
-const { corsOrigin, inquiriesPerHour, region, retentionDays, tableName } = parseConfig(process.env);
-const store = createInquiryStore(createDynamoDbClient({ region }), tableName, { retentionDays });
+const { corsOrigin, inquiriesPerHour, retentionDays, tableName } = parseConfig(process.env);
+const store = createInquiryStore(createDynamoDbClient(), tableName, { retentionDays });
 
 /** Handles payload 2.0 events of the two operations on `/inquiries`; it never rejects. */
 export const handler = withGarbageCollection(
@@ -40,11 +40,9 @@ const firstPage = store
   .catch(() => undefined);
 
 // While that waits for the network, the code: every kind of request, with a request handler that answers without one.
-const warmUpStore = createInquiryStore(
-  createDynamoDbClient({ region, requestHandler: warmUpRequestHandler }),
-  tableName,
-  { retentionDays },
-);
+const warmUpStore = createInquiryStore(createDynamoDbClient(warmUpRequestHandler), tableName, {
+  retentionDays,
+});
 const warmUp = createApp({
   inquiries: createInquiries(warmUpStore, { inquiriesPerHour }),
   corsOrigin,

@@ -54,32 +54,31 @@ const TIMEOUTS = {
 };
 
 /**
- * Creates the DynamoDB client: the only place that constructs an AWS client. Credentials and endpoint come from the
- * `AWS_*` environment.
+ * Creates the DynamoDB client: the only place that constructs an AWS client. Region, credentials and endpoint come from
+ * the `AWS_*` environment.
  *
  * The SDK's defaults set no timeout. Here an attempt ends after 1 s without a connection, or after 3 s without a
  * response or without a byte; three attempts at most. The caller's signal bounds the whole call. docs/adr/0012
  *
  * @param requestHandler - Replaces the network (src/warm-up.ts).
  */
-export function createDynamoDbClient({
-  region,
-  requestHandler = TIMEOUTS,
-}: {
-  region: string | undefined;
-  requestHandler?: NonNullable<DynamoDBClientConfig['requestHandler']>;
-}): DynamoDBClient {
+export function createDynamoDbClient(
+  requestHandler: NonNullable<DynamoDBClientConfig['requestHandler']> = TIMEOUTS,
+): DynamoDBClient {
+  const endpoint = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   const client = new DynamoDBClient({
     protocol: PlainJsonProtocol,
     requestHandler,
-    ...(region && { region }),
     maxAttempts: 3,
     retryMode: 'standard',
+    ...(endpoint && { endpoint }),
     // The SDK's defaults, stated here so that it does not look for them in files that Lambda does not have.
     accountIdEndpointMode: 'disabled',
     authSchemePreference: [],
     defaultsMode: 'standard',
+    disableClockSkewCorrection: false,
     endpointDiscoveryEnabled: false,
+    ignoreConfiguredEndpointUrls: true,
     useDualstackEndpoint: false,
     useFipsEndpoint: false,
   });

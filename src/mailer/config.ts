@@ -30,7 +30,6 @@ export function parseMailerConfig(env: Environment) {
   const { read, readNumber, readText } = createReaders(env);
   return {
     tableName: readText('TABLE_NAME'),
-    region: env['AWS_REGION'],
     /** The stage's name, or `local`. */
     stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
     /** Where new inquiries are sent, and where owners answer. */

@@ -14,8 +14,7 @@ import { createSendMail } from './ses.ts';
 import { createMailerStore } from './store.ts';
 
 const config = parseMailerConfig(process.env);
-const { region } = config;
-const client = DynamoDBDocumentClient.from(createDynamoDbClient({ region }));
+const client = DynamoDBDocumentClient.from(createDynamoDbClient());
 
 /**
  * Handles batches of the stream, SES's events, the timer's `{ digest: true }`, and `{ ids, again }` from an operator. Two

@@ -47,7 +47,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
   ])(
     'of a %s: one request and %i units, which a transaction doubles',
     async (_, units, key, most) => {
-      const client = createDynamoDbClient({ region: 'local' });
+      const client = createDynamoDbClient();
       const consumed = count(client);
       const store = createInquiryStore(client, own.name);
       const inquiries = createInquiries(store, { inquiriesPerHour: most });

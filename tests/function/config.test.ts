@@ -4,9 +4,9 @@ import { parseConfig } from '../../src/config.ts';
 const REQUIRED = { TABLE_NAME: 't', CORS_ORIGIN: 'https://o' };
 
 it('reads the settings', () => {
-  const env = { AWS_REGION: 'r', RETENTION_DAYS: '36500', INQUIRIES_PER_HOUR: '1000' };
+  const env = { RETENTION_DAYS: '36500', INQUIRIES_PER_HOUR: '1000' };
   const numbers = { retentionDays: 36_500, inquiriesPerHour: 1_000 };
-  const read = { tableName: 't', corsOrigin: 'https://o', region: 'r' };
+  const read = { tableName: 't', corsOrigin: 'https://o' };
   expect(parseConfig({ ...REQUIRED, ...env })).toEqual({ ...read, ...numbers });
   expect(parseConfig({ ...REQUIRED, RETENTION_DAYS: '' }).retentionDays).toBeUndefined();
 });

@@ -103,7 +103,7 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
     const expires_at = Math.floor(time / 1_000) + 86_400;
     const put = (change: object, options: PutOptions = {}, now = time) =>
       // A store of its own, as in another instance of the function.
-      createInquiryStore(createDynamoDbClient({ region: 'local' }), own.name, {
+      createInquiryStore(createDynamoDbClient(), own.name, {
         now: () => now,
         retentionDays: 30,
       }).put({ ...INQUIRY, id: OTHER_ID, ...change }, makeCall(), {

@@ -24,7 +24,7 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
 
   const serviceAt = (time: number, retentionDays?: number) => {
     const now = () => time;
-    const client = createDynamoDbClient({ region: 'local' });
+    const client = createDynamoDbClient();
     return createInquiries(createInquiryStore(client, own.name, { retentionDays, now }), { now });
   };
   const create = (email: string, time: number, days?: number, subject = '') =>

@@ -4,17 +4,17 @@ import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { warmUpEvents, warmUpRequestHandler as requestHandler } from '../../src/warm-up.ts';
+import { toEnvironment } from '../helpers/own-table.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
 it.each([undefined, 60])(
   'answers POSTs with 201 and a GET with one inquiry, limit %j, and sends nothing',
   async (inquiriesPerHour) => {
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');
     // A request that left the process would fail.
-    vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', 'http://127.0.0.1:9');
-    const store = createInquiryStore(createDynamoDbClient({ region: 'r', requestHandler }), 't');
+    const environment = toEnvironment('http://127.0.0.1:9');
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    const store = createInquiryStore(createDynamoDbClient(requestHandler), 't');
     const inquiries = createInquiries(store, { inquiriesPerHour });
     const app = createApp({ inquiries, corsOrigin: 'https://o' });
     const answers = await Promise.all(warmUpEvents.map((event) => app(event)));

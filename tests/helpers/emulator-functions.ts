@@ -47,6 +47,7 @@ export function createFunctions(endpoint: string) {
       ...Environment?.Variables,
       AWS_REGION: 'eu-central-1',
       AWS_ENDPOINT_URL: endpoint,
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',
     };

@@ -31,5 +31,5 @@ export function describeOnDynamoDbLocal(title: string, suite: (endpoint: string)
 export async function createOwnStore(endpoint: string) {
   const own = await createOwnTable(endpoint);
   Object.assign(process.env, own.environment());
-  return { ...own, store: createInquiryStore(createDynamoDbClient({ region: 'local' }), own.name) };
+  return { ...own, store: createInquiryStore(createDynamoDbClient(), own.name) };
 }

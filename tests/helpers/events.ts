@@ -18,7 +18,6 @@ export const INQUIRY: Inquiry = {
 /** The settings that mails are written with. */
 export const MAIL_SETTINGS: MailerConfig = {
   tableName: 'inquiries-develop',
-  region: 'eu-central-1',
   configurationSet: undefined,
   answerWithin: undefined,
   acknowledge: false,

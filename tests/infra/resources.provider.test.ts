@@ -752,7 +752,7 @@ describe.skipIf(!modules)(
     /** The actions on the table that the function needs. */
     async function listSent() {
       const { name } = await createOwnStore(bestEngine());
-      const client = createDynamoDbClient({ region: 'local' });
+      const client = createDynamoDbClient();
       const sent = recordRequests(client);
       const store = createInquiryStore(client, name);
       await store.put(INQUIRY, makeCall());

@@ -4,7 +4,6 @@ import { MAIL_SETTINGS } from '../helpers/events.ts';
 
 const ENV = {
   TABLE_NAME: 'inquiries-develop',
-  AWS_REGION: 'eu-central-1',
   STAGE: 'develop',
   INBOX_TO: 'support@example.com',
   INBOX_FROM: 'inquiries@mail.example.com',

@@ -62,7 +62,7 @@ describeOnDynamoDbLocal('a limit of inquiries per person and hour', (engine) => 
   const createPerson = (inquiriesPerHour: number) => {
     const owner = { sub: randomUUID(), email: 'ana@example.com' };
     const TEXT = { subject: 's', body: 'b' };
-    const createInstance = (client = createDynamoDbClient({ region: 'local' })) => {
+    const createInstance = (client = createDynamoDbClient()) => {
       const store = createInquiryStore(client, table.name, { now: () => TIME });
       const inquiries = createInquiries(store, { inquiriesPerHour, now: () => TIME });
       const app = createApp({ inquiries, corsOrigin: '*' });
