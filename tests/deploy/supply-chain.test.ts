@@ -62,10 +62,7 @@ it('npm run sbom lists what ships, and so whatever is in the bundle, with a perm
       ],
       hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) as string }],
     }) as object;
-  const { components } = JSON.parse(stdout) as {
-    components: readonly { name: string; version: string }[];
-  };
-  const ids = components.map(({ name, version }) => `${name}@${version}`);
+  const { components } = JSON.parse(stdout) as { components: readonly object[] };
   expect(components).toHaveLength(shipped.length);
   expect(components).toEqual(expect.arrayContaining(shipped.map(toComponent)));
   // dist/, from npm run build
@@ -74,5 +71,5 @@ it('npm run sbom lists what ships, and so whatever is in the bundle, with a perm
     ([path]) => path !== '' && Object.keys(inputs).some((input) => input.startsWith(`${path}/`)),
   );
   expect(bundled.length).toBeGreaterThan(5);
-  for (const [path, { version }] of bundled) expect(ids).toContain(`${nameOf(path)}@${version}`);
+  expect(shipped).toEqual(expect.arrayContaining(bundled));
 });
