@@ -49,6 +49,9 @@ const record = {
 };
 const table = 'aws_dynamodb_table.this';
 const live = (version: string) => `Version ${version} of inquiries-develop is live.`;
+const APPLIED = `The plan is applied. ${live('10')}`;
+const ADDRESSES =
+  'https://api.example.com/inquiries\nDashboard https://console.example.com/dashboard\n';
 const AGAIN = 'Run the same command again: docs/runbook.md, "A deployment was interrupted".\n';
 const outputChange = (name: string, after = {}) => ({
   changes: {},
@@ -174,14 +177,14 @@ const rows: Row[] = [
     'a smoke test that fails',
     1,
     'apply',
-    `The smoke test failed. The version before is live again after: npm run rollback -- develop\n\nThe plan is applied. ${live('10')}`,
+    `The smoke test failed. The version before is live again after: npm run rollback -- develop\n\n${APPLIED}`,
     { happen: () => testStage.mockResolvedValue(false) },
   ],
   [
     'a plan after the apply that has changes',
     1,
     'apply',
-    `The plan after the apply has changes, which the plan above shows.\n\nThe plan is applied. ${live('10')}`,
+    `The plan after the apply has changes, which the plan above shows.\n\n${APPLIED}`,
     { world: { again: { 'aws_iam_role.r': ['update'] } } },
   ],
   [
@@ -191,12 +194,7 @@ const rows: Row[] = [
     `Another command has made version 11 of inquiries-develop live since this one made 10 live.\n\nThe plan is applied. ${live('11')}`,
     { happen: () => testStage.mockImplementation(async () => ((state.live = '11'), false)) },
   ],
-  [
-    'no form',
-    0,
-    'apply',
-    'Deployed: https://api.example.com/inquiries\nDashboard https://console.example.com/dashboard\n',
-  ],
+  ['no form', 0, 'apply', `Deployed: ${ADDRESSES}`],
   [
     'nothing but a form',
     0,
@@ -208,7 +206,7 @@ const rows: Row[] = [
     'records to be entered',
     0,
     'apply',
-    'Deployed: https://d1.example.com/\nAPI https://api.example.com/inquiries\nDashboard https://console.example.com/dashboard\n\nEnter this DNS record, which validates the certificate; once it can be resolved, set dns = "certificate" in site_domain, and deploy again:\n  _1.www.example.com CNAME _2.acm.example\n',
+    `Deployed: https://d1.example.com/\nAPI ${ADDRESSES}\nEnter this DNS record, which validates the certificate; once it can be resolved, set dns = "certificate" in site_domain, and deploy again:\n  _1.www.example.com CNAME _2.acm.example\n`,
     { world: { outputs: { ...FORM_OUTPUTS, dns_records: [record] } } },
   ],
 ];
@@ -252,7 +250,7 @@ it.each([
 it.each([
   ['terraform plan', 'Nothing was changed.'],
   ['terraform apply', `Terraform has saved what it changed. ${live('10')}`],
-  ['terraform plan -no-color -lock=false', `The plan is applied. ${live('10')}`],
+  ['terraform plan -no-color -lock=false', APPLIED],
 ])('after signals during %s waits, and says what is true', async (hanging, end) => {
   arrange({ hanging });
   const ended = command(main, 'develop --yes');
