@@ -1,7 +1,7 @@
 /** How the commands run Terraform and other programs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../lib/paths.ts';
@@ -69,15 +69,11 @@ export async function run(
 /** The program: `TERRAFORM=tofu` runs OpenTofu. */
 export const programOf = (env: NodeJS.ProcessEnv): string => env['TERRAFORM'] || 'terraform';
 
-/** The environment for Terraform: no prompts, and no TF_CLI_CONFIG_FILE if that file does not exist. */
-export function terraformEnv(
+/** The environment for Terraform, which then asks nothing. */
+export const terraformEnv = (
   more: NodeJS.ProcessEnv = {},
   inherited: NodeJS.ProcessEnv = process.env,
-): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = { ...inherited, TF_IN_AUTOMATION: '1', TF_INPUT: '0', ...more };
-  if (!existsSync(env['TF_CLI_CONFIG_FILE'] ?? '')) delete env['TF_CLI_CONFIG_FILE'];
-  return env;
-}
+): NodeJS.ProcessEnv => ({ ...inherited, TF_IN_AUTOMATION: '1', TF_INPUT: '0', ...more });
 
 /** Options of `terraform init` for the source of providers: the folder in TF_PLUGIN_DIR, by default Terraform's own. */
 export function providerSource(env: NodeJS.ProcessEnv = process.env): string[] {
@@ -90,6 +86,6 @@ export async function terraformUnavailableReason(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<string | undefined> {
   const program = programOf(env);
-  const { code } = await run(program, ['version'], { env: terraformEnv({}, env) });
+  const { code } = await run(program, ['version'], { env });
   return code === 0 ? undefined : `${program} is not on the PATH; version 1.11 or later is needed.`;
 }
