@@ -1,16 +1,19 @@
 import { fold, isFound, parseQuery } from '../src/search-text.ts';
+import { requestFields } from '../src/contract.ts';
 import type { StoredInquiry } from './store.ts';
 
+const SEARCHED = ['email', ...requestFields] as const;
+
 /**
- * Creates the test of a search: each term, separated by white space, is somewhere in the email, the subject or the body,
+ * Creates the test of a search: each term, separated by white space, is somewhere in the email or in what the owner wrote,
  * whatever its case and accents, or, from 8 hexadecimal digits on, the id begins with it, with or without dashes.
  */
 export function createSearch(
   text: string,
-): (inquiry: Pick<StoredInquiry, 'id' | 'email' | 'subject' | 'body'>) => boolean {
+): (inquiry: Pick<StoredInquiry, 'id' | (typeof SEARCHED)[number]>) => boolean {
   const terms = parseQuery(text);
-  return ({ id, email, subject, body }) => {
-    const folded = fold(`${email}\n${subject}\n${body}`);
-    return terms.every((term) => isFound(term, folded, id));
+  return (inquiry) => {
+    const folded = fold(SEARCHED.map((name) => inquiry[name]).join('\n'));
+    return terms.every((term) => isFound(term, folded, inquiry.id));
   };
 }
