@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
-import { inquiryFields, parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
+import { parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
 import { refusals } from './errors.ts';
 import type { Identity } from './identity.ts';
@@ -68,12 +68,13 @@ const MAX_ROLLBACK = 2 ** 48 - 1;
  */
 const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 
-/** In the JSON of an inquiry: around the names of its fields and around their values, all of them strings. */
-const QUOTES = 4 * inquiryFields.length;
-
-/** Bytes of the JSON of an inquiry in Lambda's response, where it is part of a JSON string: quotes and backslashes are escaped. */
-function sizeOf(json: string): number {
-  let size = Buffer.byteLength(json) + QUOTES;
+/**
+ * Bytes of the JSON of an inquiry in Lambda's response, where it is part of a JSON string: quotes and backslashes are escaped.
+ *
+ * @param fields - How many there are; each has quotes around its name and around its value, a string.
+ */
+function sizeOf(json: string, fields: number): number {
+  let size = Buffer.byteLength(json) + 4 * fields;
   for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at + 2)) {
     size += json[at + 1] === '"' || json[at + 1] === '\\' ? 2 : 1;
   }
@@ -111,7 +112,7 @@ export function createInquiries(
       for await (const page of store.list(owner, query, call)) {
         for (const inquiry of page) {
           const json = `${listed && ','}${JSON.stringify(inquiry)}`;
-          size += sizeOf(json);
+          size += sizeOf(json, Object.keys(inquiry).length);
           if (before && (count === query.limit || size > LIST_BUDGET)) {
             return toResult({ ...query, before });
           }
@@ -127,7 +128,7 @@ export function createInquiries(
      * Stores an inquiry, or finds the one that the owner has stored with the same key.
      *
      * @throws ApiError 400 when `json` is not a CreateInquiryRequest, 409 when a request with the key is being processed,
-     * 413 when it is too large to store, 422 when the key was used for another subject or body, 429 when the owner has
+     * 413 when it is too large to store, 422 when the key was used for another text, 429 when the owner has
      * reached the limit or sends too many at once.
      */
     async create(
@@ -153,7 +154,7 @@ export function createInquiries(
         const seconds = Math.ceil((HOUR - (time % HOUR)) / 1_000);
         throw refusals[result.refusal](inquiriesPerHour, seconds);
       }
-      // A replay is the first response again: its id has the time, and subject and body are the same.
+      // A replay is the first response again: its id has the time, and the text is the same.
       const isReplay = result.id !== inquiry.id;
       return { inquiry: isReplay ? toInquiry(result.id) : inquiry, isReplay };
     },
