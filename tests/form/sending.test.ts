@@ -18,7 +18,7 @@ const createStore = () => {
 const refusing = toStore(() => {
   throw new Error('SecurityError');
 });
-const TEXTS = { subject: 'a', body: 'b' };
+const TEXTS = { ...EMPTY, subject: 'a', body: 'b' };
 const DRAFT = { ...TEXTS, key: 'k' };
 
 describe('drafts', () => {
