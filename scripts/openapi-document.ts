@@ -281,7 +281,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             },
             '422': {
               description:
-                '`IDEMPOTENCY_KEY_REUSED`: the key was used for an inquiry with another subject or body.',
+                '`IDEMPOTENCY_KEY_REUSED`: the key was used for an inquiry with another text.',
               headers: functionCors,
               content: json(errorBody, toExamples({ reused: errors.refusals.reused() })),
             },

@@ -21,7 +21,7 @@ export const createInquiryRequestSchema = {
 
 export const inquirySchema = {
   type: 'object',
-  description: 'An inquiry. All six fields are always present.',
+  description: 'An inquiry.',
   required: ['id', 'cognito_sub', 'email', 'subject', 'body', 'created_at'],
   properties: {
     id: stringField(

@@ -54,12 +54,12 @@ export const refusals = {
     payloadTooLarge('The `email` claim is too long for an inquiry to be stored under it.'),
   inquiry: () =>
     payloadTooLarge(`The inquiry is larger than the ${ITEM_LIMIT / 1024} KB that can be stored.`),
-  /** The key names an inquiry with another subject or body. docs/adr/0090 */
+  /** The key names an inquiry with another text. docs/adr/0090 */
   reused: () =>
     new ApiError(
       422,
       'IDEMPOTENCY_KEY_REUSED',
-      'The Idempotency-Key was used for an inquiry with another subject or body.',
+      'The Idempotency-Key was used for an inquiry with another text.',
     ),
   /** A request with the same key is being processed. docs/adr/0090 */
   'in use': () =>

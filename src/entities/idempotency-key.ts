@@ -12,7 +12,7 @@ export const IDEMPOTENCY_KEY_MODEL = {
     email: { type: 'string' },
     /** Digest of the key. */
     key: { type: 'string' },
-    /** Digest of subject and body. */
+    /** Digest of the text: the fields of the request. */
     payload: { type: 'string', required: true },
     /** The id of the inquiry. */
     inquiry: { type: 'string', required: true },

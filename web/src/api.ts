@@ -11,7 +11,7 @@ export interface Failure {
     | 'busy' // too many requests
     | 'limit' // the user has sent as many inquiries as the service takes in an hour
     | 'conflict' // a request with the same key is being processed
-    | 'reused' // the key was used for an inquiry with another subject or body
+    | 'reused' // the key was used for an inquiry with another text
     | 'refused' // the message says why
     | 'offline' // the browser has no network
     | 'unreachable' // no response, or none in time
