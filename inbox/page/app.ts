@@ -2,7 +2,7 @@
 import { problemPage } from '../../web/ui/dom.ts';
 import { createApi, isFailure } from './client.ts';
 import { showInbox } from './inbox.ts';
-import { FIRST_QUERY } from './list-state.ts';
+import { FIRST_QUERY } from './query.ts';
 import { dropSecret, hasSecret, takeSecret } from './address.ts';
 
 const WRONG_ADDRESS =

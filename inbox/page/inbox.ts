@@ -1,12 +1,20 @@
 /** Wires list, inquiry, outbox and keys, and opens what the address names. */
 import { button, div, h } from '../../web/ui/dom.ts';
 import { close, open, openedId } from './address.ts';
-import { isFailure, type Api, type Failure, type Listing, type Session } from './client.ts';
+import {
+  isFailure,
+  type Api,
+  type Failure,
+  type Listing,
+  type Query,
+  type Session,
+} from './client.ts';
 import { createDetail, type Detail } from './detail.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import { listenForKeys } from './keys.ts';
 import { createList, type List } from './list.ts';
 import { createOutbox, isSame, type Outbox } from './outbox.ts';
+import { queryOf, searchFor } from './query.ts';
 import { updateAges } from './times.ts';
 import { createToasts } from './toasts.ts';
 
@@ -45,17 +53,15 @@ export async function showInbox(
       const following = list.neighbour(id, 1) ?? list.neighbour(id, -1);
       list.update(id);
       if (following === undefined) close();
-      else open(following.hash.slice(1));
+      else open(following);
     },
-    onSearch(text) {
-      close();
-      void list.find(text);
-    },
+    onSearch: (text) => show(searchFor(text)),
   });
-  const bounces = createBounceCount(api, () => {
+  function show(query: Query): void {
     close();
-    void list.show('undelivered');
-  });
+    void list.ask(query);
+  }
+  const bounces = createBounceCount(api, show);
   const showKeys = listenForKeys(list, detail, outbox);
   document
     .querySelector('#account')
@@ -83,7 +89,7 @@ export async function showInbox(
   ]);
   const oldest = list.neighbour(undefined, 1);
   if (openedId() === undefined && oldest !== undefined && matchMedia(WIDE).matches) {
-    location.replace(oldest.hash);
+    location.replace(`#${oldest}`);
   }
   await keepUpToDate(list.poll, bounces.count);
 }
@@ -124,12 +130,15 @@ async function keepUpToDate(
 }
 
 /** How many replies of the last days have not arrived; nothing where all have. */
-function createBounceCount(api: Api, onOpen: () => void) {
-  const element = button('Came back', { class: 'ib-link ib-bad', hidden: true }, onOpen);
+function createBounceCount(api: Api, onOpen: (query: Query) => void) {
+  const query = queryOf('undelivered');
+  const element = button('Came back', { class: 'ib-link ib-bad', hidden: true }, () =>
+    onOpen(query),
+  );
   return {
     element,
     async count(): Promise<void> {
-      const result = await api.list({ show: 'undelivered', order: 'answered', text: '' });
+      const result = await api.list(query);
       if (isFailure(result)) return;
       element.textContent = `${result.inquiries.length} came back`;
       element.hidden = result.inquiries.length === 0;

@@ -1,6 +1,6 @@
 /** Keyboard shortcuts as in mail programs, outside of text boxes. They can be switched off (WCAG 2.2, 2.1.4). */
 import { button, h } from '../../web/ui/dom.ts';
-import { close } from './address.ts';
+import { close, open } from './address.ts';
 import type { Detail } from './detail.ts';
 import type { Outbox } from './outbox.ts';
 import type { List } from './list.ts';
@@ -49,10 +49,11 @@ export function listenForKeys(list: List, detail: Detail, outbox: Outbox): () =>
   const move = (step: 1 | -1) => (): void => {
     const { activeElement: focused } = document;
     const isInList = focused instanceof HTMLAnchorElement && list.element.contains(focused);
-    const link = list.neighbour(isInList ? focused.hash.slice(1) : detail.opened(), step);
+    const id = list.neighbour(isInList ? focused.hash.slice(1) : detail.opened(), step);
+    if (id === undefined) return;
     // In the list the focus moves, next to it the next inquiry opens.
-    if (isInList || detail.opened() === undefined) link?.focus();
-    else link?.click();
+    if (isInList || detail.opened() === undefined) list.focus(id);
+    else open(id);
   };
 
   function search(): void {

@@ -1,138 +1,139 @@
 /** What the list shows, apart from its elements: the query, what is loaded, and what is known of answers. */
 import { formatCount } from '../../web/ui/format.ts';
-import type { Closed, Inquiry, Listing, Query, Unanswered } from './client.ts';
+import { isFailure, type Closed, type Failure, type Inquiry } from './client.ts';
+import type { Listing, Query, Unanswered } from './client.ts';
+import { CHOICES, FIRST_QUERY } from './query.ts';
 
 /** New inquiries that one look at the table loads; the rest waits for the next one. */
 const NEW_ONES = 20;
 
-/** What the choices are called, and in which orders they are listed: the first one comes first. */
-export const CHOICES: Readonly<
-  Record<Query['show'], { title: string; orders: readonly Query['order'][] }>
-> = {
-  unanswered: { title: 'Unanswered', orders: ['oldest', 'newest'] },
-  answered: { title: 'Closed', orders: ['answered', 'newest'] },
-  all: { title: 'All', orders: ['newest', 'oldest'] },
-  undelivered: { title: 'Came back', orders: ['answered'] },
-};
-
-const ORDERS = {
-  oldest: 'Oldest first',
-  newest: 'Newest first',
-  answered: 'Latest answer first',
-} as const;
-
-const queryOf = (show: Query['show'], text = ''): Query => {
-  const [order = 'newest'] = CHOICES[show].orders;
-  return { show, order, text };
-};
-
-/** What the page opens with. */
-export const FIRST_QUERY = queryOf('unanswered');
-
-export type ListState = ReturnType<typeof createListState>;
-
-/** @param isGiven - Whether an answer to an inquiry is on its way. */
-export function createListState(isGiven: (id: string) => boolean) {
-  let query = FIRST_QUERY;
+export interface ListState {
+  readonly query: Query;
   /** Undefined until the first response. */
-  let loaded: Inquiry[] | undefined;
-  let next: string | undefined;
-  let opened: string | undefined;
+  readonly loaded?: readonly Inquiry[];
+  /** Where the list goes on; undefined at its end. */
+  readonly next?: string | undefined;
+  /** Whether the latest request has failed. */
+  readonly hasFailed: boolean;
+  readonly opened?: string | undefined;
+  /** Ids of those with an answer on its way. */
+  readonly given: ReadonlySet<string>;
   /** Answers that the index may not know yet. */
-  const closed = new Map<string, Closed>();
-  /** Unanswered ones as of the last look, and all that any look has seen. */
-  let unanswered: ReadonlySet<string> | undefined;
-  let isCounted = false;
-  const seen = new Set<string>();
+  readonly closed: ReadonlyMap<string, Closed>;
+  /** What the last look at the table has found. */
+  readonly unanswered?: Unanswered;
+  /** Ids that any look has found. */
+  readonly seen: ReadonlySet<string>;
+}
 
-  const isOpen = (id: string): boolean => !closed.has(id) && !isGiven(id);
+/** Before the first response. */
+export const NOTHING: ListState = {
+  query: FIRST_QUERY,
+  hasFailed: false,
+  given: new Set(),
+  closed: new Map(),
+  seen: new Set(),
+};
+
+/** Takes a response of the list. @param isMore - Whether it continues what is loaded. */
+export function receive(state: ListState, result: Listing | Failure, isMore: boolean): ListState {
+  const { loaded = [], next } = isMore ? state : NOTHING;
+  if (isFailure(result)) return { ...state, loaded, next, hasFailed: true };
+  return { ...state, loaded: [...loaded, ...result.inquiries], next: result.next };
+}
+
+/** Takes what is unanswered now. @returns Also the new ones, and those of them that belong into what is loaded. */
+export function see(state: ListState, unanswered: Unanswered) {
+  const { query, loaded = [], next, seen } = state;
+  const unseen = unanswered.ids.filter((id) => !seen.has(id));
+  const isFirst = state.unanswered === undefined;
+  const fresh = isFirst ? [] : unseen.slice(-NEW_ONES);
+  // Those that belong behind what is loaded come with the rest.
+  const isListed =
+    query.text === '' &&
+    query.order !== 'answered' &&
+    query.show !== 'answered' &&
+    (next === undefined || query.order === 'newest');
+  return {
+    state: { ...state, unanswered, seen: new Set([...seen, ...(isFirst ? unseen : fresh)]) },
+    fresh,
+    missing: isListed ? fresh.filter((id) => !loaded.some((each) => each.id === id)) : [],
+  };
+}
+
+/** Puts the inquiries that could be loaded where they belong by their time. */
+export function insert(state: ListState, results: readonly (Inquiry | Failure)[]): ListState {
+  const { query, loaded = [] } = state;
+  const direction = query.order === 'oldest' ? 1 : -1;
+  const added = results.flatMap((each) => (isFailure(each) ? [] : [each]));
+  const all = [...loaded, ...added];
+  return { ...state, loaded: all.toSorted((a, b) => direction * (a.id < b.id ? -1 : 1)) };
+}
+
+/** Takes an answer to an inquiry. */
+export const close = (state: ListState, id: string, answer: Closed): ListState => ({
+  ...state,
+  closed: new Map(state.closed).set(id, answer),
+});
+
+const isOpen = ({ closed, given }: ListState, id: string): boolean =>
+  !closed.has(id) && !given.has(id);
+
+/** The inquiries to show, in their order. */
+export function shownOf(state: ListState): Inquiry[] {
+  const { query, loaded = [], opened, closed, unanswered, seen } = state;
+  if (query.show !== 'unanswered') {
+    return loaded.map((each) => Object.assign({}, each, closed.get(each.id)));
+  }
+  const ids = new Set(unanswered?.ids);
   /** Whether a colleague has answered it. */
   const isGone = (id: string): boolean =>
-    isCounted && id !== opened && seen.has(id) && unanswered?.has(id) === false;
+    unanswered?.isAll === true && id !== opened && seen.has(id) && !ids.has(id);
+  return loaded.filter(
+    ({ id, reply_at }) => reply_at === undefined && isOpen(state, id) && !isGone(id),
+  );
+}
 
-  const shown = (): Inquiry[] =>
-    (loaded ?? []).filter(
-      ({ id, reply_at }) =>
-        query.show !== 'unanswered' || (reply_at === undefined && isOpen(id) && !isGone(id)),
-    );
+/** How many are unanswered, such as `12` or `2000+`; empty before the first look. */
+export function countOf(state: ListState): string {
+  const { unanswered } = state;
+  if (unanswered === undefined) return '';
+  return `${unanswered.ids.filter((id) => isOpen(state, id)).length}${unanswered.isAll ? '' : '+'}`;
+}
 
-  /** How many are unanswered, such as `12` or `2000+`; empty before the first look. */
-  function count(): string {
-    if (unanswered === undefined) return '';
-    return `${[...unanswered].filter(isOpen).length}${isCounted ? '' : '+'}`;
-  }
+export function headingOf(state: ListState): string {
+  const { show, text } = state.query;
+  if (text !== '') return 'Search';
+  return show === 'unanswered' ? `${countOf(state)} unanswered` : CHOICES[show].title;
+}
 
-  /** The other order; undefined where there is one alone. */
-  const otherOrder = (): Query['order'] | undefined =>
-    query.text === '' ? CHOICES[query.show].orders.find((each) => each !== query.order) : undefined;
+/** What a search has found so far; empty without one. */
+export function describeMatches(state: ListState): string {
+  if (state.query.text === '') return '';
+  const { length } = shownOf(state);
+  const isAll = state.next === undefined;
+  if (length === 0) return isAll ? 'No matches' : 'No matches so far';
+  return formatCount(length, 'match', 'matches') + (isAll ? '' : '; older ones not searched yet');
+}
 
-  return {
-    query: (): Query => query,
-    next: (): string | undefined => next,
-    opened: (): string | undefined => opened,
-    /** The inquiries to show, in their order. */
-    shown,
-    count,
-    show: (show: Query['show']) => void (query = queryOf(show)),
-    /** Searches all of them, the newest first; an empty text ends the search. */
-    search: (text: string) => void (query = text === '' ? FIRST_QUERY : queryOf('all', text)),
-    turn: () => void (query = { ...query, order: otherOrder() ?? query.order }),
-    open: (id: string | undefined) => void (opened = id),
-    /** Takes a response of the list. @param isMore - Whether it continues what is loaded. */
-    receive(listing: Listing, isMore: boolean): void {
-      const known = listing.inquiries.map((each) => Object.assign(each, closed.get(each.id)));
-      loaded = isMore ? [...(loaded ?? []), ...known] : known;
-      ({ next } = listing);
-    },
-    /** Takes what is unanswered now. @returns The new ones, and those of them that belong into what is loaded. */
-    see({ ids, isAll }: Unanswered) {
-      const unseen = ids.filter((id) => !seen.has(id));
-      const fresh = unanswered === undefined ? [] : unseen.slice(-NEW_ONES);
-      for (const id of unanswered === undefined ? ids : fresh) seen.add(id);
-      unanswered = new Set(ids);
-      isCounted = isAll;
-      // Those that belong behind what is loaded come with the rest.
-      const isListed =
-        query.text === '' &&
-        query.order !== 'answered' &&
-        query.show !== 'answered' &&
-        (next === undefined || query.order === 'newest');
-      const known = new Set(loaded?.map(({ id }) => id));
-      return { fresh, missing: isListed ? fresh.filter((id) => !known.has(id)) : [] };
-    },
-    /** Puts inquiries where they belong by their time. */
-    insert(inquiries: Inquiry[]): void {
-      const direction = query.order === 'oldest' ? 1 : -1;
-      loaded = [...(loaded ?? []), ...inquiries].toSorted(
-        (a, b) => direction * (a.id < b.id ? -1 : 1),
-      );
-    },
-    /** Takes an answer to an inquiry. */
-    close(id: string, answer: Closed): void {
-      closed.set(id, answer);
-      Object.assign(loaded?.find((each) => each.id === id) ?? {}, answer);
-    },
-    heading(): string {
-      if (query.text !== '') return 'Search';
-      return query.show === 'unanswered' ? `${count()} unanswered` : CHOICES[query.show].title;
-    },
-    /** The label of the button that turns the order; empty where there is one order alone. */
-    order: (): string => (otherOrder() === undefined ? '' : ORDERS[query.order]),
-    /** What a search has found so far; empty without one. */
-    status(): string {
-      if (query.text === '') return '';
-      const { length } = shown();
-      if (length === 0) return next === undefined ? 'No matches' : 'No matches so far';
-      const rest = next === undefined ? '' : '; older ones not searched yet';
-      return formatCount(length, 'match', 'matches') + rest;
-    },
-    /** What is said in place of the rows. */
-    none(): string {
-      if (loaded === undefined || query.text !== '' || shown().length > 0) return '';
-      if (query.show !== 'unanswered') return 'No inquiries.';
-      return 'Nothing to answer. New inquiries appear here by themselves.';
-    },
-    /** The label of the button that continues. */
-    more: (): string => (query.text === '' ? 'Show more' : 'Search older ones'),
-  };
+/** What is said in place of the rows. */
+export function describeNone(state: ListState): string {
+  const { query, loaded, hasFailed } = state;
+  if (loaded === undefined || hasFailed || query.text !== '') return '';
+  if (shownOf(state).length > 0) return '';
+  if (query.show !== 'unanswered') return 'No inquiries.';
+  return 'Nothing to answer. New inquiries appear here by themselves.';
+}
+
+/** The id `step` places from one in a list; without one the first. @param place - Of the one that has just left it. */
+export function neighbourOf(
+  ids: readonly string[],
+  id: string | undefined,
+  step: 1 | -1,
+  place: number,
+): string | undefined {
+  if (id === undefined) return ids[0];
+  const index = ids.indexOf(id);
+  // The next one has taken the place of the one that has left.
+  return ids[index === -1 ? place + Math.min(step, 0) : index + step];
 }

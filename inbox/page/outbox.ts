@@ -87,6 +87,8 @@ export function createOutbox(
 
   return {
     undo,
+    /** Of the inquiries with an answer that is not confirmed yet. */
+    ids: (): ReadonlySet<string> => new Set(unconfirmed.keys()),
     /** The answer to an inquiry that is not confirmed yet. */
     get: (id: string) => unconfirmed.get(id),
     /** Whether the draft of an inquiry is sent when the page is left. */

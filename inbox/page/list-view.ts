@@ -1,0 +1,97 @@
+/** The elements of the list. */
+import { button, div, h, notice, p } from '../../web/ui/dom.ts';
+import { isFailure, type Failure, type Listing } from './client.ts';
+import type { Drafts } from './drafts.ts';
+import { markHits } from './hits.ts';
+import type { ListHead } from './list-head.ts';
+import { describeMatches, describeNone, shownOf, type ListState } from './list-state.ts';
+import { createRow } from './row.ts';
+
+export function createListView(head: ListHead, drafts: Drafts, onMore: () => Promise<void>) {
+  const announcement = h('p', { class: 'sr', role: 'status' });
+  const alert = h('div', { class: 'ib-live', role: 'alert' });
+  const items = h('ul', { class: 'ib-rows', role: 'list' });
+  const note = p('ib-none');
+  const more = button('', { class: 'ib-link ib-more', hidden: true }, onMore);
+  const scroller = div('ib-scroller', alert, items, note, more);
+  const name = { class: 'ib-list', 'aria-labelledby': head.heading.id };
+  const linkOf = (id = ''): HTMLAnchorElement | undefined =>
+    linksIn(items).find(({ hash }) => hash === `#${id}`);
+
+  return {
+    element: h('section', name, head.element, announcement, scroller),
+    /** Of the rows, in their order. */
+    ids: (): string[] => linksIn(items).map(({ hash }) => hash.slice(1)),
+    announce: (text: string) => void (announcement.textContent = text),
+    /** Focuses the row of an inquiry, or the heading when it is not in the list. */
+    focus: (id: string) => (linkOf(id) ?? head.heading).focus(),
+    /** Marks the inquiry that is open, and no other. */
+    mark(id?: string): void {
+      items.querySelector('[aria-current]')?.removeAttribute('aria-current');
+      const link = linkOf(id);
+      link?.setAttribute('aria-current', 'true');
+      link?.scrollIntoView({ block: 'nearest' });
+    },
+    /** Says that a request is on its way. @param isMore - Whether the rows stay. */
+    wait(state: ListState, isMore: boolean): void {
+      alert.replaceChildren();
+      head.render(state);
+      head.say(state.query.text === '' ? 'Loading…' : 'Searching all inquiries…');
+      if (isMore) return;
+      items.ariaBusy = 'true';
+      more.hidden = true;
+    },
+    /** Draws the list; what is read stays where it is. */
+    draw(state: ListState): void {
+      const restore = keepPlace(scroller, items);
+      const rows = shownOf(state).map((inquiry) => {
+        const { id } = inquiry;
+        const draft = state.given.has(id) ? 'Being sent' : drafts.get(id) && 'Draft';
+        return h('li', {}, createRow(inquiry, id === state.opened, draft));
+      });
+      items.replaceChildren(...rows);
+      restore();
+      more.textContent = state.query.text === '' ? 'Show more' : 'Search older ones';
+      more.hidden = state.next === undefined;
+      note.textContent = describeNone(state);
+      head.say(describeMatches(state));
+      head.render(state);
+      markHits(state.query.text);
+    },
+    /** Ends the wait. @param onAgain - Repeats a request that has failed. */
+    settle(result: Listing | Failure, isMore: boolean, onAgain: () => Promise<void>): void {
+      items.ariaBusy = null;
+      if (isFailure(result)) {
+        const failed = { title: 'The inquiries could not be loaded', text: result.message };
+        alert.replaceChildren(notice('bad', failed, button('Try again', {}, onAgain)));
+      } else if (isMore) {
+        // The button may be gone, so the focus moves to the first of the others.
+        (linkOf(result.inquiries[0]?.id) ?? (more.hidden ? head.heading : more)).focus();
+      } else {
+        scroller.scrollTop = 0;
+      }
+    },
+  };
+}
+
+const linksIn = (items: HTMLElement): HTMLAnchorElement[] => [...items.querySelectorAll('a')];
+
+/** Remembers what has the focus and what is seen. @returns Restores both after the rows were replaced. */
+function keepPlace(scroller: HTMLElement, items: HTMLElement): () => void {
+  // The first paint waits for no layout.
+  if (!items.hasChildNodes()) return () => undefined;
+  const links = linksIn(items);
+  const focused = links.find((link) => link === document.activeElement);
+  const area = scroller.scrollHeight > scroller.clientHeight ? scroller : document.documentElement;
+  const edge = Math.max(scroller.getBoundingClientRect().top, 0);
+  const isInUse = area.scrollTop > 0 || items.matches(':hover, :focus-within');
+  const anchor = links.find((link) => isInUse && link.getBoundingClientRect().bottom > edge);
+  const before = anchor?.getBoundingClientRect().top ?? 0;
+  const now = (link?: HTMLAnchorElement): HTMLAnchorElement | undefined =>
+    linksIn(items).find(({ hash }) => hash === link?.hash);
+  return () => {
+    now(focused)?.focus({ preventScroll: true });
+    const link = now(anchor);
+    if (link !== undefined) area.scrollTop += link.getBoundingClientRect().top - before;
+  };
+}
