@@ -1,4 +1,5 @@
 /** Replies that are not sent, by the inquiry's id: in memory, and in the tab's storage for a reload. */
+import type { Failure, Inquiry } from './client.ts';
 
 const KEY = 'inbox.drafts';
 
@@ -8,17 +9,26 @@ export type Drafts = ReturnType<typeof createDrafts>;
 export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page alone
   const texts = new Map(JSON.parse(storage.getItem(KEY) ?? '[]') as [string, string][]);
+
+  /** An empty text deletes the draft. */
+  function set(id: string, text: string): void {
+    if (text === '') texts.delete(id);
+    else texts.set(id, text);
+    try {
+      storage.setItem(KEY, JSON.stringify([...texts]));
+    } catch {
+      // The page asks before it is left.
+    }
+  }
+
   return {
     get: (id: string): string => texts.get(id) ?? '',
-    /** An empty text deletes the draft. */
-    set(id: string, text: string): void {
-      if (text === '') texts.delete(id);
-      else texts.set(id, text);
-      try {
-        storage.setItem(KEY, JSON.stringify([...texts]));
-      } catch {
-        // The page asks before it is left.
-      }
+    set,
+    /** Deletes a draft that is stored as the reply, which the command trims: the page was left while it was sent. */
+    confirm(stored: Inquiry | Failure): void {
+      if (!('reply' in stored)) return;
+      const { id, reply } = stored;
+      if (texts.get(id)?.trimEnd() === reply.trimEnd()) set(id, '');
     },
     ids: (): string[] => [...texts.keys()],
   };

@@ -13,7 +13,7 @@ import { createDetail, type Detail } from './detail.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import { listenForKeys } from './keys.ts';
 import { createList, type List } from './list.ts';
-import { createOutbox, isSame, type Outbox } from './outbox.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
 import { queryOf, searchFor } from './query.ts';
 import { updateAges } from './times.ts';
 import { createToasts } from './toasts.ts';
@@ -47,9 +47,9 @@ export async function showInbox(
     session,
     outbox,
     onChange: list.update,
-    onAnswer(inquiry, text) {
-      const { id } = inquiry;
-      outbox.give(inquiry, text);
+    onAnswer(given) {
+      const { id } = given.inquiry;
+      outbox.give(given);
       const following = list.neighbour(id, 1) ?? list.neighbour(id, -1);
       list.update(id);
       if (following === undefined) close();
@@ -82,10 +82,7 @@ export async function showInbox(
   await Promise.all([
     list.load(undefined, listing),
     follow(list, detail),
-    ...drafts.ids().map(async (id) => {
-      // The page was left while it was sent.
-      if (isSame(await api.get(id), drafts.get(id))) drafts.set(id, '');
-    }),
+    ...drafts.ids().map(async (id) => drafts.confirm(await api.get(id))),
   ]);
   const oldest = list.neighbour(undefined, 1);
   if (openedId() === undefined && oldest !== undefined && matchMedia(WIDE).matches) {

@@ -7,7 +7,8 @@ import { button, h, notice } from '../../web/ui/dom.ts';
 import { beginningOf } from '../../web/ui/format.ts';
 import { canMail, factsOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';
-import { age, exactTime, formatTime } from './times.ts';
+import { formatTime } from './format-time.ts';
+import { age, exactTime } from './times.ts';
 
 /** UTF-16 units of a subject in the heading; the details have all of it. */
 const SUBJECT_LENGTH = 200;

@@ -3,25 +3,13 @@
  * left. Until the command has confirmed an answer, its text remains a draft.
  */
 import { open } from './address.ts';
-import { isFailure, type Api, type Closed, type Failure, type Inquiry } from './client.ts';
+import { fit, outcomeOf, type Given } from './answers.ts';
+import type { Api, Closed } from './client.ts';
 import type { Drafts } from './drafts.ts';
-import { formatTime } from './times.ts';
 import type { Toasts } from './toasts.ts';
 
 /** Milliseconds in which an answer can be undone. */
 const UNDO_TIME = 8_000;
-/** Bytes that may be on their way while a page is left, with some room; browsers allow 64 KiB. */
-const KEEPALIVE_LIMIT = 60_000;
-
-interface Given {
-  inquiry: Inquiry;
-  /** Undefined: a dismissal. */
-  text: string | undefined;
-  /** Size of the request. */
-  bytes: number;
-  /** While it can be undone. */
-  toast?: HTMLElement | undefined;
-}
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -32,43 +20,32 @@ export function createOutbox(
   toasts: Toasts,
   onChange: (id: string, answer?: Closed) => void,
 ) {
-  /** By the inquiry's id, in the order in which they were given. */
+  /** By the inquiry's id. */
   const unconfirmed = new Map<string, Given>();
-  const waiting = (): Given[] => [...unconfirmed.values()].filter(({ toast }) => toast);
+  /** Those that can be undone, in the order in which they were given, and the lines that say so. */
+  const waiting = new Map<Given, HTMLElement>();
 
-  /** Ends the time to undo. */
   function stopWaiting(given: Given): void {
-    given.toast?.remove();
-    given.toast = undefined;
+    waiting.get(given)?.remove();
+    waiting.delete(given);
   }
 
   async function send(given: Given): Promise<void> {
     stopWaiting(given);
-    const { inquiry, text, bytes } = given;
+    const { inquiry, text } = given;
     const { id } = inquiry;
-    const result = await api.answer(id, text, bytes < KEEPALIVE_LIMIT);
+    const { answer, problem } = outcomeOf(text, await api.answer(id, text, fit(given)));
     unconfirmed.delete(id);
-    if (isFailure(result)) {
-      const again = ' It may have been stored; sending it again does no harm.';
-      toasts.fail(inquiry, 'Not answered:', result.message + (result.failure === 0 ? again : ''));
-      return onChange(id);
-    }
-    const { respondent, reply_at } = result;
-    if (result.status === 'answered') {
-      drafts.set(id, '');
-      return onChange(id, { respondent, reply_at, reply: text });
-    }
-    const kept = text === undefined ? '' : ' Your text is kept there.';
-    const when = formatTime(reply_at).short;
-    toasts.fail(inquiry, 'Already answered:', `by ${respondent} at ${when}.${kept}`);
-    return onChange(id);
+    if (problem === undefined) drafts.set(id, '');
+    else toasts.fail(inquiry, ...problem);
+    onChange(id, answer);
   }
 
-  /** Takes an answer back; without an id the latest one. */
-  function undo(id = waiting().at(-1)?.inquiry.id ?? ''): void {
-    const given = unconfirmed.get(id);
-    if (given?.toast === undefined) return;
+  /** Takes an answer back. Default: the latest one. */
+  function undo(given = [...waiting.keys()].at(-1)): void {
+    if (given === undefined || !waiting.has(given)) return;
     stopWaiting(given);
+    const { id } = given.inquiry;
     unconfirmed.delete(id);
     onChange(id);
     open(id);
@@ -77,37 +54,38 @@ export function createOutbox(
   /** Sends it after the time to undo; whoever is about to press the button keeps it. */
   function wait(given: Given, time: number): void {
     setTimeout(() => {
-      if (given.toast?.matches(':hover, :focus-within')) wait(given, 1_000);
-      else if (given.toast) void send(given);
+      if (waiting.get(given)?.matches(':hover, :focus-within')) wait(given, 1_000);
+      else if (waiting.has(given)) void send(given);
     }, time);
   }
 
-  const sendAll = (): void => waiting().forEach((given) => void send(given));
+  const sendAll = (): void => [...waiting.keys()].forEach((given) => void send(given));
   addEventListener('pagehide', sendAll);
 
   return {
     undo,
+    canUndo: (given: Given) => waiting.has(given),
     /** Of the inquiries with an answer that is not confirmed yet. */
     ids: (): ReadonlySet<string> => new Set(unconfirmed.keys()),
     /** The answer to an inquiry that is not confirmed yet. */
     get: (id: string) => unconfirmed.get(id),
     /** Whether the draft of an inquiry is sent when the page is left. */
-    takes: (id: string): boolean => (unconfirmed.get(id)?.bytes ?? Infinity) < KEEPALIVE_LIMIT,
-    give(inquiry: Inquiry, text?: string): void {
-      const bytes = new Blob([JSON.stringify(text)]).size;
-      const given: Given = { inquiry, text, bytes };
+    takes(id: string): boolean {
+      const given = unconfirmed.get(id);
+      return given !== undefined && fit(given);
+    },
+    give(given: Given): void {
       // All that wait must fit into what may be on its way while the page is left.
-      const size = waiting().reduce((sum, earlier) => sum + earlier.bytes, bytes);
-      if (size >= KEEPALIVE_LIMIT) sendAll();
+      if (!fit(given, ...waiting.keys())) sendAll();
+      const { inquiry, text } = given;
       unconfirmed.set(inquiry.id, given);
-      if (bytes >= KEEPALIVE_LIMIT) return void send(given);
+      if (!fit(given)) return void send(given);
       const title = text === undefined ? 'Dismissed:' : 'Answered:';
-      given.toast = toasts.show(inquiry, title, () => undo(inquiry.id));
+      waiting.set(
+        given,
+        toasts.show(inquiry, title, () => undo(given)),
+      );
       return wait(given, UNDO_TIME);
     },
   };
 }
-
-/** Whether a stored reply is a text that was sent: the command trims it, and lines end in LF. */
-export const isSame = (stored: Inquiry | Failure, sent: string): boolean =>
-  'reply' in stored && stored.reply?.trimEnd() === sent.trimEnd();

@@ -7,8 +7,8 @@ import { savedReplyMenu } from './saved-replies.ts';
 
 interface Actions {
   onInput: (text: string) => void;
-  onSend: (text: string) => void;
-  onDismiss: () => void;
+  /** Without a text: the inquiry is dismissed. */
+  onAnswer: (text?: string) => void;
   /** Esc was pressed. */
   onLeave: () => void;
 }
@@ -18,7 +18,7 @@ export function createReplyBox(
   inquiry: Inquiry,
   { mail, savedReplies }: Session,
   draft: string,
-  { onInput, onSend, onDismiss, onLeave }: Actions,
+  { onInput, onAnswer, onLeave }: Actions,
 ): HTMLElement[] {
   const error = h('p', { class: 'ib-error', id: 'reply-error', role: 'alert' });
   const described = { 'aria-describedby': 'reply-error reply-hint' };
@@ -33,7 +33,7 @@ export function createReplyBox(
     if (event.key === 'Escape') onLeave();
   });
   function send(): void {
-    if (text.value.trim() !== '') return onSend(text.value);
+    if (text.value.trim() !== '') return onAnswer(text.value);
     text.ariaInvalid = 'true';
     error.textContent = 'Write the answer first.';
     return text.focus();
@@ -54,7 +54,7 @@ export function createReplyBox(
     div(
       'ib-line ib-actions',
       button(isMailed ? 'Send reply' : 'Record the answer', keys, send),
-      button('Dismiss', { 'aria-keyshortcuts': 'd' }, onDismiss),
+      button('Dismiss', { 'aria-keyshortcuts': 'd' }, () => onAnswer()),
       h('p', { class: 'ib-hint', id: 'reply-hint' }, ...describeMail(inquiry, mail)),
     ),
   ];

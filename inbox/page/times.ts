@@ -1,13 +1,7 @@
 /** `<time>` elements, and the ages in them. */
 import { h } from '../../web/ui/dom.ts';
-import { createTimeFormat } from '../../web/ui/format.ts';
 import { formatAge } from '../words.ts';
-
-let format: typeof formatTime | undefined;
-
-/** The browser's formats take long to create, and the first paint needs none. */
-export const formatTime: ReturnType<typeof createTimeFormat> = (timestamp) =>
-  (format ??= createTimeFormat())(timestamp);
+import { formatTime } from './format-time.ts';
 
 /** The age of a time, which stays right; the exact local time shows on hover. */
 export function age(timestamp: string): HTMLTimeElement {

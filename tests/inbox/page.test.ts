@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { fit, outcomeOf } from '../../inbox/page/answers.ts';
 import { createDrafts } from '../../inbox/page/drafts.ts';
 import { fillIn } from '../../inbox/page/fill-in.ts';
 import { readSavedReplies } from '../../inbox/saved-replies.ts';
+import { INQUIRY } from '../helpers/events.ts';
 import { createFolder } from '../helpers/inbox.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -35,4 +37,48 @@ it('saved replies have the form that docs/inbox.md shows, and no other', async (
     writeFileSync(file, `[{"title":"t","text":"t"},${entry}]`);
     await expect(readSavedReplies(file)).rejects.toThrow('entry 2 must have');
   }
+});
+
+it('a draft that is stored as the reply is deleted, and no other', () => {
+  const drafts = createDrafts({
+    getItem: () => '[["a","one \\n"],["b","two"]]',
+    setItem: () => {},
+  });
+  for (const id of ['a', 'b']) drafts.confirm({ ...INQUIRY, id, reply: 'one' });
+  drafts.confirm({ ...INQUIRY, id: 'b' });
+  drafts.confirm({ failure: 500, message: 'b' });
+  expect(drafts.ids()).toEqual(['b']);
+});
+
+it('answers that are sent together when the page is left fit into what browsers allow', () => {
+  const given = (length: number) => ({ inquiry: INQUIRY, text: 'é'.repeat(length) });
+  expect(fit(given(29_998))).toBe(true);
+  expect(fit(given(29_999))).toBe(false);
+  expect(fit(given(20_000), given(20_000))).toBe(false);
+  expect(fit({ inquiry: INQUIRY, text: undefined })).toBe(true);
+});
+
+const reply_at = '2026-11-20T10:00:00.000Z';
+
+it.each([
+  [{ failure: 400, message: 'No.' }, ['Not answered:', /^No\.$/]],
+  [{ failure: 0, message: 'No.' }, ['Not answered:', /^No\. It may have been stored;/]],
+  [
+    { status: 'already-answered', respondent: 'pete', reply_at },
+    ['Already answered:', /^by pete at .*2026.*\. Your text is kept there\.$/],
+  ],
+] as const)('%j is not taken for a stored answer', (result, [title, text]) => {
+  const { answer, problem } = outcomeOf('Yes.', result);
+  expect([answer, problem]).toEqual([undefined, [title, expect.stringMatching(text)]]);
+});
+
+it('a stored answer has the text that was sent; nothing is kept of a dismissal', () => {
+  const stored = { respondent: 'olga', reply_at };
+  for (const reply of ['Yes.', undefined]) {
+    expect(outcomeOf(reply, { status: 'answered', ...stored })).toEqual({
+      answer: { ...stored, reply },
+    });
+  }
+  const { problem } = outcomeOf(undefined, { status: 'already-answered', ...stored });
+  expect(problem?.[1]).not.toContain('kept');
 });

@@ -1,0 +1,34 @@
+/** Answers that are not confirmed: what can be on its way together, and what the response to one means. */
+import { isFailure, type Api, type Closed, type Inquiry } from './client.ts';
+import { formatTime } from './format-time.ts';
+
+/** Bytes that may be on their way while a page is left, with some room; browsers allow 64 KiB. */
+const KEEPALIVE_LIMIT = 60_000;
+
+export interface Given {
+  readonly inquiry: Inquiry;
+  /** Undefined: a dismissal. */
+  readonly text: string | undefined;
+}
+
+/** Whether answers can be on their way together while the page is left. */
+export function fit(...answers: readonly Given[]): boolean {
+  const sizes = answers.map(({ text }) => new Blob([JSON.stringify(text)]).size);
+  return sizes.reduce((sum, size) => sum + size, 0) < KEEPALIVE_LIMIT;
+}
+
+/** What the response to an answer means: what is stored, or why it is not. */
+export function outcomeOf(
+  text: Given['text'],
+  result: Awaited<ReturnType<Api['answer']>>,
+): { answer?: Closed; problem?: readonly [title: string, text: string] } {
+  if (isFailure(result)) {
+    const again = ' It may have been stored; sending it again does no harm.';
+    return { problem: ['Not answered:', result.message + (result.failure === 0 ? again : '')] };
+  }
+  const { status, respondent, reply_at } = result;
+  if (status === 'answered') return { answer: { respondent, reply_at, reply: text } };
+  const kept = text === undefined ? '' : ' Your text is kept there.';
+  const when = formatTime(reply_at).short;
+  return { problem: ['Already answered:', `by ${respondent} at ${when}.${kept}`] };
+}
