@@ -15,10 +15,13 @@ const BOUNCED_FOR = 7 * 86_400_000;
 /** Ids of unanswered inquiries in one response. */
 const MANY = 2_000;
 
+export const SHOWS = ['unanswered', 'answered', 'all', 'undelivered'] as const;
+/** By arrival, or by the time of the answer, the latest first. */
+export const ORDERS = ['newest', 'oldest', 'answered'] as const;
+
 export interface ListQuery {
-  show: 'unanswered' | 'answered' | 'all' | 'undelivered';
-  /** By arrival, or by the time of the answer, the latest first. */
-  order: 'newest' | 'oldest' | 'answered';
+  show: (typeof SHOWS)[number];
+  order: (typeof ORDERS)[number];
   text: string;
   /** The id after which the list goes on. */
   from: string | undefined;
@@ -30,8 +33,7 @@ export interface Listing {
   next?: string;
 }
 
-/** @param now - Milliseconds since the epoch. */
-export function createListing(inbox: Inbox, now: () => number = Date.now) {
+export function createListing(inbox: Inbox) {
   /** A page of those that were answered or dismissed, the latest first, or all replies of the last days that came back. */
   async function listClosed({ show, from }: ListQuery, signal: AbortSignal): Promise<Listing> {
     let rows: IndexedInquiry[] = [];
@@ -40,7 +42,7 @@ export function createListing(inbox: Inbox, now: () => number = Date.now) {
     }
     rows.sort(({ reply_at: a = '' }, { reply_at: b = '' }) => (a < b ? 1 : -1));
     if (show === 'undelivered') {
-      const since = new Date(now() - BOUNCED_FOR).toISOString();
+      const since = new Date(Date.now() - BOUNCED_FOR).toISOString();
       const latest = rows.filter(({ reply_at = '' }) => reply_at >= since);
       rows = (await inbox.addUndelivered(latest)).filter(({ undelivered }) => undelivered);
     }

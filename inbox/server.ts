@@ -14,7 +14,7 @@ import { readUpTo } from '../lib/read-up-to.ts';
 import { describeFailure } from '../lib/aws.ts';
 import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';
-import { createListing, type ListQuery } from './listing.ts';
+import { createListing, ORDERS, SHOWS, type ListQuery } from './listing.ts';
 import type { SavedReply } from './saved-replies.ts';
 import { parseReply, TOO_LARGE, type AnswerResult } from './store.ts';
 
@@ -202,9 +202,6 @@ function createApi(
       return refuse(502, isKnown ? failure.message : unexpected);
     });
 }
-
-const SHOWS = ['unanswered', 'answered', 'all', 'undelivered'] as const;
-const ORDERS = ['newest', 'oldest', 'answered'] as const;
 
 /** @throws UsageError */
 function parseListQuery(query: URLSearchParams): ListQuery {

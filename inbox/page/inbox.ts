@@ -38,9 +38,7 @@ export async function showInbox(
     list.update(id, answer);
     if (detail.opened() === id) void detail.open(id);
   });
-  const list: List = createList(api, drafts, outbox, (count) => {
-    document.title = `${Number.parseInt(count, 10) > 0 ? `(${count}) ` : ''}Inbox of ${stage}`;
-  });
+  const list: List = createList(api, drafts, outbox, stage);
   const detail: Detail = createDetail({
     api,
     drafts,
@@ -50,7 +48,7 @@ export async function showInbox(
     onAnswer(given) {
       const { id } = given.inquiry;
       outbox.give(given);
-      const following = list.neighbour(id, 1) ?? list.neighbour(id, -1);
+      const following = list.neighbour(1, id) ?? list.neighbour(-1, id);
       list.update(id);
       if (following === undefined) close();
       else open(following);
@@ -84,7 +82,7 @@ export async function showInbox(
     follow(list, detail),
     ...drafts.ids().map(async (id) => drafts.confirm(await api.get(id))),
   ]);
-  const oldest = list.neighbour(undefined, 1);
+  const oldest = list.neighbour(1);
   if (openedId() === undefined && oldest !== undefined && matchMedia(WIDE).matches) {
     location.replace(`#${oldest}`);
   }

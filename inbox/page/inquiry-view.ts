@@ -59,33 +59,36 @@ export function describeInquiry(
     ),
     button('All inquiries of this address', { class: 'ib-link' }, () => onSearch(email)),
   );
-  const problem = problemOf(inquiry);
-  const warning = problem && notice('bad', problem);
   const text = textOr('div', 'text ib-text', body, NO_MESSAGE);
-  return [heading, meta, details, ...(warning ? [warning] : []), text];
+  return [heading, meta, details, ...problemsOf(inquiry), text];
 }
 
 /** A text, or in grey that there is none. */
-function textOr(name: 'div' | 'h2', classes: string, text: string, none: string): HTMLElement {
+export function textOr(
+  name: 'div' | 'h2' | 'span',
+  classes: string,
+  text: string,
+  none: string,
+): HTMLElement {
   const isEmpty = text.trim() === '';
   const attributes = { class: isEmpty ? `${classes} ib-absent` : classes, dir: 'auto' };
   return h(name, attributes, isEmpty ? none : text);
 }
 
 /** Why the owner does not get, or has not got, an answer. */
-function problemOf(inquiry: Inquiry): { title: string; text: string } | undefined {
+function problemsOf(inquiry: Inquiry): HTMLElement[] {
   const { reply, undelivered, undelivered_at = '' } = inquiry;
   if (undelivered !== undefined) {
     const when = formatTime(undelivered_at).short;
     const text = `We learned on ${when} that the mail ${UNDELIVERED[undelivered]}. Reach the owner in another way.`;
-    return { title: 'The reply could not be delivered', text };
+    return [notice('bad', { title: 'The reply could not be delivered', text })];
   }
-  if (canMail(inquiry)) return undefined;
+  if (canMail(inquiry)) return [];
   const text =
     reply === undefined
       ? 'An answer is recorded here, and its owner does not receive it. Reach them in another way.'
       : 'The answer is recorded here, and its owner has not received it.';
-  return { title: 'No mail can be sent to this address', text };
+  return [notice('bad', { title: 'No mail can be sent to this address', text })];
 }
 
 /** Who has answered, when and what. */

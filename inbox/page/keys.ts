@@ -20,8 +20,10 @@ const HELP = {
 
 const OFF = 'inbox.keys-off';
 
+const areOn = (): boolean => sessionStorage.getItem(OFF) !== 'true';
+
 function showHelp(): void {
-  const letters = h('input', { type: 'checkbox', checked: sessionStorage.getItem(OFF) !== 'true' });
+  const letters = h('input', { type: 'checkbox', checked: areOn() });
   letters.addEventListener('change', () => sessionStorage.setItem(OFF, String(!letters.checked)));
   const keys = Object.entries(HELP).flatMap(([names, meaning]) => [
     h('dt', {}, ...names.split(' ').map((name) => h('kbd', {}, name))),
@@ -49,7 +51,7 @@ export function listenForKeys(list: List, detail: Detail, outbox: Outbox): () =>
   const move = (step: 1 | -1) => (): void => {
     const { activeElement: focused } = document;
     const isInList = focused instanceof HTMLAnchorElement && list.element.contains(focused);
-    const id = list.neighbour(isInList ? focused.hash.slice(1) : detail.opened(), step);
+    const id = list.neighbour(step, isInList ? focused.hash.slice(1) : detail.opened());
     if (id === undefined) return;
     // In the list the focus moves, next to it the next inquiry opens.
     if (isInList || detail.opened() === undefined) list.focus(id);
@@ -83,10 +85,9 @@ export function listenForKeys(list: List, detail: Detail, outbox: Outbox): () =>
     if (!(target instanceof HTMLElement) || document.querySelector('dialog, :popover-open')) return;
     const isRow = target.matches('a.ib-row') || (target === list.search && key === 'ArrowDown');
     const isText = target.matches('input, textarea');
-    const areOn = sessionStorage.getItem(OFF) !== 'true';
     const action =
       (isRow && arrows[key]) ||
-      (!isText && ((areOn && letters[key]) || (key === 'Escape' && close)));
+      (!isText && ((areOn() && letters[key]) || (key === 'Escape' && close)));
     if (!action) return;
     event.preventDefault();
     action();

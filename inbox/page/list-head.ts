@@ -1,25 +1,25 @@
 /** The head of the list: which inquiries, in which order, and the search in all of them. */
 import { button, div, h } from '../../web/ui/dom.ts';
 import type { Query } from './client.ts';
-import { headingOf, type ListState } from './list-state.ts';
-import { CHOICES, ORDERS, queryOf, searchFor, turned } from './query.ts';
+import { countOf, headingOf, type ListState } from './list-state.ts';
+import { CHOICES, FIRST_QUERY, ORDERS, queryOf, searchFor, turned } from './query.ts';
 
 /** Milliseconds without a key after which what has been typed is searched for. */
 const TYPING_PAUSE = 400;
 
 export type ListHead = ReturnType<typeof createListHead>;
 
-/** @param queryNow - What is listed. */
-export function createListHead(queryNow: () => Query, ask: (query: Query) => Promise<void>) {
+export function createListHead(stage: string, ask: (query: Query) => Promise<void>) {
+  let query = FIRST_QUERY;
   const status = h('p', { class: 'ib-status', role: 'status' });
   const heading = h('h2', { id: 'list-title', tabindex: '-1' }, 'Inquiries');
   const choices = (['unanswered', 'answered', 'all'] as const).map((show) => ({
     show,
     element: button(CHOICES[show].title, {}, async () => ask(queryOf(show))),
   }));
-  const order = button('', { class: 'ib-link' }, async () => ask(turned(queryNow()) ?? queryNow()));
+  const order = button('', { class: 'ib-link' }, async () => ask(turned(query) ?? query));
   const search = createSearchBox((text) => {
-    if (text !== queryNow().text) void ask(searchFor(text));
+    if (text !== query.text) void ask(searchFor(text));
   });
   const group = { class: 'ib-shows', role: 'group', 'aria-label': 'Which inquiries' };
   return {
@@ -33,9 +33,11 @@ export function createListHead(queryNow: () => Query, ask: (query: Query) => Pro
     heading,
     search,
     say: (text: string) => void (status.textContent = text),
-    /** Shows what the list shows. */
+    /** Says what the list shows, and in the title of the page how many are unanswered. */
     render(state: ListState): void {
-      const { query } = state;
+      ({ query } = state);
+      const count = countOf(state);
+      document.title = `${Number.parseInt(count, 10) > 0 ? `(${count}) ` : ''}Inbox of ${stage}`;
       heading.textContent = headingOf(state);
       for (const { show, element } of choices) element.ariaPressed = String(show === query.show);
       order.textContent = ORDERS[query.order];

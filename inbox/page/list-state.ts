@@ -126,12 +126,7 @@ export function describeNone(state: ListState): string {
 }
 
 /** The id `step` places from one in a list; without one the first. @param place - Of the one that has just left it. */
-export function neighbourOf(
-  ids: readonly string[],
-  id: string | undefined,
-  step: 1 | -1,
-  place: number,
-): string | undefined {
+export function neighbourOf(ids: string[], place: number, step: 1 | -1, id?: string) {
   if (id === undefined) return ids[0];
   const index = ids.indexOf(id);
   // The next one has taken the place of the one that has left.

@@ -10,41 +10,19 @@ import {
 } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import { createListHead } from './list-head.ts';
-import {
-  close,
-  countOf,
-  insert,
-  neighbourOf,
-  NOTHING,
-  receive,
-  see,
-  shownOf,
-  type ListState,
-} from './list-state.ts';
+import { close, insert, neighbourOf, NOTHING, receive, see, shownOf } from './list-state.ts';
 import { createListView } from './list-view.ts';
 import type { Outbox } from './outbox.ts';
 
 export type List = ReturnType<typeof createList>;
 
-/** @param onCount - Gets how many are unanswered, such as `12` or `2000+`, whenever the list was drawn. */
-export function createList(
-  api: Api,
-  drafts: Drafts,
-  outbox: Outbox,
-  onCount: (count: string) => void,
-) {
+export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: string) {
   let state = NOTHING;
   let loading: AbortController | undefined;
   /** Index of the open inquiry when it left the list. */
   let place = 0;
-  const head = createListHead(() => state.query, ask);
+  const head = createListHead(stage, ask);
   const view = createListView(head, drafts, async () => load(state.next));
-
-  /** @param part - Of the list. Default: all of it. */
-  function draw(part: (state: ListState) => void = view.draw): void {
-    part(state);
-    onCount(countOf(state));
-  }
 
   /** Lists something else. */
   async function ask(query: Query): Promise<void> {
@@ -66,7 +44,7 @@ export function createList(
     const result = await (requested ?? api.list(state.query, from, signal));
     if (signal.aborted) return;
     state = receive(state, result, isMore);
-    draw();
+    view.draw(state);
     view.settle(result, isMore, async () => load(from));
   }
 
@@ -82,7 +60,8 @@ export function createList(
     const { length } = seen.fresh;
     if (length > 0) view.announce(formatCount(length, 'new inquiry', 'new inquiries'));
     const shown = shownOf(state).map(({ id }) => id);
-    draw(shown.join() === view.ids().join() ? head.render : view.draw);
+    const draw = shown.join() === view.ids().join() ? head.render : view.draw;
+    draw(state);
   }
 
   return {
@@ -102,10 +81,10 @@ export function createList(
       state = { ...state, given: outbox.ids() };
       const index = view.ids().indexOf(id);
       if (index !== -1) place = index;
-      draw();
+      view.draw(state);
     },
     /** The id `step` places from one; without an id the first. */
-    neighbour: (id: string | undefined, step: 1 | -1) => neighbourOf(view.ids(), id, step, place),
+    neighbour: (step: 1 | -1, id?: string) => neighbourOf(view.ids(), place, step, id),
     focus: view.focus,
   };
 }

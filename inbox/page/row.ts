@@ -1,15 +1,15 @@
 /** One row of the list. */
 import { showAddress, showInvisible } from '../../src/invisible.ts';
-import { NO_MESSAGE } from '../../src/languages.ts';
+import { NO_MESSAGE, NO_SUBJECT } from '../../src/languages.ts';
 import { h } from '../../web/ui/dom.ts';
-import { canMail, nearExpiryOf, subjectOf, UNDELIVERED } from '../words.ts';
+import { canMail, nearExpiryOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';
+import { textOr } from './inquiry-view.ts';
 import { age } from './times.ts';
 
 /** @param draft - What has been written to it, in words. */
 export function createRow(inquiry: Inquiry, isOpened: boolean, draft: string): HTMLAnchorElement {
   const { id, email, subject, body, created_at } = inquiry;
-  const title = { class: `ib-subject${subject.trim() === '' ? ' ib-absent' : ''}`, dir: 'auto' };
   const beginning = showInvisible(body.trim().replaceAll(/\s+/g, ' '));
   return h(
     'a',
@@ -20,7 +20,7 @@ export function createRow(inquiry: Inquiry, isOpened: boolean, draft: string): H
       h('bdi', { class: 'ib-from' }, showAddress(email)),
       age(created_at),
     ),
-    h('span', title, showInvisible(subjectOf(inquiry))),
+    textOr('span', 'ib-subject', showInvisible(subject), NO_SUBJECT.en),
     h('span', { class: 'ib-beginning', dir: 'auto' }, beginning || NO_MESSAGE),
     h('span', { class: 'ib-tags' }, draft && h('span', {}, draft), ...tagsOf(inquiry)),
   );

@@ -93,7 +93,7 @@ it.each([
   ['gone', 1, 'b'],
   ['gone', -1, 'a'],
 ] as const)('the neighbour of %s by %i is %s', (id, step, neighbour) => {
-  expect(list.neighbourOf(['a', 'b', 'c'], id, step, 1)).toBe(neighbour);
+  expect(list.neighbourOf(['a', 'b', 'c'], 1, step, id)).toBe(neighbour);
 });
 
 it('turns the order, unless there is one alone; a search that ends leads to what is unanswered', () => {
