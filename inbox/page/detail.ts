@@ -1,5 +1,5 @@
 /** The pane with the inquiry that is open: loads it, and shows it with its answer or the box to answer it. */
-import { button, div, h, notice } from '../../web/ui/dom.ts';
+import { button, div, h, live, notice } from '../../web/ui/dom.ts';
 import { close } from './address.ts';
 import type { Given } from './answers.ts';
 import { isFailure, type Api, type Closed, type Inquiry, type Session } from './client.ts';
@@ -111,7 +111,7 @@ export function createDetail({
 /** The elements of the pane: `read` has the inquiry and its answer, `dock` what can be done with it. */
 function createPane() {
   const back = button('‹ Back to the list', { class: 'ib-link ib-back' }, close);
-  const outcome = h('div', { class: 'ib-live', role: 'alert' });
+  const outcome = live('alert');
   const status = h('p', { class: 'sr', role: 'status' });
   const read = div('ib-read');
   const dock = div('ib-dock');

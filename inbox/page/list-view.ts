@@ -1,5 +1,5 @@
 /** The elements of the list. */
-import { button, div, h, notice, p } from '../../web/ui/dom.ts';
+import { button, div, h, live, notice, p } from '../../web/ui/dom.ts';
 import { isFailure, type Failure, type Listing } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import { markHits } from './hits.ts';
@@ -9,7 +9,7 @@ import { createRow } from './row.ts';
 
 export function createListView(head: ListHead, drafts: Drafts, onMore: () => Promise<void>) {
   const announcement = h('p', { class: 'sr', role: 'status' });
-  const alert = h('div', { class: 'ib-live', role: 'alert' });
+  const alert = live('alert');
   const items = h('ul', { class: 'ib-rows', role: 'list' });
   const note = p('ib-none');
   const more = button('', { class: 'ib-link ib-more', hidden: true }, onMore);
