@@ -127,9 +127,12 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await click('Thanks');
     const draft = `Hello Eli, thank you (${ids[0]?.slice(0, 13)}).`;
     await shows({ draft });
+    expect(await page.getByText('Write the answer first.').count()).toBe(0);
     await page.keyboard.press('Control+Enter');
     for (const reads of list.slice(1, 4)) {
       await shows({ reads });
+      // Held down, the key repeats.
+      await page.keyboard.down('d');
       await page.keyboard.press('d');
     }
     await shows({ reads: list[4], title: '(1) Inbox of local', toasts: 4 });
@@ -141,6 +144,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await send('Yes.');
     await shows({ reads: list[4] });
     await stores(...Array<undefined>(5));
+    await page.locator('.ib-toast').last().hover();
+    await page.clock.fastForward(9_000);
+    await stores(undefined, '', '', undefined, undefined);
     await settle();
     await stores(undefined, '', '', 'Yes.', undefined);
     await answer(0);
@@ -226,6 +232,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await click('Not delivered: the mail came back');
     await sees(/We learned on .* that the mail came back/);
     await checkPage(page);
+    await click('Details');
+    await click('All inquiries of this address');
+    await shows({ list: ['Last', 'Bounced'], reads: '' });
   });
 
   it('shows the answer of someone else, and loses nothing where a request or its response is lost', async () => {
@@ -267,6 +276,12 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await checkPage(page);
     await visit.context.setOffline(false);
     await click('Try again');
+    await shows({ list: ['Once', 'Who is faster?'] });
+    await visit.context.setOffline(true);
+    await click('Closed');
+    await sees('The inquiries could not be loaded');
+    await visit.context.setOffline(false);
+    await page.clock.fastForward(26_000);
     await shows({ list: ['Once', 'Who is faster?'] });
   });
 
@@ -310,7 +325,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await answer(0, 'Yes.');
     await arrive(url);
     await click('Show more');
-    await shows({ list });
+    await shows({ list, focus: 'a Number 51' });
     await click('Number 20');
     await write('half a senten');
     const top = async () => (await row('Number 20').boundingBox())?.y ?? NaN;
@@ -372,6 +387,10 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await checkPage(page);
     await click('Back to the list');
     await shows({ focus: `a ${SAMPLES[2][0]}` });
+    await click('سؤال');
+    await shows({ focus: `h2 ${SAMPLES[2][0]}` });
+    await page.keyboard.press('/');
+    await shows({ focus: 'input search' });
     // A new tab gets the secret from this one, and from nobody once this one is closed.
     const { context } = visit;
     const opened = context.waitForEvent('page');
