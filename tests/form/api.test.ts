@@ -2,8 +2,8 @@
 import { expect, it, vi } from 'vitest';
 import { createApi, type Failure } from '../../web/src/api.ts';
 import { SignedOut } from '../../web/src/user.ts';
+import { INQUIRY } from '../helpers/events.ts';
 
-const INQUIRY = { id: '1', cognito_sub: '', email: '', subject: 'a', body: 'b', created_at: '' };
 const created = () => Response.json({ inquiry: INQUIRY }, { status: 201 });
 const unauthorized = () => Response.json({ message: 'Unauthorized' }, { status: 401 });
 const LOST = new TypeError('Failed to fetch');
@@ -108,9 +108,8 @@ it.each<[what: string, ...Parameters<typeof connect>, expected: object, sent: st
 ])('%s', async (_, answers, tokens, isOnline, expected, sent) => {
   const { requests, post } = connect(answers, tokens, isOnline);
   expect(await post()).toMatchObject(expected);
-  const headers = sent.map((token) => ({
-    Authorization: `Bearer ${token}`,
-    'Idempotency-Key': 'k',
-  }));
-  expect(requests).toMatchObject(headers.map((one) => ({ headers: one })));
+  const requestWith = (token: string) => ({
+    headers: { Authorization: `Bearer ${token}`, 'Idempotency-Key': 'k' },
+  });
+  expect(requests).toMatchObject(sent.map(requestWith));
 });

@@ -1,28 +1,17 @@
 /** Pages, search and links of the list of the contact form, without a browser. */
 import { expect, it } from 'vitest';
 import type { Page } from '../../web/src/api.ts';
-import { parseListQuery, type Inquiry } from '../../src/contract.ts';
+import { parseListQuery } from '../../src/contract.ts';
 import { loadLocale } from '../../web/src/locale.ts';
 import { describeCount, isSearching, NOTHING } from '../../web/src/list-state.ts';
 import { addSent, appendOlder, mergeNewest, toInclude } from '../../web/src/pages.ts';
 import { createMatcher } from '../../web/src/search.ts';
+import { INQUIRY } from '../helpers/events.ts';
 
 const locale = await loadLocale('en', ['en-GB']);
-const ID = '01a201e0-1676-7000-8000-00000000000f';
-const TIME = '2026-11-22T05:00:00.000Z';
-const make = (of: Partial<Inquiry>): Inquiry => ({
-  id: ID,
-  cognito_sub: '',
-  email: '',
-  subject: '',
-  body: '',
-  created_at: TIME,
-  ...of,
-});
-
 /** @param ids - A digit each. */
 const page = (ids: string, next?: string): Page => ({
-  inquiries: Array.from(ids, (id) => make({ id })),
+  inquiries: Array.from(ids, (id) => ({ ...INQUIRY, id })),
   next: next === undefined ? undefined : `?before=${next}`,
 });
 
@@ -51,18 +40,18 @@ it.each([
     page('54', '4'),
   ],
 ])('an inquiry that was sent is listed %s', (_, shown, id, expected) => {
-  expect(addSent(shown, make({ id }))).toEqual(expected);
+  expect(addSent(shown, { ...INQUIRY, id })).toEqual(expected);
 });
 
 it.each([
   ['open two', '', true],
   ['open closed', '', false],
   ['opentwo', '', false],
-  [ID.slice(0, 13).toUpperCase(), '', true],
-  ['', TIME, true],
-  ['', '2026-11-22T05:00:00.001Z', false],
+  [INQUIRY.id.slice(0, 13).toUpperCase(), '', true],
+  ['', INQUIRY.created_at, true],
+  ['', '2026-11-20T06:11:02.648Z', false],
 ])('a search for %j from %j on finds an inquiry: %j', (query, since, expected) => {
-  const inquiry = make({ subject: 'Are you open', body: 'two' });
+  const inquiry = { ...INQUIRY, subject: 'Are you open', body: 'two' };
   expect(createMatcher(query, since)(inquiry)).toBe(expected);
 });
 

@@ -5,16 +5,9 @@ import type { Inquiry } from '../../src/contract.ts';
 import { createDrafts, toStore, type Draft } from '../../web/src/drafts.ts';
 import { EMPTY } from '../../web/src/fields.ts';
 import { createSubmission } from '../../web/src/submission.ts';
+import { INQUIRY } from '../helpers/events.ts';
+import { createStorage } from '../helpers/storage.ts';
 
-const createStore = () => {
-  const map = new Map<string, string>();
-  return {
-    map,
-    getItem: (key: string) => map.get(key) ?? null,
-    setItem: (key: string, value: string) => void map.set(key, value),
-    removeItem: (key: string) => void map.delete(key),
-  };
-};
 const refusing = toStore(() => {
   throw new Error('SecurityError');
 });
@@ -23,21 +16,21 @@ const DRAFT = { ...TEXTS, key: 'k' };
 
 describe('drafts', () => {
   it('come back to their user, in the same tab and in a new one, each tab its own, and leave nothing behind', () => {
-    const [first, second, shared] = [createStore(), createStore(), createStore()];
+    const [first, second, shared] = [createStorage(), createStorage(), createStorage()];
     const open = (own: typeof first, user = 'ana') => createDrafts(own, shared, user);
     open(first).save(DRAFT);
-    expect(open(createStore()).load()).toEqual(DRAFT);
+    expect(open(createStorage()).load()).toEqual(DRAFT);
     open(second).save({ ...DRAFT, subject: 'second' });
     expect(open(first).load()).toEqual(DRAFT);
     expect(open(first, 'ben').load()).toBeUndefined();
     open(first).clear();
-    expect(open(createStore()).load()?.subject).toBe('second');
+    expect(open(createStorage()).load()?.subject).toBe('second');
     expect(open(second).save({ ...EMPTY, key: 'k' })).toBe(true);
-    expect([first, second, shared].map(({ map }) => map.size)).toEqual([0, 0, 0]);
+    expect([first, second, shared]).toEqual([{}, {}, {}]);
   });
 
   it('are kept by one store when the other refuses; when both do, `save` reports it, and they stay in memory', () => {
-    const drafts = createDrafts(refusing, createStore(), 'ana');
+    const drafts = createDrafts(refusing, createStorage(), 'ana');
     expect([drafts.save(DRAFT), drafts.load()]).toEqual([true, DRAFT]);
     const none = createDrafts(refusing, refusing, 'ana');
     expect([none.save(DRAFT), none.load()]).toEqual([false, DRAFT]);
@@ -47,7 +40,7 @@ describe('drafts', () => {
   });
 
   it('are separate for each element with the same storage; a new element gets the last one', () => {
-    const storage = createStore();
+    const storage = createStorage();
     const open = () =>
       createDrafts(
         toStore(() => storage),
@@ -67,20 +60,19 @@ describe('drafts', () => {
     ['{"subject":"a","body":"b","key":"k","pending":1}', { ...DRAFT, pending: 1 }],
     ['{"subject":"a","body":"b","key":"k","pending":"soon"}', DRAFT],
   ])('stored as %s come back as %j', (text, draft) => {
-    const own = createStore();
+    const own = createStorage();
     own.setItem('inquiries.draft.ana', text);
-    expect(createDrafts(own, createStore(), 'ana').load()).toEqual(draft);
+    expect(createDrafts(own, createStorage(), 'ana').load()).toEqual(draft);
   });
 });
 
-const STORED: Inquiry = { ...TEXTS, id: '1', cognito_sub: '', email: '', created_at: '' };
 const failure = (kind: Failure['kind'], mayBeDone = false): Failure => ({ kind, mayBeDone });
 const LOST = failure('unreachable', true);
 const CONFLICT = failure('conflict', true);
 
 /** Sends the draft to a service with these answers, one after the other. @param pending - Of the stored draft. */
 async function submit(answers: readonly (Inquiry | Failure)[], pending?: number) {
-  const drafts = createDrafts(createStore(), createStore(), 'ana');
+  const drafts = createDrafts(createStorage(), createStorage(), 'ana');
   drafts.save({ ...DRAFT, pending });
   const left = [...answers];
   const requests: unknown[] = [];
@@ -100,13 +92,17 @@ async function submit(answers: readonly (Inquiry | Failure)[], pending?: number)
 }
 
 it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
-  ['is done when the service answers', [STORED]],
-  ['goes on at once after no answer', [LOST, STORED]],
+  ['is done when the service answers', [INQUIRY]],
+  ['goes on at once after no answer', [LOST, INQUIRY]],
   ['ends after the second request whose outcome is unknown', [failure('server', true), LOST]],
   ['ends offline', [failure('offline', true)]],
   ['ends when nothing was sent', [failure('unreachable')]],
   ['ends with a used key', [failure('reused')]],
-  ['waits as long as Retry-After says', [{ ...CONFLICT, retryAfter: 3 }, CONFLICT, STORED], [3, 1]],
+  [
+    'waits as long as Retry-After says',
+    [{ ...CONFLICT, retryAfter: 3 }, CONFLICT, INQUIRY],
+    [3, 1],
+  ],
   ['ends after waiting five times', Array<Failure>(6).fill(CONFLICT), [1, 1, 1, 1, 1]],
 ])('sending %s, each time with the same request and key', async (_, answers, expected = []) => {
   const { result, requests, waits } = await submit(answers);

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { createDrafts, removeDeletedDrafts, type DraftStore } from '../../web/src/drafts.ts';
+import { createDrafts, removeDeletedDrafts } from '../../web/src/drafts.ts';
 import { createTabs } from '../../web/src/tabs.ts';
+import { createStorage } from '../helpers/storage.ts';
 import { createTally } from '../helpers/tally.ts';
 
 const user = { sub: 'ana', email: 'ana@example.com' };
@@ -87,19 +88,6 @@ const deletions = createTally('11b texts deleted in all tabs: gone');
 
 it('a text that is deleted in all tabs is in none of them, whatever each has and shows', async () => {
   const draft = (subject: string) => ({ subject, body: '', key: randomUUID() });
-  // Its items are its properties, as those of a browser's.
-  const createStorage = (): DraftStore & Record<string, unknown> =>
-    Object.create({
-      getItem(key: string) {
-        return Reflect.get(this, key) ?? null;
-      },
-      setItem(key: string, value: string) {
-        Reflect.set(this, key, value);
-      },
-      removeItem(key: string) {
-        Reflect.deleteProperty(this, key);
-      },
-    });
   for (const [mine, theirs] of [
     ['a', 'a'],
     ['a', 'b'],

@@ -1,0 +1,15 @@
+import type { DraftStore } from '../../web/src/drafts.ts';
+
+/** A browser's storage in memory: its items are its properties, as those of a browser's. */
+export const createStorage = (): DraftStore & Record<string, unknown> =>
+  Object.create({
+    getItem(key: string) {
+      return Reflect.get(this, key) ?? null;
+    },
+    setItem(key: string, value: string) {
+      Reflect.set(this, key, value);
+    },
+    removeItem(key: string) {
+      Reflect.deleteProperty(this, key);
+    },
+  });
