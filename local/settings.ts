@@ -13,7 +13,7 @@ Usage: npm start -- [options]
   --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if there is a JDK 17 or newer)
   --data FOLDER      where inquiries and the issuer's key are kept (default: .data)
   --reset            delete the inquiries kept so far
-  --seed N           fill a table without inquiries with N, up to 5,000, of the last six weeks in six languages;
+  --seed N           fill a table without inquiries with N, up to 5,000, of the last six weeks in several languages;
                      no mails are sent about them
   --inspect[=PORT]   debug the function, without its timeout (default: 9229)
   --cors-origin URL  the origin of a page of yours that may sign in and call the API, as the contact form may; repeatable

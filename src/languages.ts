@@ -2,8 +2,7 @@ import { namesOf } from './limits.ts';
 
 /**
  * The languages of the form and of the mails to owners, in the order in which the form offers them, each with its
- * direction. A further one is a line here; the compiler then asks for its texts in this file, in src/mailer/texts.ts
- * and in web/src/languages.
+ * direction. A further one is a line here; the compiler then asks for its texts (CONTRIBUTING.md).
  */
 const DIRECTIONS = {
   en: 'ltr',
