@@ -6,7 +6,7 @@ import { close, listen } from '../lib/loopback-server.ts';
 import type { StackState } from '../lib/running-stack.ts';
 import { createAuthorizer } from './authorizer.ts';
 import { dynamoDbLocalUnavailableReason, startEngine } from './database/engines.ts';
-import { openTable } from './database/table.ts';
+import { createTable, WITH_STREAM } from './database/table.ts';
 import { startFormServer } from './form-server.ts';
 import { createGateway } from './gateway.ts';
 import { startIssuer } from './issuer/issuer-server.ts';
@@ -139,7 +139,8 @@ export async function startStack({
       : keep(await startMailbox(portAt(4), (event) => mail?.report(event)));
   const issuer = keep(await startIssuer({ port: portAt(1), keysFile, webOrigins: corsOrigins }));
   const engine = keep(await startEngine(engineName, folder));
-  const streamArn = await openTable(engine, TABLE);
+  // dynalite has no streams.
+  const streamArn = await createTable(engine.url, TABLE, mailbox && WITH_STREAM);
 
   /** What both functions are told. The user's own AWS settings are ignored. */
   const environment = {

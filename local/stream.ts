@@ -21,13 +21,13 @@ export interface StreamOptions {
   kind: keyof typeof filters;
   /** Receives one line of JSON, as Lambda logs it, while the stream cannot be read. */
   log: (line: string) => void;
-  /** Milliseconds before the first retry, doubled for each one, at most 2 s. Default: 100. */
-  retryDelay?: number;
 }
 
 /** As on the stages. A failed record is tried again until the stream does not have it any more, after 24 hours. */
 const BATCH_SIZE = 100;
+/** Milliseconds. The delay before a retry is doubled for each one. */
 const POLL_INTERVAL = 500;
+const RETRY_DELAY = 100;
 const MAX_RETRY_DELAY = 2_000;
 
 /**
@@ -38,14 +38,7 @@ const MAX_RETRY_DELAY = 2_000;
  * Nothing is kept: the next start reads the records of the last 24 hours again, and the function must know which of
  * them it has handled.
  */
-export function startEventSourceMapping({
-  endpoint,
-  streamArn,
-  invoke,
-  kind,
-  log,
-  retryDelay = 100,
-}: StreamOptions) {
+export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log }: StreamOptions) {
   const client = new DynamoDBStreamsClient({ endpoint, ...LOCAL });
   const stop = new AbortController();
   const options = { abortSignal: stop.signal };
@@ -100,7 +93,7 @@ export function startEventSourceMapping({
       ({ dynamodb }) => failures?.includes(dynamodb?.SequenceNumber) ?? true,
     );
     if (first === -1) return;
-    await sleep(Math.min(retryDelay * 2 ** retries, MAX_RETRY_DELAY), undefined, stop);
+    await sleep(Math.min(RETRY_DELAY * 2 ** retries, MAX_RETRY_DELAY), undefined, stop);
     await handle(batch.slice(first), retries + 1);
   }
 

@@ -4,13 +4,10 @@
  */
 import {
   CreateTableCommand,
-  DescribeTableCommand,
   DynamoDBClient,
   waitUntilTableExists,
   type CreateTableCommandInput,
-  type StreamSpecification,
 } from '@aws-sdk/client-dynamodb';
-import type { Engine } from './engines.ts';
 
 export const tableDefinition = {
   KeySchema: [
@@ -46,7 +43,10 @@ export const tableDefinition = {
   BillingMode: 'PAY_PER_REQUEST',
 } satisfies Omit<CreateTableCommandInput, 'TableName'>;
 
-const STREAM: StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' };
+/** Adds a stream to the definition. */
+export const WITH_STREAM = {
+  StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+} as const;
 
 /** What clients of a local engine have in common. */
 export const LOCAL = {
@@ -62,33 +62,20 @@ export const createClient = (endpoint: string): DynamoDBClient =>
  * Creates the table on a local engine, if it does not exist, and waits until it is active.
  *
  * @param changes - Replace parts of the definition.
+ * @returns The ARN of the table's stream, if it has one.
  */
 export async function createTable(
   endpoint: string,
   TableName: string,
   changes: Partial<CreateTableCommandInput> = {},
-): Promise<void> {
+): Promise<string | undefined> {
   const client = createClient(endpoint);
   const input = { TableName, ...tableDefinition, ...changes };
   await client.send(new CreateTableCommand(input)).catch((error: Error) => {
     if (error.name !== 'ResourceInUseException') throw error;
   });
-  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
+  const waiter = { client, maxWaitTime: 10, minDelay: 0.1 };
+  const { final } = await waitUntilTableExists(waiter, { TableName });
   client.destroy();
-}
-
-/**
- * Opens the table of the local stack, or creates it.
- *
- * @returns The ARN of the table's stream; undefined for dynalite, which has no streams.
- */
-export async function openTable(
-  { name, url }: Pick<Engine, 'name' | 'url'>,
-  TableName: string,
-): Promise<string | undefined> {
-  await createTable(url, TableName, name === 'dynalite' ? {} : { StreamSpecification: STREAM });
-  const client = createClient(url);
-  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-  client.destroy();
-  return Table?.LatestStreamArn;
+  return final?.Table?.LatestStreamArn;
 }

@@ -57,14 +57,15 @@ export const toEnvironment = (endpoint: string): Record<string, string> => ({
 /** A table of the caller's own. */
 export async function createOwnTable(
   engine = bestEngine(),
-  create: (endpoint: string, name: string) => Promise<unknown> = createTable,
+  changes?: Parameters<typeof createTable>[2],
 ) {
   const name = `inquiries-${randomUUID()}`;
-  await create(engine, name);
+  const streamArn = await createTable(engine, name, changes);
   const client = DynamoDBDocumentClient.from(createClient(engine));
   return {
     engine,
     name,
+    streamArn,
     client,
     /** Environment of a function that uses this table. */
     environment: (endpoint = engine) => ({ ...toEnvironment(endpoint), TABLE_NAME: name }),

@@ -1,40 +1,30 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { uuidv7 } from 'uuidv7';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { startEventSourceMapping, type StreamOptions } from '../../local/stream.ts';
-import { openTable } from '../../local/database/table.ts';
+import { WITH_STREAM } from '../../local/database/table.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 
 const WAIT = { timeout: 30_000 };
-const { 'dynamodb-local': shared } = inject('engines');
 
 /** A table with a stream. */
-async function openOwnTable() {
-  const endpoint = shared ?? '';
-  let streamArn = '';
-  const { client, name, close } = await createOwnTable(endpoint, async (url, table) => {
-    streamArn = (await openTable({ name: 'dynamodb-local', url }, table)) ?? '';
-  });
+async function openOwnTable(endpoint: string) {
+  const { client, name, streamArn = '', close } = await createOwnTable(endpoint, WITH_STREAM);
   onTestFinished(close);
-  const inbox = createInbox(client, name);
-  const put = async (Item: object) => client.send(new PutCommand({ TableName: name, Item }));
+  const inquiries = createInquiryEntity(name, client);
   /** @returns The ids. */
   const post = async (count: number): Promise<string[]> => {
     const ids = Array.from({ length: count }, () => uuidv7());
-    for (const id of ids) {
-      const { Item } = createInquiryEntity(name)
-        .put({ ...INQUIRY, id })
-        .params<{ Item: object }>();
-      await put(Item);
-    }
+    for (const id of ids) await inquiries.put({ ...INQUIRY, id }).go();
     return ids;
   };
-  return { endpoint, streamArn, client, name, inbox, put, post };
+  return { endpoint, streamArn, client, name, inbox: createInbox(client, name), post };
 }
 
 const idOf = (record: DynamoDBStreamEvent['Records'][number]): string | undefined =>
@@ -53,7 +43,6 @@ function map(
   const lines: string[] = [];
   const mapping = startEventSourceMapping({
     kind: 'inquiries',
-    retryDelay: 1,
     ...options,
     invoke: async (text) => {
       const event = JSON.parse(text) as DynamoDBStreamEvent;
@@ -69,16 +58,17 @@ function map(
   return { mapping, events, lines, batches: () => events.map(({ Records }) => Records.map(idOf)) };
 }
 
-describe.skipIf(shared === undefined)('the event source mapping of the local stack', () => {
+describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) => {
   it('passes new inquiries and new replies on, once, in order, in batches of a hundred, and nothing else', async () => {
-    const own = await openOwnTable();
-    const { client, name: table } = own;
+    const own = await openOwnTable(engine);
+    const { client, name: TableName } = own;
     const ids = await own.post(102);
     const [answered = '', dismissed = '', deleted = ''] = ids;
     await own.inbox.answer(answered, { reply: 'Yes.', respondent: 'R' });
     await own.inbox.answer(dismissed, { respondent: 'R' });
-    await removeRow(client, table, { ...INQUIRY, id: deleted });
-    await own.put({ pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' });
+    await removeRow(client, TableName, { ...INQUIRY, id: deleted });
+    const Item = { pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' };
+    await client.send(new PutCommand({ TableName, Item }));
 
     const { events, batches, lines } = map(own);
     const expected = [ids.slice(0, 100), ids.slice(100)];
@@ -122,7 +112,7 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
       [[0, 1, 2], [0], [1], [1], [1], [1], [2]],
     ],
   ])('tries a batch again %s', async (_, judge, expected) => {
-    const own = await openOwnTable();
+    const own = await openOwnTable(engine);
     const ids: (string | undefined)[] = await own.post(3);
     const numbersOf = (batch: (string | undefined)[]) => batch.map((id) => ids.indexOf(id));
     const { batches } = map(own, (attempt, batch) =>
@@ -132,22 +122,27 @@ describe.skipIf(shared === undefined)('the event source mapping of the local sta
   });
 
   it('passes replies on while inquiries fail, by a mapping of their own; stops at once; a new one reads all again', async () => {
-    const own = await openOwnTable();
+    const own = await openOwnTable(engine);
     const [id = ''] = await own.post(1);
     await own.inbox.answer(id, { reply: 'Yes.', respondent: 'R' });
-    const failing = map({ ...own, retryDelay: 600_000 }, () => [id]);
-    await expect.poll(failing.batches, WAIT).toEqual([[id]]);
+    const failing = map(own, () => [id]);
     await expect.poll(map({ ...own, kind: 'replies' }).batches, WAIT).toEqual([[id]]);
+    // It now waits for 1.6 s or longer.
+    await vi.waitUntil(() => failing.batches().length > 4, WAIT);
+    const start = performance.now();
     await failing.mapping.close();
+    expect(performance.now() - start).toBeLessThan(1_000);
+    const tried = failing.batches();
     await expect.poll(map(own).batches, WAIT).toEqual([[id]]);
-    expect(failing.batches()).toEqual([[id]]);
+    expect(failing.batches()).toEqual(tried);
+    expect(new Set(tried.flat())).toEqual(new Set([id]));
   });
 
   it.each([
     ['AccessDeniedException', 1],
     ['TrimmedDataAccessException', 0],
   ])('goes on after %s, from its position, and logs %i lines', async (name, count) => {
-    const own = await openOwnTable();
+    const own = await openOwnTable(engine);
     const proxy = await startFaultProxy(own.endpoint);
     onTestFinished(() => proxy.close());
     // In one page: the position is that of its last record.
