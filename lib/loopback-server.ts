@@ -17,6 +17,11 @@ export async function listen(server: Server, port: number): Promise<number> {
   return address.port;
 }
 
+/** Listens as {@link listen} does. @returns The server's origin. */
+export async function serve(server: Server, port = 0): Promise<string> {
+  return `http://127.0.0.1:${await listen(server, port)}`;
+}
+
 /** Stops listening and closes all connections. */
 export async function close(server: Server & { closeAllConnections?(): void }): Promise<void> {
   const closed = new Promise<void>((resolve) => void server.close(() => resolve()));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import sirv from 'sirv';
 import { readIfThere } from './command-line.ts';
 import { replies } from './gateway-replies.ts';
-import { close, listen, splitTarget } from './loopback-server.ts';
+import { close, serve, splitTarget } from './loopback-server.ts';
 
 /** Content that is not a file. */
 export interface Content {
@@ -73,6 +73,6 @@ export async function startPageServer<Config>({
       end(404, { 'content-type': 'text/html; charset=utf-8' }, page);
     });
   });
-  const url = `http://127.0.0.1:${await listen(server, port)}`;
+  const url = await serve(server, port);
   return { url, server, close: () => close(server) };
 }

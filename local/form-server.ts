@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ViteDevServer } from 'vite';
-import { buildPageWhenStale, outputOf, startLivePage } from '../lib/page-build.ts';
+import { outputOf, startLivePage } from '../lib/page-build.ts';
 import { WEB } from '../lib/paths.ts';
 import { hashOf, startPageServer } from '../lib/page-server.ts';
 
@@ -15,9 +15,6 @@ interface FormConfig extends Record<string, unknown> {
 
 /** A file that is inlined in the page. */
 const hashOfFile = (file: string): string => hashOf(readFileSync(join(WEB, file), 'utf8'));
-
-/** Builds web/dist if it is missing or older than its sources. @returns Whether it was built. */
-export const buildFormWhenStale = async (): Promise<boolean> => buildPageWhenStale(WEB);
 
 /**
  * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0017

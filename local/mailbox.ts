@@ -24,7 +24,7 @@ const REPORT_DELAY = 500;
  * Serves the mailbox on a loopback port. Mails are kept in memory and sent to nobody.
  *
  * @param report - Receives SES's events about mails to bounce@ and complaint@simulator.amazonses.com.
- * @returns Its `url` is that of the page and the endpoint of SES.
+ * @returns Its `url` is that of the page and the endpoint of SES; `mails` are those so far.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
 export async function startMailbox(
@@ -45,7 +45,7 @@ export async function startMailbox(
     const text = JSON.stringify({ ...event, mail: { destination, tags } });
     setTimeout(report, REPORT_DELAY, text).unref();
   };
-  return startPageServer({
+  const server = await startPageServer({
     port,
     folder: join(import.meta.dirname, 'pages'),
     configure: () => mails,
@@ -65,4 +65,5 @@ export async function startMailbox(
       return true;
     },
   });
+  return { ...server, mails };
 }

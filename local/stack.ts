@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { inspect as format } from 'node:util';
 import { limits } from '../lib/gateway-replies.ts';
-import { close, listen } from '../lib/loopback-server.ts';
+import { close, serve } from '../lib/loopback-server.ts';
 import type { StackState } from '../lib/running-stack.ts';
 import { createAuthorizer } from './authorizer.ts';
 import { dynamoDbLocalUnavailableReason, startEngine } from './database/engines.ts';
@@ -196,7 +196,7 @@ export async function startStack({
     log,
     accessLog: log,
   });
-  const url = `http://127.0.0.1:${await listen(gateway, port)}`;
+  const url = await serve(gateway, port);
   parts.defer(() => close(gateway));
   addresses = { apiUrl: url, issuer: issuer.url, formUrl: form.url };
 

@@ -19,11 +19,11 @@ import {
   type Main,
 } from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
-import { ROOT } from '../lib/paths.ts';
+import { buildPageWhenStale } from '../lib/page-build.ts';
+import { ROOT, WEB } from '../lib/paths.ts';
 import { isAlive, readState, stateFileOf } from '../lib/running-stack.ts';
 import { formatAnnouncement } from './announcement.ts';
 import { engineNames } from './database/engines.ts';
-import { buildFormWhenStale } from './form-server.ts';
 import { seedTable } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { startStack, type Stack } from './stack.ts';
@@ -40,7 +40,7 @@ export const main: Main = async (args, io) => {
   if (reset) {
     for (const name of engineNames) rmSync(join(folder, name), { recursive: true, force: true });
   }
-  if (!liveForm) await buildFormWhenStale();
+  if (!liveForm) await buildPageWhenStale(WEB);
   const branding = readFileSync(join(ROOT, 'web/config.example.json'), 'utf8');
   const stack = await startStack({
     ...settings,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import dynalite from 'dynalite';
 import { openFolder, UsageError } from '../../lib/command-line.ts';
-import { close, listen, refuseOtherSites } from '../../lib/loopback-server.ts';
+import { close, serve, refuseOtherSites } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 
 export const engineNames = ['dynamodb-local', 'dynalite'] as const;
@@ -48,12 +48,12 @@ export async function startEngine(name: EngineName, folder?: string): Promise<En
 }
 
 async function startDynalite(path: string | undefined): Promise<Engine> {
-  const server = dynalite({ createTableMs: 0, ...(path !== undefined && { path }) });
+  const server = dynalite({ createTableMs: 0, path });
   const [handle] = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request').on('request', (request, response) => {
     if (!refuseOtherSites(request, response, url)) handle?.(request, response);
   });
-  const url = `http://127.0.0.1:${await listen(server, 0)}`;
+  const url = await serve(server);
   return { name: 'dynalite', url, failed: new Promise(() => {}), close: () => close(server) };
 }
 

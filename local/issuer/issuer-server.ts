@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { createKey, readKey } from '../../lib/issuer-keys.ts';
 import { createProvider } from './provider.ts';
 import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer-tokens.ts';
-import { close, listen } from '../../lib/loopback-server.ts';
+import { close, serve } from '../../lib/loopback-server.ts';
 
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
@@ -30,7 +30,7 @@ export async function startIssuer({
   const key =
     keysFile === undefined ? await createKey() : await readKey(keysFile, { create: true });
   const server = createServer();
-  const url = `http://127.0.0.1:${await listen(server, port)}`;
+  const url = await serve(server, port);
   const handle = createProvider(url, key, webOrigins).callback();
   server.on('request', (request, response) => void handle(request, response));
   return {

@@ -4,14 +4,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, it } from 'vitest';
-import { buildFormWhenStale } from '../../local/form-server.ts';
+import { buildPageWhenStale } from '../../lib/page-build.ts';
 import { WEB } from '../../lib/paths.ts';
 import { LANGUAGES } from '../../src/languages.ts';
 
 const DIST = join(WEB, 'dist');
 const read = (file: string): Buffer => readFileSync(join(DIST, file));
 
-beforeAll(async () => void (await buildFormWhenStale()));
+beforeAll(async () => void (await buildPageWhenStale(WEB)));
 
 /** Bytes of files on the way to a browser. */
 const size = (files: string[]): number =>

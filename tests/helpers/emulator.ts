@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { close, listen } from '../../lib/loopback-server.ts';
+import { close, serve } from '../../lib/loopback-server.ts';
 import { createFunctions, json } from './emulator-functions.ts';
 
 /** What the proxy adds, for the output of tests. */
@@ -250,9 +250,8 @@ export async function startEmulatorProxy(
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  const port = await listen(server, 0);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: await serve(server),
     stop: async () => {
       await close(server);
       await functions.close();

@@ -73,7 +73,7 @@ export const makePost = (value: unknown, claims?: unknown): GatewayEvent =>
   makeEvent({
     method: 'POST',
     body: JSON.stringify(value),
-    ...(claims !== undefined && { claims }),
+    claims,
   });
 
 /** The same with an Idempotency-Key. */

@@ -4,7 +4,7 @@ import { Agent, createServer, request, type IncomingMessage, type ServerResponse
 import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { close, listen } from '../../lib/loopback-server.ts';
+import { close, serve } from '../../lib/loopback-server.ts';
 
 interface Reply {
   status: number;
@@ -94,7 +94,7 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
   });
 
   const proxy = {
-    url: `http://127.0.0.1:${await listen(server, 0)}`,
+    url: await serve(server),
     set plan(next: Plan) {
       plan = next;
       attempts = 0;

@@ -15,7 +15,7 @@ export async function send(
     method = 'GET',
     headers = [],
     body,
-  }: { method?: string; headers?: string[]; body?: string | Buffer } = {},
+  }: { method?: string; headers?: string[]; body?: string | Buffer | undefined } = {},
 ) {
   // Given an array, node:http adds neither of these itself.
   const host = headers.includes('host') ? [] : ['host', new URL(url).host];

@@ -3,7 +3,7 @@ import { createGateway } from '../../local/gateway.ts';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import type { TokenRequest } from '../../lib/issuer-tokens.ts';
 import { startFunction } from '../../local/lambda/function.ts';
-import { close, listen } from '../../lib/loopback-server.ts';
+import { close, serve } from '../../lib/loopback-server.ts';
 import { send } from './http.ts';
 import { startFaultProxy } from './fault-proxy.ts';
 import { createOwnTable } from './own-table.ts';
@@ -43,7 +43,7 @@ export async function startService({
     corsOrigins: ['https://www.example.com'],
     log,
   });
-  const url = `http://127.0.0.1:${await listen(gateway, 0)}/inquiries`;
+  const url = `${await serve(gateway)}/inquiries`;
   return {
     /** Address of the one path. */
     url,
@@ -68,7 +68,7 @@ export async function startService({
           send(`${url}${query}`, {
             method,
             headers: ['Authorization', `Bearer ${token}`, 'Content-Type', contentType, ...headers],
-            ...(body !== undefined && { body }),
+            body,
           }),
       };
     },

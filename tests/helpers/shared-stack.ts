@@ -3,14 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readKey } from '../../lib/issuer-keys.ts';
-import { buildFormWhenStale } from '../../local/form-server.ts';
+import { buildPageWhenStale } from '../../lib/page-build.ts';
+import { WEB } from '../../lib/paths.ts';
 import { startStack } from '../../local/stack.ts';
 
 export type SharedStack = typeof shared;
 
 const folder = mkdtempSync(join(tmpdir(), 'inquiries-browser-'));
 const keysFile = join(folder, 'issuer-keys.json');
-await buildFormWhenStale();
+await buildPageWhenStale(WEB);
 const stack = await startStack({ keysFile, log: () => undefined });
 const { state, docsUrl, demoUrl, engine, issuer } = stack;
 const shared = {
