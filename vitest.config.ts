@@ -6,8 +6,6 @@ const PRODUCTS = 'tests/{function,mailer,form,inbox,local,deploy,infra}';
 const SETUP = ['tests/helpers/build-setup.ts', 'tests/helpers/engines-setup.ts'];
 const BROWSER = {
   globalSetup: [...SETUP, 'tests/helpers/stack-setup.ts'],
-  // The default poll of a second is too short for a busy machine.
-  expect: { poll: { timeout: 15_000 } },
 };
 
 /**
@@ -21,7 +19,10 @@ const product = (name: string, include: string, more: object = {}) => ({
     globalSetup: SETUP,
     testTimeout: 60_000,
     hookTimeout: 90_000,
+    // The default poll of a second is too short for a busy machine.
+    expect: { poll: { timeout: 30_000 } },
     restoreMocks: true,
+    unstubEnvs: true,
     unstubGlobals: true,
     ...more,
   },

@@ -1,15 +1,15 @@
 /** Each command once as a process of its own, and what only processes have: Ctrl-C at a terminal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { parseBackend } from '../../deploy/stage.ts';
 import { run } from '../../deploy/terraform.ts';
 import { readIfThere } from '../../lib/command-line.ts';
 import { MODULE, ROOT } from '../../lib/paths.ts';
-import { ACCOUNT, callerIdentity, startAws } from '../helpers/aws.ts';
+import { ACCOUNT, callerIdentity, startAws, stubAws } from '../helpers/aws.ts';
+import { createFolder } from '../helpers/data-folder.ts';
 
 // util-linux's script gives a command a terminal.
 const hasScript = (await run('script', ['--version'])).code === 0;
@@ -25,7 +25,7 @@ touch "$0.waits"
 until [ -e "$0.end" ]; do sleep 0.02; done
 exit 1
 `;
-const folder = mkdtempSync(join(tmpdir(), 'commands-'));
+const folder = createFolder(afterAll);
 const npm = join(folder, 'npm');
 writeFileSync(npm, NPM, { mode: 0o755 });
 const aws = await startAws();
@@ -33,10 +33,8 @@ const aws = await startAws();
 const backend = parseBackend(readIfThere(join(MODULE, 'backend.s3.tfbackend')) ?? '');
 const account = backend.allowed_account_ids ?? ACCOUNT;
 aws.state.answers['GetCallerIdentity'] = () => callerIdentity(account);
-afterAll(async () => {
-  await aws.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(aws.close);
+beforeEach(() => stubAws(aws.env));
 const env = () => ({ ...process.env, PATH: `${folder}:/usr/bin:/bin` });
 const script = (name: string) => join(ROOT, 'deploy', `${name}.ts`);
 const NO_STAGE = '"x" is not a stage; stages are develop, main, release.\n';

@@ -215,7 +215,6 @@ it.each(rows)('npm run deploy with %s', async (_, code, ran, says, more = {}) =>
   arrange(world);
   happen?.();
   const outcome = await command(main, args);
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
   expect(outcome).toEqual({ code, output: expect.stringContaining(says) });
   expect(outcome.output).not.toContain('Refreshing');
   expect(whatRan()).toBe(ran);

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { unzipSync } from 'fflate';
 import { afterAll, expect, it } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
+import { createFolder } from '../helpers/data-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'inquiries-build-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = createFolder(afterAll);
 
 /** @returns What it has built. */
 function build(TZ: string) {

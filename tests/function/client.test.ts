@@ -1,5 +1,5 @@
 import { DynamoDBClient, QueryCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { warmUpRequestHandler } from '../../src/warm-up.ts';
 import {
@@ -18,10 +18,7 @@ let proxy: FaultProxy;
 beforeEach(async () => {
   proxy = await startFaultProxy('');
   for (const [name, value] of Object.entries(toEnvironment(proxy.url))) vi.stubEnv(name, value);
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await proxy.close();
+  return proxy.close;
 });
 
 const input = { TableName: 'inquiries', Unknown: 'ü' };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { limits } from '../../lib/gateway-replies.ts';
-import { close, listen } from '../../lib/loopback-server.ts';
+import { close, serve } from '../../lib/loopback-server.ts';
 import { createGateway } from '../../local/gateway.ts';
 import { FunctionTimeout } from '../../local/lambda/sandbox.ts';
 import { createApp } from '../../src/app.ts';
@@ -10,9 +10,9 @@ import { inquiriesPath, type Inquiry, type InquiryListResponse } from '../../src
 import * as errors from '../../src/errors.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries, type InquiryStore, type PutResult } from '../../src/inquiries.ts';
-import { checkAnswer, findResponses, sendAndCheck } from '../helpers/contract.ts';
+import { checkAnswer, findResponses } from '../helpers/contract.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
-import type { Answer } from '../helpers/http.ts';
+import { send as request, type Answer } from '../helpers/http.ts';
 import { createMemoryStore } from '../helpers/memory-store.ts';
 import { startService } from '../helpers/service.ts';
 
@@ -55,7 +55,7 @@ async function openApp() {
     log: () => undefined,
   });
   return {
-    url: `http://127.0.0.1:${await listen(gateway, 0)}${inquiriesPath}`,
+    url: `${await serve(gateway)}${inquiriesPath}`,
     sign: async (claims: Claims) => JSON.stringify(claims),
     close: () => close(gateway),
   };
@@ -73,8 +73,9 @@ type Seen = Pick<Answer, 'status' | 'json'>;
 const seen: Record<string, Seen[]> = { GET: [], POST: [], another: [] };
 
 /** Sends a request, whose answer is as documented. */
-async function ask(url: string, options: Parameters<typeof sendAndCheck>[1] & { method: string }) {
-  const answer = await sendAndCheck(url, options);
+async function ask(url: string, options: Parameters<typeof request>[1] & { method: string }) {
+  const answer = await request(url, options);
+  checkAnswer(options.method, answer);
   const { status, json } = answer;
   if (status !== 204) (seen[options.method] ?? seen['another'])?.push({ status, json });
   return answer;
@@ -83,7 +84,7 @@ async function ask(url: string, options: Parameters<typeof sendAndCheck>[1] & { 
 interface Request {
   method?: string;
   query?: Record<string, string>;
-  key?: string;
+  key?: string | undefined;
   /** A buffer is sent with a content type that the gateway passes on as base64. */
   body?: string | Buffer;
   /** Replace those of the owner. */
@@ -94,7 +95,7 @@ interface Request {
 const post = (value: unknown, key?: string): Request => ({
   method: 'POST',
   body: typeof value === 'string' || Buffer.isBuffer(value) ? value : JSON.stringify(value),
-  ...(key !== undefined && { key }),
+  key,
 });
 const HELLO = { subject: 'Hello', body: 'Is anyone there?' };
 const MALFORMED = { key: 'a,b' };
@@ -143,7 +144,7 @@ describe.each(targets)('$name answers', ({ target }) => {
           ['authorization', await target.sign({ ...owner, ...claims }), 'content-type', type],
           key === undefined ? [] : ['idempotency-key', key],
         ].flat(),
-        ...(body !== undefined && { body }),
+        body,
       });
     };
     const list = async (query: Record<string, string> = {}) => {
@@ -268,14 +269,19 @@ describe('everything in the document occurs', () => {
       failing = fails;
       const body = text ?? (method === 'POST' ? JSON.stringify(HELLO) : undefined);
       const headers = ['Content-Type', 'application/json', ...own];
-      const answer = await ask(app.url, { method, headers, ...(body && { body }) });
+      const answer = await ask(app.url, { method, headers, body: body || undefined });
       expect(answer.status).toBe(status);
     }
-    expect((await sendAndCheck(`${app.url}/1`)).status).toBe(404);
+  });
+
+  it('and another path has the 404 of another method', async () => {
+    const answer = await request(`${app.url}/1`);
+    expect(answer.status).toBe(404);
+    checkAnswer('OPTIONS', answer);
   });
 
   it('and a browser may send the key, and read every documented header', async () => {
-    const { headers } = await sendAndCheck(app.url, { method: 'OPTIONS', headers: PREFLIGHT });
+    const { headers } = await ask(app.url, { method: 'OPTIONS', headers: PREFLIGHT });
     expect(headers['access-control-allow-headers']).toContain('idempotency-key');
     const responses = ['GET', 'POST'].flatMap((method) => Object.values(findResponses(method)));
     // CORS itself, one that browsers show anyway, and one for clients without a token.

@@ -1,7 +1,5 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { defaultProvider } from '../../src/shims/credential-provider-node.ts';
-
-afterEach(() => vi.unstubAllEnvs());
 
 const keys = { accessKeyId: 'id', secretAccessKey: 'secret' };
 it.each([

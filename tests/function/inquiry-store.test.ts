@@ -1,6 +1,7 @@
 /** The store on both engines, and what it makes of answers that no engine gives. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, expect, it } from 'vitest';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -146,11 +147,8 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
   });
 });
 
-/** `{ a: 'x' }` → `{ a: { S: 'x' } }` */
-const toAttributes = (strings: Record<string, string>) =>
-  Object.fromEntries(Object.entries(strings).map(([name, S]) => [name, { S }]));
-const ITEM = toAttributes(INQUIRY);
-const NEXT = toAttributes({ pk: 'p', sk: 's' });
+const ITEM = marshall(INQUIRY);
+const NEXT = marshall({ pk: 'p', sk: 's' });
 
 /** A store whose database gives these answers, one after the other; the inputs that it was sent. */
 function setUp(answers: object[], call = makeCall()) {
@@ -204,7 +202,7 @@ const cancelled = (...reasons: (object | string)[]) =>
     CancellationReasons: reasons.map((one) => (typeof one === 'string' ? { Code: one } : one)),
   });
 const [FAILED, CONFLICT] = ['ConditionalCheckFailed', 'TransactionConflict'];
-const KEY_ROW = toAttributes({ inquiry: OTHER_ID, payload: PAYLOAD });
+const KEY_ROW = marshall({ inquiry: OTHER_ID, payload: PAYLOAD });
 const known = (Item: object) => ({ Code: FAILED, Item });
 const LIMIT = { most: 3, time: 0 };
 const BOTH = { key: 'k', limit: LIMIT };
@@ -215,7 +213,7 @@ it.each<[string, object[], PutOptions, unknown]>([
   ['no report of a transaction', [], { key: 'k' }, 'UnconfirmedWrite'],
   [
     'a key without its text',
-    [cancelled(known(toAttributes({ inquiry: OTHER_ID })), 'None')],
+    [cancelled(known(marshall({ inquiry: OTHER_ID })), 'None')],
     { key: 'k' },
     { refusal: 'reused' },
   ],

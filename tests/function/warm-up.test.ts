@@ -1,12 +1,10 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { warmUpEvents, warmUpRequestHandler as requestHandler } from '../../src/warm-up.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
-
-afterEach(() => vi.unstubAllEnvs());
 
 it.each([undefined, 60])(
   'answers POSTs with 201 and a GET with one inquiry, limit %j, and sends nothing',

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
-import { close, listen } from '../../lib/loopback-server.ts';
+import { close, serve } from '../../lib/loopback-server.ts';
 import { createApp } from '../../src/app.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createMemoryStore } from './memory-store.ts';
@@ -37,10 +37,9 @@ export const callerIdentity = (account: string): Answer => ({
   body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>`,
 });
 
-const corsOrigin = 'https://www.example.com';
 const app = createApp({
   inquiries: createInquiries(createMemoryStore({}, 1_000)),
-  corsOrigin,
+  corsOrigin: 'https://www.example.com',
 });
 
 const initially = () => ({
@@ -59,7 +58,28 @@ const initially = () => ({
   log: '',
 });
 
-/** Starts the server, and points the SDK's clients of this process to it until `close`. */
+/** Gives this process nothing of AWS but these variables, until the test ends. */
+export function stubAws(variables: Record<string, string> = {}): void {
+  for (const name of Object.keys(process.env)) {
+    if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
+  }
+  const none = {
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    AWS_EC2_METADATA_DISABLED: 'true',
+  };
+  for (const [name, value] of Object.entries({ ...none, ...variables })) vi.stubEnv(name, value);
+}
+
+/** Variables by which the SDK's clients reach what answers for AWS. */
+export const toAwsEnv = (endpoint: string) => ({
+  AWS_ENDPOINT_URL: endpoint,
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_REGION: 'eu-central-1',
+});
+
+/** Starts the server. @returns Also the variables by which the SDK's clients reach it. */
 export async function startAws() {
   const state = initially();
 
@@ -163,25 +183,10 @@ export async function startAws() {
       outgoing.end(typeof sent === 'string' ? sent : JSON.stringify(sent));
     })();
   });
-  const url = `http://127.0.0.1:${await listen(server, 0)}`;
-  const env = {
-    AWS_EC2_METADATA_DISABLED: 'true',
-    AWS_ENDPOINT_URL: url,
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_REGION: 'eu-central-1',
-    AWS_PROFILE: undefined,
-    AWS_SESSION_TOKEN: undefined,
-    SMOKE_TOKEN: undefined,
-  };
-  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   return {
     state,
-    env,
+    env: toAwsEnv(await serve(server)),
     reset: () => void Object.assign(state, initially()),
-    async close(): Promise<void> {
-      vi.unstubAllEnvs();
-      await close(server);
-    },
+    close: () => close(server),
   };
 }

@@ -1,7 +1,6 @@
 /** A real browser: what every browser test starts from. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
@@ -11,7 +10,7 @@ import { launchBrowser } from './installed-chromium.ts';
 export { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 
 const HTML_CODESNIFFER = readFileSync(
-  fileURLToPath(import.meta.resolve('html_codesniffer/build/HTMLCS.js')),
+  new URL(import.meta.resolve('html_codesniffer/build/HTMLCS.js')),
   'utf8',
 );
 

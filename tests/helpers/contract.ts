@@ -1,15 +1,14 @@
 /** Validates responses against docs/openapi.yaml. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse } from 'yaml';
 import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
 import { inquiriesPath } from '../../src/contract.ts';
-import { send, type Answer } from './http.ts';
+import type { Answer } from './http.ts';
+import { readText } from './repository.ts';
 
 const FILE = 'docs/openapi.yaml';
-const source = parse(readFileSync(join(import.meta.dirname, '../..', FILE), 'utf8')) as object;
+const source = parse(readText(FILE)) as object;
 
 /** A copy without references, in which object schemas allow no other properties: an undocumented field is an error. */
 function resolve(part: unknown): unknown {
@@ -79,15 +78,4 @@ export function checkAnswer(method: string, { status, headers, text, json }: Ans
   if (method === 'HEAD') return check(text === '', 'there is a body');
   const isValid = ajv.validate(response?.content['application/json'].schema ?? {}, json);
   return check(isValid, `${ajv.errorsText()} in ${text.slice(0, 500)}`);
-}
-
-/** Sends a request and validates the response, on another path as one without a route. */
-export async function sendAndCheck(
-  url: string,
-  options: Parameters<typeof send>[1] = {},
-): Promise<Answer> {
-  const answer = await send(url, options);
-  const isOurs = new URL(url).pathname === inquiriesPath;
-  checkAnswer(isOurs ? (options.method ?? 'GET') : 'OPTIONS', answer);
-  return answer;
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { startFunction, type LocalFunction } from '../../local/lambda/function.ts';
+import { toAwsEnv } from './aws.ts';
 import type { Answer, Layer, Sent } from './emulator.ts';
 
 interface Configuration {
@@ -45,11 +46,8 @@ export function createFunctions(endpoint: string) {
     }
     const environment = {
       ...Environment?.Variables,
-      AWS_REGION: 'eu-central-1',
-      AWS_ENDPOINT_URL: endpoint,
+      ...toAwsEnv(endpoint),
       AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
     };
     const module = join(root, `${Handler.split('.')[0]}.mjs`);
     return startFunction({ module, environment, timeout: Timeout * 1_000, lazy: true });

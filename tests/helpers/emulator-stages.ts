@@ -9,6 +9,7 @@ import { S3 } from '@aws-sdk/client-s3';
 import { copySources } from '../../deploy/check-infra.ts';
 import { run, terraformEnv } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
+import { toAwsEnv } from './aws.ts';
 import { startEmulatorProxy } from './emulator.ts';
 
 /** The emulator, where AWS_ENDPOINT_URL names one. */
@@ -48,10 +49,7 @@ export const emulatorEnv = (url: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     Object.entries(terraformEnv()).filter(([key]) => !/^(AWS_|TF_VAR_)/.test(key)),
   ),
-  AWS_ENDPOINT_URL: url,
-  AWS_ACCESS_KEY_ID: 'test',
-  AWS_SECRET_ACCESS_KEY: 'test',
-  AWS_REGION: 'eu-central-1',
+  ...toAwsEnv(url),
 });
 
 /** Starts a command in such a folder; `ended` is its exit code and output. */

@@ -8,10 +8,11 @@ import { createOwnTable } from './own-table.ts';
 export function describeOnEngines(
   title: string,
   suite: (endpoint: string, engine: EngineName) => void,
+  engines: readonly EngineName[] = engineNames,
 ): void {
-  const engines = inject('engines');
-  for (const engine of engineNames) {
-    const { [engine]: endpoint = '' } = engines;
+  const endpoints = inject('engines');
+  for (const engine of engines) {
+    const { [engine]: endpoint = '' } = endpoints;
     describe.skipIf(endpoint === '')(`${title} on ${engine}`, () => {
       suite(endpoint, engine);
     });
@@ -19,13 +20,8 @@ export function describeOnEngines(
 }
 
 /** Runs a suite on DynamoDB Local, or skips it; tests/helpers/engines-setup.ts says why. */
-export function describeOnDynamoDbLocal(title: string, suite: (endpoint: string) => void): void {
-  const { 'dynamodb-local': endpoint } = inject('engines');
-  // oxlint-disable-next-line vitest/valid-title -- the callers' titles are strings
-  describe.skipIf(endpoint === undefined)(title, () => {
-    suite(endpoint ?? '');
-  });
-}
+export const describeOnDynamoDbLocal = (title: string, suite: (endpoint: string) => void): void =>
+  describeOnEngines(title, suite, ['dynamodb-local']);
 
 /** The real store on a table of its own. */
 export async function createOwnStore(endpoint: string) {

@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { UUID } from 'uuidv7';
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { connectLocally } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
 import { createInbox, type StoredInquiry } from '../../inbox/store.ts';
-import { stateFileOf } from '../../lib/running-stack.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { startAws } from './aws.ts';
+import { startAws, stubAws } from './aws.ts';
+import { createFolder, writeState } from './data-folder.ts';
 import { INQUIRY } from './events.ts';
 import { delay, startFaultProxy, type Fault, type Plan } from './fault-proxy.ts';
-import { run, type IoOptions } from './io.ts';
+import { run, toWords, type IoOptions } from './io.ts';
 import { bestEngine, createOwnTable, removeRow, toEnvironment } from './own-table.ts';
 
 /** Runs `npm run inbox -- ARGS` in this process. */
@@ -26,39 +23,12 @@ export const parseLines = (text: string): Record<string, unknown>[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** A new folder in the system's folder for temporary files, until the test ends. */
-export function createFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'inquiries-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** Gives this process nothing of AWS but these variables, until the test ends. */
-export function stubAws(variables: Record<string, string> = {}): void {
-  for (const name of Object.keys(process.env)) {
-    if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
-  }
-  const none = {
-    AWS_CONFIG_FILE: '/dev/null',
-    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-    AWS_EC2_METADATA_DISABLED: 'true',
-  };
-  for (const [name, value] of Object.entries({ ...none, ...variables })) vi.stubEnv(name, value);
-  onTestFinished(() => void vi.unstubAllEnvs());
-}
-
 /** Imitates AWS until the test ends, with a local engine in place of DynamoDB. @returns State with its answers. */
 export async function startStage(engine: string) {
   const { state, env, close } = await startAws();
   onTestFinished(close);
   stubAws({ ...toEnvironment(engine), AWS_ENDPOINT_URL: env.AWS_ENDPOINT_URL });
   return state;
-}
-
-/** Writes the state file of a running stack, whose process is this one. */
-export function writeState(folder: string, engine: string, table: string): void {
-  const state = { pid: process.pid, issuer: '-', keysFile: '-', engine, table };
-  writeFileSync(stateFileOf(folder), JSON.stringify(state));
 }
 
 let last = 0;
@@ -76,7 +46,7 @@ export async function openInbox({
   const own = await createOwnTable(engine);
   const proxy = await startFaultProxy(own.engine, pageSize);
   const folder = createFolder();
-  writeState(folder, proxy.url, own.name);
+  writeState(folder, { engine: proxy.url, table: own.name });
   const { client } = connectLocally(folder);
   onTestFinished(async () => {
     client.destroy();
@@ -93,7 +63,7 @@ export async function openInbox({
     deliveries: createDeliveryEntity(own.name, own.client),
     /** Runs a line on this table, unless the line names another place. */
     run(line: string | string[], options?: IoOptions) {
-      const args = typeof line === 'string' ? line.split(' ').filter(Boolean) : line;
+      const args = toWords(line);
       const isPlaced = args.some((word) => word === '--stage' || word === '--data');
       return runInbox(isPlaced ? args : [...args, '--data', folder], options);
     },

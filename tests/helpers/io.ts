@@ -1,5 +1,5 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { runMain, type Io, type Main } from '../../lib/command-line.ts';
+import { runMain, type Main } from '../../lib/command-line.ts';
 
 export interface IoOptions {
   /** Default: empty. A text or bytes end after they are read; a stream ends when the test ends it. */
@@ -14,14 +14,20 @@ export interface IoOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** Creates what `runMain` takes, and collects what the command prints. */
-export function createIo({
-  stdin,
-  dialogue = [],
-  isTTY = false,
-  columns = 100,
-  env = {},
-}: IoOptions = {}) {
+/** The arguments of a line, which has spaces between them. */
+export const toWords = (line: string | string[]): string[] =>
+  typeof line === 'string' ? line.split(' ').filter(Boolean) : line;
+
+/**
+ * Runs a command in this process.
+ *
+ * @returns Its exit code and what it printed.
+ */
+export async function run(
+  main: Main,
+  line: string | string[],
+  { stdin, dialogue = [], isTTY = false, columns = 100, env = {} }: IoOptions = {},
+) {
   const questions = [...dialogue];
   const collect = () => {
     const chunks: Buffer[] = [];
@@ -48,18 +54,11 @@ export function createIo({
   };
   const input =
     stdin instanceof Readable ? stdin : dialogue.length > 0 ? typed : typed.end(stdin ?? '');
-  const io: Io = {
+  const code = await runMain(main, toWords(line), {
     stdin: Object.assign(input, isTTY && { isTTY }),
     stdout: stdout.stream,
     stderr: stderr.stream,
     env,
-  };
-  return { io, stdout: stdout.text, stderr: stderr.text };
-}
-
-/** Runs a command in this process. @returns Its exit code and what it printed. */
-export async function run(main: Main, args: string[], options?: IoOptions) {
-  const { io, stdout, stderr } = createIo(options);
-  const code = await runMain(main, [...args], io);
-  return { code, stdout: stdout(), stderr: stderr() };
+  });
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
 }

@@ -1,15 +1,13 @@
 /** The built mailer in a sandbox, on a table of its own, with an SES that can be made to fail; and records of the stream. */
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import { text as read } from 'node:stream/consumers';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { SendEmailCommandInput } from '@aws-sdk/client-sesv2';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBBatchResponse } from 'aws-lambda';
 import { expect } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
-import { close, listen } from '../../lib/loopback-server.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
+import { startMailbox } from '../../local/mailbox.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createRequests } from '../../src/entities/requests.ts';
 import { MAIL_SETTINGS } from './events.ts';
@@ -106,17 +104,10 @@ interface Line {
 
 export async function startMailer(engine: string) {
   const own = await createOwnTable(engine);
-  /** The requests that SES has accepted, as they came. */
-  const mails: SentMail[] = [];
-  const ses = createServer((request, response) => {
-    const accept = (body: string): void => {
-      mails.push(JSON.parse(body) as SentMail);
-      response.end(JSON.stringify({ MessageId: `message-${mails.length}` }));
-    };
-    // A request breaks off when the mailer gives it up.
-    read(request).then(accept, () => undefined);
-  });
-  const mailFaults = await startFaultProxy(`http://127.0.0.1:${await listen(ses, 0)}`);
+  const ses = await startMailbox(0);
+  /** The requests that SES has accepted. */
+  const mails = ses.mails as SentMail[];
+  const mailFaults = await startFaultProxy(ses.url);
   const databaseFaults = await startFaultProxy(engine);
   const lines: string[] = [];
   const sandbox = await startSandbox({
@@ -176,7 +167,7 @@ export async function startMailer(engine: string) {
       await sandbox.close();
       await mailFaults.close();
       await databaseFaults.close();
-      await close(ses);
+      await ses.close();
       own.close();
     },
   };

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeEach, expect, vi } from 'vitest';
 import type { Outcome } from '../../deploy/terraform.ts';
-import { runMain, type Main } from '../../lib/command-line.ts';
-import { startAws } from './aws.ts';
-import { createIo } from './io.ts';
+import type { Main } from '../../lib/command-line.ts';
+import { startAws, stubAws } from './aws.ts';
+import { run as runInProcess } from './io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
 
 /** Values of a resource in a plan, by its address, and what is done to it. */
@@ -125,7 +125,6 @@ export function whatRan(): 'apply' | 'plan' | 'nothing' {
 /** Starts what answers for AWS; before each test it is as at first, and the project is empty. */
 export async function setUpProject() {
   const aws = await startAws();
-  vi.stubEnv('TMPDIR', join(paths.ROOT, 'tmp'));
   /** Arranges what the programs and the bucket of the state answer. */
   const arrange = (changes: Partial<World> = {}): void => {
     world = { ...initially(), ...changes };
@@ -138,6 +137,8 @@ export async function setUpProject() {
   };
   beforeEach(() => {
     resetProject();
+    vi.stubEnv('TMPDIR', join(paths.ROOT, 'tmp'));
+    stubAws(aws.env);
     aws.reset();
     calls = [];
     ended = Promise.withResolvers();
@@ -155,10 +156,10 @@ export async function setUpProject() {
     const stdin = new PassThrough();
     if (keys) stdin.write(keys);
     else stdin.end();
-    const { io, stdout, stderr } = createIo({ stdin, isTTY: keys !== undefined, env });
-    const code = await runMain(main, args.split(' ').filter(Boolean), io);
+    const options = { stdin, isTTY: keys !== undefined, env };
+    const { code, stdout, stderr } = await runInProcess(main, args, options);
     expect(readdirSync(join(paths.ROOT, 'tmp'))).toEqual([]);
-    return { code, output: stdout() + stderr() };
+    return { code, output: stdout + stderr };
   };
   return { ...aws, arrange, command };
 }

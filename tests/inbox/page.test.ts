@@ -5,8 +5,8 @@ import { fit, outcomeOf } from '../../inbox/page/answers.ts';
 import { createDrafts } from '../../inbox/page/drafts.ts';
 import { fillIn } from '../../inbox/page/fill-in.ts';
 import { readSavedReplies } from '../../inbox/saved-replies.ts';
+import { createFolder } from '../helpers/data-folder.ts';
 import { INQUIRY } from '../helpers/events.ts';
-import { createFolder } from '../helpers/inbox.ts';
 import { readText } from '../helpers/repository.ts';
 
 it('drafts stay in memory where the storage is full', () => {

@@ -2,20 +2,13 @@
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import type { StoredInquiry } from '../../inbox/store.ts';
+import { stubAws } from '../helpers/aws.ts';
+import { createFolder, writeState } from '../helpers/data-folder.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { refuse } from '../helpers/fault-proxy.ts';
-import {
-  beforehand,
-  createFolder,
-  onRequest,
-  openInbox,
-  parseLines,
-  startStage,
-  stubAws,
-  writeState,
-} from '../helpers/inbox.ts';
+import { beforehand, onRequest, openInbox, parseLines, startStage } from '../helpers/inbox.ts';
 import type { IoOptions } from '../helpers/io.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 
@@ -33,7 +26,6 @@ const NO_CREDENTIALS =
 let table: Awaited<ReturnType<typeof openInbox>>;
 beforeEach(async () => {
   table = await openInbox();
-  onTestFinished(() => void vi.unstubAllEnvs());
 });
 
 const add: (typeof table)['add'] = (...parameters) => table.add(...parameters);
@@ -381,7 +373,7 @@ it('says in one line what is missing, and what to do', async () => {
     ],
     [nowhere, 'The engine of the local stack cannot be reached (ECONNREFUSED).'],
   ] as const) {
-    writeState(table.folder, engine, 'gone');
+    writeState(table.folder, { engine, table: 'gone' });
     await expectLines([['list', 1, message]]);
   }
 });

@@ -1,25 +1,21 @@
 /** Which tokens the local gateway accepts and refuses; on AWS the authorizer of API Gateway decides. */
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAuthorizer, type Authorize } from '../../local/authorizer.ts';
-import { close, listen } from '../../lib/loopback-server.ts';
+import { afterAll, expect, it } from 'vitest';
+import { createAuthorizer } from '../../local/authorizer.ts';
+import { close, serve } from '../../lib/loopback-server.ts';
 
 type Fields = Record<string, unknown>;
 const FUTURE = 9_999_999_999;
 const key = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-let issuer = '';
-let authorize: Authorize;
 const server = createServer((_request, response) => {
   const jwk = { ...key.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256' };
   response.end(JSON.stringify({ keys: [jwk] }));
 });
-beforeAll(async () => {
-  issuer = `http://127.0.0.1:${await listen(server, 0)}`;
-  authorize = createAuthorizer({ issuer, audience: ['client-1', 'client-2'] });
-});
+const issuer = await serve(server);
+const authorize = createAuthorizer({ issuer, audience: ['client-1', 'client-2'] });
 afterAll(() => close(server));
 
 type Sign = (input: Buffer) => Buffer;

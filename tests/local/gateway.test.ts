@@ -1,8 +1,8 @@
 /** What the local gateway does as API Gateway does; tests/function/contract.test.ts has its replies to each method. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createGateway } from '../../local/gateway.ts';
 import { limits } from '../../lib/gateway-replies.ts';
-import { close, listen } from '../../lib/loopback-server.ts';
+import { close, serve } from '../../lib/loopback-server.ts';
 import { CORS } from '../../lib/stages.ts';
 import { send } from '../helpers/http.ts';
 
@@ -27,10 +27,7 @@ const server = createGateway({
   corsOrigins: [ORIGIN, OTHER],
   log: (line) => void logged.push(line),
 });
-let url = '';
-beforeAll(async () => {
-  url = `http://127.0.0.1:${await listen(server, 0)}/inquiries`;
-});
+const url = `${await serve(server)}/inquiries`;
 afterAll(() => close(server));
 
 const TOKEN = ['Authorization', 'a'];

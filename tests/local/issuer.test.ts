@@ -1,8 +1,8 @@
 /** The local issuer over HTTP; the browser tests of the form sign in, refresh, cancel and sign out with it. */
 import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startIssuer, type Issuer } from '../../local/issuer/issuer-server.ts';
+import { afterAll, expect, it } from 'vitest';
+import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import { subOf } from '../../lib/issuer-tokens.ts';
 import { send } from '../helpers/http.ts';
 
@@ -12,11 +12,8 @@ const HOME = `${ORIGIN}/`;
 const EMAIL = 'dora@example.com';
 const VERIFIER = 'v'.repeat(43);
 
-let issuer: Issuer;
-beforeAll(async () => {
-  issuer = await startIssuer({ port: 0, webOrigins: [ORIGIN] });
-});
-afterAll(() => issuer.close());
+const issuer = await startIssuer({ port: 0, webOrigins: [ORIGIN] });
+afterAll(issuer.close);
 
 /** A user agent: keeps cookies and follows redirects within the issuer. */
 function createBrowser() {

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { isAlive } from '../../lib/running-stack.ts';
 import { startFunction, type FunctionOptions } from '../../local/lambda/function.ts';
 
 const code = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
@@ -25,9 +25,6 @@ async function start(module: string, options: Partial<FunctionOptions> = {}) {
     JSON.parse(await started.invoke(JSON.stringify(event), 'r')) as { count: number; pid: number };
   return { ...started, lines, run: invoke };
 }
-/** Whether a process is there and is no zombie. */
-const exists = (pid: number): boolean =>
-  /^[^Z\s]/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout);
 
 it('fails an invocation whose initialisation fails, says where, and tries again for the next', async () => {
   const { run, lines } = await start(code(`throw new Error('not this time')`), { lazy: true });
@@ -71,7 +68,7 @@ it.each([
   const { pid } = await run();
   await expect(run(event)).rejects.toThrow(message);
   expect((await run()).pid === pid).toBe(goesOn);
-  expect([exists(pid), lines]).toEqual([goesOn, []]);
+  expect([isAlive(pid), lines]).toEqual([goesOn, []]);
 });
 
 it('runs invocations one by one in each process, warm ones first, in the order of their arrival', async () => {
@@ -87,7 +84,7 @@ it('runs invocations one by one in each process, warm ones first, in the order o
   }
   // Also after the end of one that waits.
   for (const one of byProcess.keys()) process.kill(one, 'SIGKILL');
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);
+  await expect.poll(() => isAlive(pid)).toBe(false);
   expect((await run()).count).toBe(1);
 });
 
@@ -114,7 +111,7 @@ it('runs in a new process after a reload, while a running one ends on the old', 
   const after = await run();
   expect(after.count).toBe(1);
   expect(await slow).toEqual({ pid, count: 2 });
-  await expect.poll(() => exists(pid)).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
   expect(await run()).toEqual({ pid: after.pid, count: 2 });
 });
 
@@ -124,5 +121,5 @@ it('rejects what runs and waits when it is closed, and leaves no process', async
   const outcomes = Promise.allSettled([run({ hang: true }), run()]);
   await close();
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect(exists(pid)).toBe(false);
+  expect(isAlive(pid)).toBe(false);
 });

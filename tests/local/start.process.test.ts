@@ -1,36 +1,36 @@
 /** `npm run dev` and `npm start` as processes. A stack serves several tests, which depend on their order. */
-import { execFileSync, spawn, spawnSync, type SpawnSyncOptions } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { readRunningStack } from '../../lib/running-stack.ts';
-import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 import type { LocalMail } from '../../local/mailbox.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { on, setUp, whyNoBrowser } from '../helpers/chromium.ts';
+import { createFolder } from '../helpers/data-folder.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
 
-const noJava = dynamoDbLocalUnavailableReason();
-if (noJava !== undefined) {
-  process.stdout.write(`\nSKIPPED: npm start on DynamoDB Local, because ${noJava}.\n`);
-}
 /** Milliseconds; a start takes three seconds on a quiet machine. */
 const WAIT = { timeout: 80_000 };
-vi.setConfig({ testTimeout: 2 * WAIT.timeout, hookTimeout: 2 * WAIT.timeout });
+vi.setConfig({
+  testTimeout: 2 * WAIT.timeout,
+  hookTimeout: 2 * WAIT.timeout,
+  expect: { poll: WAIT },
+});
 
-const folder = fs.mkdtempSync(join(tmpdir(), 'inquiries-start-'));
+const folder = createFolder(afterAll);
 /** A checkout that tests may change. */
 const root = join(folder, 'checkout');
 /** Where both engines keep their data. */
 const data = join(root, '.data');
 const temporary = join(folder, 'tmp');
-const exits: Promise<unknown>[] = [];
-const kill = new AbortController();
+const started = new AsyncDisposableStack();
+afterAll(() => started.disposeAsync());
 beforeAll(() => {
   fs.mkdirSync(temporary);
   const rooms = ['src', 'lib', 'local', 'deploy', 'inbox', 'web', 'infra', 'docs'];
@@ -39,11 +39,9 @@ beforeAll(() => {
   }
   fs.symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
 });
-afterAll(async () => {
-  kill.abort();
-  await Promise.allSettled(exits);
-  fs.rmSync(folder, { recursive: true, force: true });
-});
+
+/** Runs a command line in the checkout. */
+const run = (line: string) => spawnSync(line, { cwd: root, encoding: 'utf8', shell: true });
 
 type Running = Awaited<ReturnType<typeof start>>;
 
@@ -53,11 +51,12 @@ async function start(command: string[], options: { cwd?: string; env?: NodeJS.Pr
   const child = spawn(file, args, {
     cwd: options.cwd ?? ROOT,
     env: { ...process.env, ...options.env },
-    signal: kill.signal,
-    killSignal: 'SIGTERM',
   });
   const exit = once(child, 'exit');
-  exits.push(exit);
+  started.defer(async () => {
+    child.kill();
+    await exit;
+  });
   let output = '';
   let errors = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -68,12 +67,12 @@ async function start(command: string[], options: { cwd?: string; env?: NodeJS.Pr
   expect(complained()).toBe('');
   const said = (): string => stripVTControlCharacters(output);
   const addressOf = (label: string) => new RegExp(`${label} +(\\S+)`).exec(said())?.[1] ?? '';
-  const token = execFileSync(process.execPath, ['local/token.ts', '--data', data], { cwd: ROOT });
+  const token = run(`node local/token.ts --data ${data}`).stdout.trim();
   const call = async (method: string, subject?: string, headers: Record<string, string> = {}) =>
     fetch(addressOf('API'), {
       method,
-      headers: { authorization: String(token).trim(), ...headers },
-      ...(subject !== undefined && { body: JSON.stringify({ subject, body: 'Who\nis?' }) }),
+      headers: { authorization: token, ...headers },
+      body: subject === undefined ? null : JSON.stringify({ subject, body: 'Who\nis?' }),
     });
   return {
     said,
@@ -112,8 +111,7 @@ async function findPorts(): Promise<number> {
 const portOf = (url: string): number => Number(new URL(url).port);
 
 /** Files of the data that other users can read or change. */
-const filesOfOthers = (): string =>
-  execFileSync('find', [data, '-perm', '/077'], { encoding: 'utf8' });
+const filesOfOthers = (): string => run(`find ${data} -perm /077`).stdout;
 
 const TEAM = 'support@example.com';
 const ANA = 'ana@example.com';
@@ -124,10 +122,9 @@ const normalize = (text: string): string =>
     .replaceAll(UUID, 'ID')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
 
-describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
+describeOnDynamoDbLocal('npm run dev', () => {
   const here = setUp();
   const other = 'http://localhost:5173';
-  const inCheckout: SpawnSyncOptions & { encoding: 'utf8' } = { cwd: root, encoding: 'utf8' };
   let port = 0;
   let stack: Running;
   beforeAll(async () => {
@@ -161,13 +158,13 @@ describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
     let id = '';
     for (const [, line = '', shown = ''] of text.matchAll(/^\$ ((?:.*\\\n)*.*)\n(\{.*\n)?/gm)) {
       const command = line.replace('$API', stack.addressOf('API')).replace(UUID, id);
-      const { status, stdout } = spawnSync('sh', ['-c', command], inCheckout);
+      const { status, stdout } = run(command);
       expect([line, status]).toEqual([line, 0]);
       expect(normalize(stdout)).toBe(normalize(shown || stdout));
       [id = id] = stdout.match(UUID) ?? [];
     }
     const mail = [TEAM, '[inquiries local] Hello'];
-    await expect.poll(stack.mails, WAIT).toHaveLength(3);
+    await expect.poll(stack.mails).toHaveLength(3);
     expect(await stack.mails()).toEqual(expect.arrayContaining([mail, mail, [ANA, 'Re: Hello']]));
   });
 
@@ -183,11 +180,7 @@ describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
       ([, line = '']) => line,
     );
     expect(curls).toHaveLength(4);
-    const { stdout } = spawnSync(
-      'sh',
-      ['-c', [token, ...curls, curls.at(-1)].join('\n')],
-      inCheckout,
-    );
+    const { stdout } = run([token, ...curls, curls.at(-1)].join('\n'));
     expect(stdout.match(/"subject":"Once"/g)).toHaveLength(2);
     expect(stdout).toMatch(/^idempotency-replayed: true/im);
   });
@@ -201,7 +194,7 @@ describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
         .split(`there?"}'`)
         .at(-1)
         ?.replaceAll(/\d+ ms/g, 'N ms');
-    await expect.poll(log, WAIT).toContain('GET (other path) 404 N ms\n');
+    await expect.poll(log).toContain('GET (other path) 404 N ms\n');
     expect(log()).toContain('POST /inquiries 201 N ms\n');
     expect(log()).toContain("mail: 'inquiry'");
     expect(log()).toMatch(/^WARN \{.*'METHOD_NOT_ALLOWED' \}\n/m);
@@ -229,13 +222,13 @@ describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
       const before = stack.said().length;
       replace(file, from, to);
       const said = () => stack.said().slice(before);
-      await expect.poll(said, WAIT).toContain(`${file} changed: reloaded`);
+      await expect.poll(said).toContain(`${file} changed: reloaded`);
       const { message } = (await (await stack.call('PUT')).json()) as { message: string };
       expect(message).toContain(to === 'Once' ? 'Once: GET, POST.' : 'Twice: GET, POST.');
     }
     await stack.call('POST', '2');
     const newest = async () => (await stack.mails()).at(-1);
-    await expect.poll(newest, WAIT).toEqual([TEAM, '[new local] 2']);
+    await expect.poll(newest).toEqual([TEAM, '[new local] 2']);
   });
 
   it.skipIf(whyNoBrowser !== undefined)(
@@ -251,14 +244,14 @@ describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
       page.on('load', () => void loads++);
       replace('web/ui/style.css', '', ':root { --probe: 1; }\n');
       const style = "getComputedStyle(document.documentElement).getPropertyValue('--probe')";
-      await expect.poll(() => page.evaluate(style), WAIT).toBe('1');
+      await expect.poll(() => page.evaluate(style)).toBe('1');
       expect(await on(page).message.inputValue()).toBe('written');
       expect(loads).toBe(0);
 
       replace('web/src/main.ts', '', `document.documentElement.dataset['probe'] = '3';`);
       const probe = 'document.documentElement.dataset.probe';
-      await expect.poll(() => page.evaluate(probe), WAIT).toBe('3');
-      await expect.poll(() => on(page).message.inputValue(), WAIT).toBe('written');
+      await expect.poll(() => page.evaluate(probe)).toBe('3');
+      await expect.poll(() => on(page).message.inputValue()).toBe('written');
       expect(complaints).toEqual([]);
     },
   );
@@ -293,15 +286,14 @@ describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
   });
 
   it('is found by the smoke test', () => {
-    const { stdout } = spawnSync(process.execPath, ['deploy/smoke.ts'], inCheckout);
-    expect(stdout).toContain(' passed, 0 failed, ');
+    expect(run('node deploy/smoke.ts').stdout).toContain(' passed, 0 failed, ');
   });
 
   it('ends when npm alone is killed, and leaves no temporary files', async () => {
     const engine = portOf(stack.addressOf('DynamoDB'));
     await stack.stop('SIGKILL');
-    for (const one of [port, engine]) await expect.poll(() => isListening(one), WAIT).toBe(false);
-    await expect.poll(() => fs.existsSync(join(data, 'stack.json')), WAIT).toBe(false);
+    for (const one of [port, engine]) await expect.poll(() => isListening(one)).toBe(false);
+    await expect.poll(() => fs.existsSync(join(data, 'stack.json'))).toBe(false);
     expect(fs.readdirSync(temporary)).toEqual([]);
   });
 
@@ -313,12 +305,11 @@ describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
     expect(await stack.subjects()).toContain('2');
     await stack.call('POST', 'New');
     // In order: what the stream holds of the first inquiries was read before.
-    await expect.poll(stack.mails, WAIT).toEqual([[TEAM, '[inquiries local] New']]);
+    await expect.poll(stack.mails).toEqual([[TEAM, '[inquiries local] New']]);
     expect(stack.said()).not.toContain('already-sent');
 
     const { pid, enginePid } = readRunningStack(data);
-    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], inCheckout);
-    const children = stdout.trim().split(/\s+/);
+    const children = run(`ps -o pid= --ppid ${pid}`).stdout.trim().split(/\s+/);
     // Also function and mailer.
     expect(children.length).toBeGreaterThanOrEqual(3);
     // By which a start is refused beside an engine that outlives its stack.
@@ -328,7 +319,7 @@ describe.skipIf(noJava !== undefined)('npm run dev on DynamoDB Local', () => {
       if (child !== String(enginePid)) process.kill(Number(child), 'SIGSTOP');
     }
     expect(await stack.stop('SIGKILL')).toBe(null);
-    await expect.poll(() => spawnSync('ps', ['-p', children.join()]).status, WAIT).toBe(1);
+    await expect.poll(() => run(`ps -p ${children.join()}`).status).toBe(1);
   });
 });
 
@@ -342,7 +333,7 @@ describe('npm start without Java', () => {
       'dynalite, because there is no JDK 17 or newer',
       'Idempotency-Key and INQUIRIES_PER_HOUR are ignored, because dynalite has no transactions',
       'Mailbox    off, because dynalite has no streams',
-      ...(noJava === undefined ? ['dynamodb-local has data of its own'] : []),
+      ...(inject('engines')['dynamodb-local'] ? ['dynamodb-local has data of its own'] : []),
       `Inspector  127.0.0.1:${port}`,
       'Seed       20 inquiries',
     ]) {

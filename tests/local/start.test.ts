@@ -1,32 +1,27 @@
 /** What `npm start` refuses, in one line and before anything runs. start.process.test.ts runs it. */
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { close, listen } from '../../lib/loopback-server.ts';
 import { main } from '../../local/start.ts';
+import { createFolder, writeState } from '../helpers/data-folder.ts';
 import { run } from '../helpers/io.ts';
 
 // A build would go on after the refusal, and the end of this file would cut it off.
-vi.mock(import('../../local/form-server.ts'), async (importOriginal) => ({
+vi.mock(import('../../lib/page-build.ts'), async (importOriginal) => ({
   ...(await importOriginal()),
-  buildFormWhenStale: async () => false,
+  buildPageWhenStale: async () => false,
 }));
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'inquiries-start-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-  vi.unstubAllEnvs();
+  folder = createFolder();
 });
 
 /** Expects exit code 2 and one line: the message. */
 async function expectRefusal(args: string, message: string | RegExp, env: NodeJS.ProcessEnv = {}) {
-  const given = ['--data', folder, ...args.split(' ').filter(Boolean)];
-  const { code, stdout, stderr } = await run(main, given, { env });
+  const { code, stdout, stderr } = await run(main, `--data ${folder} ${args}`, { env });
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(/^[^\n]+\n$/);
   expect(stderr).toMatch(message);
@@ -81,8 +76,7 @@ it('refuses a data folder that a running stack uses, or an engine that has outli
       `DynamoDB Local, whose stack has ended; end it with kill -9 ${pid}.`,
     ],
   ] as const) {
-    const rest = { issuer: '-', keysFile: '-', engine: url, table: '-', gateway: url, form: '-' };
-    writeFileSync(join(folder, 'stack.json'), JSON.stringify({ ...rest, ...state }));
+    writeState(folder, { engine: url, gateway: url, form: '-', ...state });
     await expectRefusal('--port 0 --reset', `The data folder ${folder} is in use by ${by}`);
   }
 });
@@ -108,8 +102,7 @@ it.each([
   // A JRE without the compiler.
   "echo 'Error: module jdk.compiler not found' && exit 1",
 ])('refuses --engine dynamodb-local where java does %j', async (java) => {
-  writeFileSync(join(folder, 'java'), `#!/bin/sh\n${java}\n`);
-  chmodSync(join(folder, 'java'), 0o755);
+  writeFileSync(join(folder, 'java'), `#!/bin/sh\n${java}\n`, { mode: 0o755 });
   vi.stubEnv('PATH', [folder, dirname(process.execPath)].join(':'));
   const refusal = 'DynamoDB Local cannot run: there is no JDK 17 or newer.';
   await expectRefusal('--port 0 --engine dynamodb-local', refusal);

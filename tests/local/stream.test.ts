@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { uuidv7 } from 'uuidv7';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../inbox/store.ts';
 import { startEventSourceMapping, type StreamOptions } from '../../local/stream.ts';
 import { WITH_STREAM } from '../../local/database/table.ts';
@@ -10,8 +10,6 @@ import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
-
-const WAIT = { timeout: 30_000 };
 
 /** A table with a stream. */
 async function openOwnTable(endpoint: string) {
@@ -72,9 +70,9 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
 
     const { events, batches, lines } = map(own);
     const expected = [ids.slice(0, 100), ids.slice(100)];
-    await expect.poll(batches, WAIT).toEqual(expected);
+    await expect.poll(batches).toEqual(expected);
     const replies = map({ ...own, kind: 'replies' });
-    await expect.poll(replies.batches, WAIT).toEqual([[answered]]);
+    await expect.poll(replies.batches).toEqual([[answered]]);
     expect(events[0]?.Records[0]).toMatchObject({
       eventName: 'INSERT',
       eventSource: 'aws:dynamodb',
@@ -90,7 +88,7 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
       dynamodb: { NewImage: { reply: { S: 'Yes.' } }, OldImage: { id: { S: answered } } },
     });
     const next = await own.post(1);
-    await expect.poll(batches, WAIT).toEqual([...expected, next]);
+    await expect.poll(batches).toEqual([...expected, next]);
     expect([...lines, ...replies.lines]).toEqual([]);
   });
 
@@ -118,22 +116,24 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     const { batches } = map(own, (attempt, batch) =>
       judge(attempt, numbersOf(batch)).map((number) => ids[number]),
     );
-    await expect.poll(() => batches().map(numbersOf), WAIT).toEqual(expected);
+    await expect.poll(() => batches().map(numbersOf)).toEqual(expected);
   });
 
   it('passes replies on while inquiries fail, by a mapping of their own; stops at once; a new one reads all again', async () => {
     const own = await openOwnTable(engine);
     const [id = ''] = await own.post(1);
     await own.inbox.answer(id, { reply: 'Yes.', respondent: 'R' });
+    const started = performance.now();
     const failing = map(own, () => [id]);
-    await expect.poll(map({ ...own, kind: 'replies' }).batches, WAIT).toEqual([[id]]);
-    // It now waits for 1.6 s or longer.
-    await vi.waitUntil(() => failing.batches().length > 4, WAIT);
-    const start = performance.now();
+    await expect.poll(map({ ...own, kind: 'replies' }).batches).toEqual([[id]]);
+    await expect.poll(() => failing.batches().length).toBeGreaterThan(4);
+    // After 0.1, 0.2, 0.4 and 0.8 s; it now waits for 1.6 s or longer.
+    const stopped = performance.now();
+    expect(stopped - started).toBeGreaterThan(1_500);
     await failing.mapping.close();
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - stopped).toBeLessThan(1_000);
     const tried = failing.batches();
-    await expect.poll(map(own).batches, WAIT).toEqual([[id]]);
+    await expect.poll(map(own).batches).toEqual([[id]]);
     expect(failing.batches()).toEqual(tried);
     expect(new Set(tried.flat())).toEqual(new Set([id]));
   });
@@ -148,15 +148,15 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     // In one page: the position is that of its last record.
     const ids = await own.post(3);
     const { batches, lines } = map({ ...own, endpoint: proxy.url });
-    await expect.poll(batches, WAIT).toEqual([ids]);
+    await expect.poll(batches).toEqual([ids]);
     let refused = 0;
     proxy.plan = (_, operation) =>
       operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined;
-    await expect.poll(() => refused, WAIT).toBeGreaterThan(2);
+    await expect.poll(() => refused).toBeGreaterThan(2);
     const more = await own.post(1);
     // From the start after a trimmed position, which is older than all that is left.
     const again = count === 0 ? [ids] : [];
-    await expect.poll(batches, WAIT).toEqual([ids, ...again, more]);
+    await expect.poll(batches).toEqual([ids, ...again, more]);
     const line = `"The stream of the table cannot be read: ${name}"`;
     expect(lines).toEqual(Array.from({ length: count }, () => expect.stringContaining(line)));
   });

@@ -1,33 +1,26 @@
 /** Tokens without the sign-in page: npm run token, and the key file that it shares with the issuer. */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startIssuer, type Issuer } from '../../local/issuer/issuer-server.ts';
+import { afterAll, expect, it } from 'vitest';
+import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import { createAuthorizer } from '../../local/authorizer.ts';
 import { subOf } from '../../lib/issuer-tokens.ts';
 import { main } from '../../local/token.ts';
+import { createFolder, writeState } from '../helpers/data-folder.ts';
 import { run as runInProcess } from '../helpers/io.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'inquiries-token-'));
+const folder = createFolder(afterAll);
 const keysFile = join(folder, 'new', 'keys.json');
 const bad = join(folder, 'bad.json');
-let issuer: Issuer;
-beforeAll(async () => {
-  // Started again, it has the same key.
-  await (await startIssuer({ port: 0, keysFile })).close();
-  issuer = await startIssuer({ port: 0, keysFile });
-});
-afterAll(async () => {
-  await issuer.close();
-  rmSync(folder, { recursive: true });
-});
+// Started again, it has the same key.
+await (await startIssuer({ port: 0, keysFile })).close();
+const issuer = await startIssuer({ port: 0, keysFile });
+afterAll(issuer.close);
 
 /** Runs the command beside a stack. */
 function run(args: readonly string[], change: object = {}) {
-  const stack = { pid: process.pid, issuer: issuer.url, keysFile, engine: '-', table: '-' };
-  writeFileSync(join(folder, 'stack.json'), JSON.stringify({ ...stack, ...change }));
+  writeState(folder, { issuer: issuer.url, keysFile, ...change });
   return runInProcess(main, ['--data', folder, ...args]);
 }
 
@@ -40,6 +33,8 @@ it('prints a token that the API accepts, signed with a key that only its owner c
     claims: { sub, email: 'ana@example.com' },
   });
   expect(subOf('Ana@example.com')).not.toBe(sub);
+  const { iat = 0, exp } = decodeJwt(stdout);
+  expect(exp).toBe(iat + 3600);
   expect(statSync(keysFile).mode & 0o777).toBe(0o600);
 });
 

@@ -1,10 +1,18 @@
 /** The built mailer against a real table and an SES that fails in every way. */
 import { paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import * as faults from '../helpers/fault-proxy.ts';
-import { always, first, never, refuse, type Plan } from '../helpers/fault-proxy.ts';
+import {
+  always,
+  answer,
+  first,
+  hang,
+  never,
+  refuse,
+  RESET,
+  type Plan,
+} from '../helpers/fault-proxy.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import {
   idOf,
@@ -29,15 +37,14 @@ const tooFast = refuseMail(429, 'TooManyRequestsException', 'Maximum sending rat
 const overQuota = refuseMail(429, 'TooManyRequestsException', 'Daily message quota exceeded.');
 const unverified = refuseMail(400, 'MessageRejected', 'Email address is not verified.');
 const rejected = refuseMail(400, 'MessageRejected');
-const html = faults.answer(503, '<html>secret</html>', { 'content-type': 'text/html' });
-const lost = faults.cutConnection('after', 'reset');
+const html = answer(503, '<html>secret</html>', { 'content-type': 'text/html' });
 
 describeOnDynamoDbLocal('the mailer', (engine) => {
   let mailer: Mailer;
   beforeAll(async () => {
     mailer = await startMailer(engine);
+    return mailer.close;
   });
-  afterAll(() => mailer.close());
   beforeEach(() => mailer.reset());
 
   const absent = toRecord(marshall({ ...INQUIRY, email: SMOKE_TEST, __edb_e__: 'inquiry' }));
@@ -136,11 +143,11 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   it.each<[string, { ses?: Plan; database?: Plan; row?: Row }, string, string, number]>([
     ['SES throttles for long', { ses: first(5, tooFast) }, 'sent', '', 1],
     // SES has no idempotency token: what was accepted and is not known as sent is sent again, here and below.
-    ['SES accepts and ends the connection', { ses: first(1, lost) }, 'sent', '', 2],
+    ['SES accepts and ends the connection', { ses: first(1, RESET) }, 'sent', '', 2],
     ['SES has sent its quota', { ses: always(overQuota) }, 'failed', 'TooManyRequests', 1],
     ['SES sends HTML', { ses: always(html) }, 'failed', '"MailFailures":1', 1],
     ['SES has no identity', { ses: always(unverified) }, 'failed', 'MessageRejected', 1],
-    ['SES names no id', { ses: always(faults.answer(200, '{}')) }, 'failed', 'UnconfirmedMail', 1],
+    ['SES names no id', { ses: always(answer(200, '{}')) }, 'failed', 'UnconfirmedMail', 1],
     ['SES rejects the mail', { ses: always(rejected) }, 'refused', '"level":"ERROR"', 1],
     ['the row cannot be read', { database: failing('GetItem') }, 'failed', '', 1],
     ['it cannot be counted', { database: failing('UpdateItem') }, 'failed', '', 1],
@@ -183,7 +190,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   it.each([
     // 3 s for ten mails, 2 s for their records and 1 s of reserve; no time for the others.
-    ['never answers', faults.hang, 6_100, 2],
+    ['never answers', hang, 6_100, 2],
     ['throttles until the end', tooFast, 9_000, 12],
   ])(
     'when SES %s, the invocation ends in time and reports all',

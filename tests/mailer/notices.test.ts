@@ -63,7 +63,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const record = await writeReply();
     for (const [hours, notices, reply, notice] of deliveries) {
       all.time = START + hours * HOUR;
-      all.failing = { ...(reply && { reply }), ...(notice && { notice }) };
+      all.failing = { reply, notice };
       const isRepeated = reply === NO || notice === NO;
       expect(await mailer.handle([record])).toHaveLength(isRepeated ? 1 : 0);
       expect(all.mailed('notice')).toEqual(Array(notices).fill(idOf(record)));

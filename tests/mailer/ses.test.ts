@@ -1,25 +1,23 @@
 /** The pace of mails that SES throttles. tests/mailer/mailer.test.ts has the requests and everything else that SES answers. */
-import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { RateLimited } from '../../src/mailer/send-mail.ts';
 import { createSendMail } from '../../src/mailer/ses.ts';
 import { createReplyMail } from '../../src/mailer/owner-mails.ts';
+import { stubAws } from '../helpers/aws.ts';
 import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
 import { startFaultProxy } from '../helpers/fault-proxy.ts';
 import { refuseMail } from '../helpers/mailer.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 
-afterEach(() => vi.unstubAllEnvs());
-
 it('a mail that SES throttles waits before it is tried again, until its signal ends', async () => {
   const times: number[] = [];
   const proxy = await startFaultProxy('');
-  onTestFinished(() => proxy.close());
+  onTestFinished(proxy.close);
   proxy.plan = () => {
     times.push(performance.now());
     return refuseMail(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.');
   };
-  const env = { ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url };
-  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url });
   const mail = createReplyMail({ ...INQUIRY, isEmailVerified: true }, MAIL_SETTINGS);
   if (mail === undefined) throw new Error('The owner has an address.');
   const sent = createSendMail(MAIL_SETTINGS)(mail, AbortSignal.timeout(5_000));

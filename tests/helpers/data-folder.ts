@@ -1,0 +1,20 @@
+/** Temporary folders, and in them the state of a running stack. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { stateFileOf } from '../../lib/running-stack.ts';
+
+/** A new temporary folder, until the test ends. @param onEnd - `afterAll`: until all tests of the file have ended. */
+export function createFolder(onEnd: (remove: () => void) => void = onTestFinished): string {
+  const folder = mkdtempSync(join(tmpdir(), 'inquiries-test-'));
+  onEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Writes the state file of a running stack, whose process is this one. */
+export function writeState(folder: string, changes: object): void {
+  const names = { issuer: '-', keysFile: '-', engine: '-', table: '-' };
+  const state = { pid: process.pid, ...names, ...changes };
+  writeFileSync(stateFileOf(folder), JSON.stringify(state));
+}
