@@ -5,8 +5,6 @@ import { createProvider } from './provider.ts';
 import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer-tokens.ts';
 import { close, serve } from '../../lib/loopback-server.ts';
 
-export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
-
 /**
  * Starts the issuer on 127.0.0.1. Its URL has the address and not `localhost`, which may resolve to ::1 first and
  * shares its cookies with other projects. Refresh tokens are single-use (RFC 9700 section 4.14.2).

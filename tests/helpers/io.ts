@@ -25,7 +25,7 @@ export const toWords = (line: string | string[]): string[] =>
  */
 export async function run(
   main: Main,
-  line: string | string[],
+  args: string | string[],
   { stdin, dialogue = [], isTTY = false, columns = 100, env = {} }: IoOptions = {},
 ) {
   const questions = [...dialogue];
@@ -54,7 +54,7 @@ export async function run(
   };
   const input =
     stdin instanceof Readable ? stdin : dialogue.length > 0 ? typed : typed.end(stdin ?? '');
-  const code = await runMain(main, toWords(line), {
+  const code = await runMain(main, toWords(args), {
     stdin: Object.assign(input, isTTY && { isTTY }),
     stdout: stdout.stream,
     stderr: stderr.stream,
