@@ -61,7 +61,9 @@ export async function startMailbox(
     handle(request, response, url) {
       if (request.url === '/') request.url = '/mailbox.html';
       if (request.url !== '/v2/email/outbound-emails') return false;
-      if (!refuseOtherSites(request, response, url)) void receive(request, response);
+      if (!refuseOtherSites(request, response, url)) {
+        receive(request, response).catch(() => response.writeHead(400).end());
+      }
       return true;
     },
   });

@@ -18,6 +18,8 @@ it('keeps mails, reports those to SES’s simulator, and answers neither to anot
   const addresses = ['ana@simulator.amazonses.com', 'complaint@simulator.amazonses.com'];
   for (const address of addresses) expect((await deliver(address)).status).toBe(200);
   expect((await deliver('ana@example.com', 'https://mail.example')).status).toBe(403);
+  const malformed = { method: 'POST', body: '{' };
+  expect((await fetch(`${url}/v2/email/outbound-emails`, malformed)).status).toBe(400);
   const mails = await (await fetch(`${url}/mails`)).json();
   expect(mails).toMatchObject(addresses.map((to) => ({ Destination: { ToAddresses: [to] } })));
   // DNS rebinding.
