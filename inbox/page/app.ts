@@ -21,6 +21,8 @@ async function start(): Promise<void> {
   addEventListener('hashchange', () => {
     if (hasSecret()) location.reload();
   });
+  // Responses may have been lost while the page was kept for the back button.
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   const secret = await takeSecret();
   if (secret === null) {
     return showProblem('This address is not complete', WRONG_ADDRESS, FROM_TAB);

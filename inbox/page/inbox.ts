@@ -10,10 +10,10 @@ import {
   type Session,
 } from './client.ts';
 import { createDetail, type Detail } from './detail.ts';
-import { createDrafts, type Drafts } from './drafts.ts';
-import { listenForKeys } from './keys.ts';
+import { createDrafts } from './drafts.ts';
+import { listenForKeys, showKeys } from './keys.ts';
 import { createList, type List } from './list.ts';
-import { createOutbox, type Outbox } from './outbox.ts';
+import { createOutbox } from './outbox.ts';
 import { queryOf, searchFor } from './query.ts';
 import { updateAges } from './times.ts';
 import { createToasts } from './toasts.ts';
@@ -34,12 +34,12 @@ export async function showInbox(
   const { stage, respondent } = session;
   const drafts = createDrafts(sessionStorage);
   const toasts = createToasts();
-  const outbox: Outbox = createOutbox(api, drafts, toasts, (id, answer) => {
+  const outbox = createOutbox(api, drafts, toasts, (id, answer) => {
     list.update(id, answer);
     if (detail.opened() === id) void detail.open(id);
   });
-  const list: List = createList(api, drafts, outbox, stage);
-  const detail: Detail = createDetail({
+  const list = createList(api, drafts, outbox, stage);
+  const detail = createDetail({
     api,
     drafts,
     session,
@@ -60,7 +60,7 @@ export async function showInbox(
     void list.ask(query);
   }
   const bounces = createBounceCount(api, show);
-  const showKeys = listenForKeys(list, detail, outbox);
+  listenForKeys(list, detail, outbox);
   document
     .querySelector('#account')
     ?.replaceChildren(
@@ -75,7 +75,6 @@ export async function showInbox(
       h('h1', { class: 'sr' }, `Inbox of ${stage}`),
       div('ib-panes', list.element, detail.element, toasts.element),
     );
-  warnOfDrafts(drafts, outbox);
   addEventListener('hashchange', () => void follow(list, detail));
   await Promise.all([
     list.load(undefined, listing),
@@ -98,14 +97,6 @@ async function follow(list: List, detail: Detail): Promise<void> {
   if (id === undefined && before !== undefined) list.focus(before);
   if (id !== before) scrollTo(0, 0);
   await detail.open(id);
-}
-
-function warnOfDrafts(drafts: Drafts, outbox: Outbox): void {
-  addEventListener('beforeunload', (event) => {
-    if (drafts.ids().some((id) => !outbox.takes(id))) event.preventDefault();
-  });
-  // Responses may have been lost while the page was kept for the back button.
-  addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 }
 
 const whenSeen = (act: () => Promise<void>) => (): void => {

@@ -22,7 +22,8 @@ const OFF = 'inbox.keys-off';
 
 const areOn = (): boolean => sessionStorage.getItem(OFF) !== 'true';
 
-function showHelp(): void {
+/** Opens the dialog that lists the keys. */
+export function showKeys(): void {
   const letters = h('input', { type: 'checkbox', checked: areOn() });
   letters.addEventListener('change', () => sessionStorage.setItem(OFF, String(!letters.checked)));
   const keys = Object.entries(HELP).flatMap(([names, meaning]) => [
@@ -46,8 +47,7 @@ function showHelp(): void {
   dialog.showModal();
 }
 
-/** Listens for the keys. @returns Opens the dialog that lists them. */
-export function listenForKeys(list: List, detail: Detail, outbox: Outbox): () => void {
+export function listenForKeys(list: List, detail: Detail, outbox: Outbox): void {
   const move = (step: 1 | -1) => (): void => {
     const { activeElement: focused } = document;
     const isInList = focused instanceof HTMLAnchorElement && list.element.contains(focused);
@@ -73,7 +73,7 @@ export function listenForKeys(list: List, detail: Detail, outbox: Outbox): () =>
     d: detail.dismiss,
     u: () => outbox.undo(),
     '/': search,
-    '?': showHelp,
+    '?': showKeys,
   };
   const arrows: typeof letters = { ArrowDown: move(1), ArrowUp: move(-1) };
 
@@ -92,5 +92,4 @@ export function listenForKeys(list: List, detail: Detail, outbox: Outbox): () =>
     event.preventDefault();
     action();
   });
-  return showHelp;
 }

@@ -7,24 +7,24 @@ import { CHOICES, FIRST_QUERY } from './query.ts';
 /** New inquiries that one look at the table loads; the rest waits for the next one. */
 const NEW_ONES = 20;
 
-export interface ListState {
-  readonly query: Query;
+export type ListState = Readonly<{
+  query: Query;
   /** Undefined until the first response. */
-  readonly loaded?: readonly Inquiry[];
+  loaded?: readonly Inquiry[];
   /** Where the list goes on; undefined at its end. */
-  readonly next?: string | undefined;
+  next?: string | undefined;
   /** Whether the latest request has failed. */
-  readonly hasFailed: boolean;
-  readonly opened?: string | undefined;
+  hasFailed: boolean;
+  opened?: string | undefined;
   /** Ids of those with an answer on its way. */
-  readonly given: ReadonlySet<string>;
+  given: ReadonlySet<string>;
   /** Answers that the index may not know yet. */
-  readonly closed: ReadonlyMap<string, Closed>;
+  closed: ReadonlyMap<string, Closed>;
   /** What the last look at the table has found. */
-  readonly unanswered?: Unanswered;
+  unanswered?: Unanswered;
   /** Ids that any look has found. */
-  readonly seen: ReadonlySet<string>;
-}
+  seen: ReadonlySet<string>;
+}>;
 
 /** Before the first response. */
 export const NOTHING: ListState = {

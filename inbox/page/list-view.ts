@@ -15,8 +15,7 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
   const more = button('', { class: 'ib-link ib-more', hidden: true }, onMore);
   const scroller = div('ib-scroller', alert, items, note, more);
   const name = { class: 'ib-list', 'aria-labelledby': head.heading.id };
-  const linkOf = (id = ''): HTMLAnchorElement | undefined =>
-    linksIn(items).find(({ hash }) => hash === `#${id}`);
+  const linkOf = (id = '') => linkIn(items, `#${id}`);
 
   return {
     element: h('section', name, head.element, announcement, scroller),
@@ -74,7 +73,9 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
   };
 }
 
-const linksIn = (items: HTMLElement): HTMLAnchorElement[] => [...items.querySelectorAll('a')];
+const linksIn = (items: HTMLElement) => [...items.querySelectorAll('a')];
+const linkIn = (items: HTMLElement, hash?: string) =>
+  linksIn(items).find((link) => link.hash === hash);
 
 /** Remembers what has the focus and what is seen. @returns Restores both after the rows were replaced. */
 function keepPlace(scroller: HTMLElement, items: HTMLElement): () => void {
@@ -87,11 +88,9 @@ function keepPlace(scroller: HTMLElement, items: HTMLElement): () => void {
   const isInUse = area.scrollTop > 0 || items.matches(':hover, :focus-within');
   const anchor = links.find((link) => isInUse && link.getBoundingClientRect().bottom > edge);
   const before = anchor?.getBoundingClientRect().top ?? 0;
-  const now = (link?: HTMLAnchorElement): HTMLAnchorElement | undefined =>
-    linksIn(items).find(({ hash }) => hash === link?.hash);
   return () => {
-    now(focused)?.focus({ preventScroll: true });
-    const link = now(anchor);
+    linkIn(items, focused?.hash)?.focus({ preventScroll: true });
+    const link = linkIn(items, anchor?.hash);
     if (link !== undefined) area.scrollTop += link.getBoundingClientRect().top - before;
   };
 }

@@ -61,6 +61,14 @@ export function createOutbox(
 
   const sendAll = (): void => [...waiting.keys()].forEach((given) => void send(given));
   addEventListener('pagehide', sendAll);
+  /** Whether a draft is sent when the page is left. */
+  const isSent = (id: string): boolean => {
+    const given = unconfirmed.get(id);
+    return given !== undefined && fit(given);
+  };
+  addEventListener('beforeunload', (event) => {
+    if (!drafts.ids().every(isSent)) event.preventDefault();
+  });
 
   return {
     undo,
@@ -69,11 +77,6 @@ export function createOutbox(
     ids: (): ReadonlySet<string> => new Set(unconfirmed.keys()),
     /** The answer to an inquiry that is not confirmed yet. */
     get: (id: string) => unconfirmed.get(id),
-    /** Whether the draft of an inquiry is sent when the page is left. */
-    takes(id: string): boolean {
-      const given = unconfirmed.get(id);
-      return given !== undefined && fit(given);
-    },
     give(given: Given): void {
       // All that wait must fit into what may be on its way while the page is left.
       if (!fit(given, ...waiting.keys())) sendAll();
