@@ -5,7 +5,7 @@ import { readSavedReplies } from './saved-replies.ts';
 import { serveInbox } from './server.ts';
 
 /** Serves the page until the process is ended. It is not started when an option or the connection is wrong. */
-export async function openPage({ values, io, connect }: Command): Promise<void> {
+export async function run({ values, io, connect }: Command): Promise<void> {
   const { port = '0', replies } = values;
   const { stdout, stderr, env } = io;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {

@@ -29,7 +29,6 @@ const BODY_LIMIT = 8 * ITEM_LIMIT;
 /** The response of GET /api/session. Errors of the API are `{ message }`. */
 export interface Session {
   stage: string;
-  table: string;
   respondent: string;
   mail: MailState;
   savedReplies: SavedReply[];
@@ -165,7 +164,7 @@ function createApi(
 
   async function describeSession(): Promise<Result> {
     const [name, state] = await Promise.all([respondent(), mail()]);
-    const session = { stage, table, respondent: name, mail: state, savedReplies };
+    const session = { stage, respondent: name, mail: state, savedReplies };
     return [200, session satisfies Session];
   }
 

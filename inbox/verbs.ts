@@ -56,7 +56,7 @@ export const VERBS: Record<string, Verb> = {
   '--web': {
     help: 'Serves the inbox as a page in the browser. Inquiries are listed, read, answered and dismissed there, until Ctrl+C.',
     options: ['web', 'port', 'replies'],
-    load: async () => ({ run: (await import('./open-page.ts')).openPage }),
+    load: () => import('./open-page.ts'),
   },
 };
 

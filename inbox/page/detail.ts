@@ -56,7 +56,6 @@ export function createDetail({
     if (isFailure(result)) return pane.fail(result.message, async () => open(id));
     render(result);
     markHits();
-    read.scrollTop = 0;
     focusHeading();
     const { respondent, reply_at, reply } = result;
     if (reply_at !== undefined) onChange(id, { respondent, reply_at, reply });
