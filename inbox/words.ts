@@ -1,6 +1,6 @@
 /** What the command and the page say of an inquiry, in the same words. */
+import { inquiryFields } from '../src/contract.ts';
 import { NO_SUBJECT } from '../src/languages.ts';
-import { namesOf } from '../src/limits.ts';
 import { toMailbox } from '../src/mailbox.ts';
 import type { StoredInquiry, Undelivered } from './store.ts';
 
@@ -28,20 +28,20 @@ export const canMail = ({ email }: Pick<StoredInquiry, 'email'>): boolean =>
 export const subjectOf = ({ subject }: Pick<StoredInquiry, 'subject'>): string =>
   subject.trim() === '' ? NO_SUBJECT.en : subject;
 
-/** What each field is called among the facts of an inquiry; undefined: it is shown in another place, or not at all. */
-const FACTS: Record<keyof StoredInquiry, string | undefined> = {
+/** The fields that are facts of an inquiry: those of the contract that have no place of their own, and two of the inbox's. */
+const FACTS: readonly (keyof StoredInquiry)[] = [
+  ...inquiryFields.filter((name) => !['email', 'subject', 'body'].includes(name)),
+  'language',
+  'expires_at',
+];
+
+/** What they are called. Another goes by the name of its field. */
+const LABELS: Partial<Record<keyof StoredInquiry, string>> = {
   id: 'Id',
   cognito_sub: 'Owner',
-  email: undefined,
-  subject: undefined,
-  body: undefined,
   created_at: 'Received',
   language: 'Language',
-  email_verified: undefined,
   expires_at: 'Expires',
-  reply: undefined,
-  respondent: undefined,
-  reply_at: undefined,
 };
 
 export interface Fact {
@@ -53,10 +53,10 @@ export interface Fact {
 
 /** The facts that an inquiry has. */
 export const factsOf = (inquiry: StoredInquiry): Fact[] =>
-  namesOf(FACTS).flatMap((name) => {
-    const label = FACTS[name];
+  FACTS.flatMap((name) => {
     const value = inquiry[name];
-    if (label === undefined || value === undefined) return [];
+    if (value === undefined) return [];
+    const label = LABELS[name] ?? name;
     const text = typeof value === 'number' ? new Date(value * 1_000).toISOString() : `${value}`;
     return [{ label, value: text, isTime: name.endsWith('_at') }];
   });
