@@ -138,6 +138,7 @@ const rows: Row[] = [
     '\nDone. ',
     { world: deletion, keys: `${ACCOUNT}\n` },
   ],
+  ['a plan that changes nothing', 0, 'plan', '\nDone. ', { world: { changes: {} }, keys: '' }],
   [
     'another answer',
     2,

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { repeat } from '../../deploy/checks.ts';
 import { main } from '../../deploy/smoke.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { refusal } from '../helpers/aws.ts';
@@ -304,4 +305,15 @@ describe.skipIf(!hasTransactions)('npm run smoke', () => {
     // Each time another address and two other passwords.
     expect(secrets.size).toBe(6);
   });
+});
+
+it('a check is repeated until it passes, time is up, or the command is interrupted', async () => {
+  const check = vi.fn<() => Promise<string>>().mockRejectedValueOnce(new Error('missing'));
+  check.mockResolvedValueOnce('found');
+  const context = { io: process, interruption: AbortSignal.any([]) };
+  expect(await repeat(check, 60, context)).toBe('found');
+  check.mockRejectedValue(new Error('missing'));
+  await expect(repeat(check, 0, context)).rejects.toThrow('missing');
+  const interrupted = { ...context, interruption: AbortSignal.abort(130) };
+  await expect(repeat(check, 60, interrupted)).rejects.toBe(130);
 });

@@ -406,6 +406,10 @@ it('a line that is not understood is refused with exit code 2', async () => {
     ['--web --replies /nowhere', 'The saved replies in /nowhere cannot be used: ENOENT.'],
     ['--web --replies /dev/zero', 'The saved replies in /dev/zero cannot be used: it is larger'],
     ['--web --replies LICENSE', 'The saved replies in LICENSE cannot be used: it is not JSON.'],
+    [
+      '--web --replies package.json',
+      'The saved replies in package.json cannot be used: it is not a list.',
+    ],
     [`erase --sub ${SUB} --email a@b`, 'erase takes one of'],
   ]) {
     await expectLines([[line, 2, message]]);
