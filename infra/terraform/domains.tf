@@ -21,12 +21,10 @@ locals {
   requested    = { for kind in ["api", "site"] : kind => toset([for use, domain in local.domains : domain.name if use == kind && domain.certificate_arn == null]) }
   certificates = merge(aws_acm_certificate.api, aws_acm_certificate.site)
 
-  site_certificate_arn = try(coalesce(local.site_alias.certificate_arn, one(values(aws_acm_certificate_validation.site)[*].certificate_arn)), null)
-
-  # Certificate ARNs by name, for the names in use.
-  used_certificates = { for kind in ["api", "site"] : kind => {
-    for use, domain in local.usable : domain.name => coalesce(domain.certificate_arn, try(local.certificates[domain.name].arn, null)) if use == kind
-  } }
+  # Certificate ARNs of the names in use.
+  used_certificates = { for kind in ["api", "site"] : kind => [
+    for use, domain in local.usable : coalesce(domain.certificate_arn, try(local.certificates[domain.name].arn, null)) if use == kind
+  ] }
 
   validation_records = {
     for name, certificate in local.certificates : name => one([

@@ -21,7 +21,7 @@ locals {
         namespace = "AWS/DynamoDB", dimensions = { TableName = local.name, GlobalSecondaryIndexName = "by-state" }
         Sum       = { index_read_throttles = "ReadThrottleEvents", index_write_throttles = "WriteThrottleEvents" }
       },
-      { namespace = "AWS/CertificateManager", dimensions = { CertificateArn = one(values(local.used_certificates.api)) }, Minimum = { days_left = "DaysToExpiry" } },
+      { namespace = "AWS/CertificateManager", dimensions = { CertificateArn = one(local.used_certificates.api) }, Minimum = { days_left = "DaysToExpiry" } },
       { namespace = "AWS/Events", dimensions = { RuleName = "${local.mailer_names.inquiries}-digests" }, Sum = { untimed = "FailedInvocations" } },
       { namespace = "AWS/SQS", dimensions = { QueueName = "${local.mailer_names.inquiries}-dead-letters" }, Maximum = { dead_letters = "ApproximateNumberOfMessagesVisible" } },
       { namespace = "AWS/SES", dimensions = { "ses:configuration-set" = local.name }, Sum = { bounces = "Bounce", complaints = "Complaint", mails = "Send" } },
@@ -244,7 +244,7 @@ locals {
     { for name, check in aws_route53_health_check.this : replace(name, "-", "_") => {
       namespace = "AWS/Route53", dimensions = { HealthCheckId = check.id }, stat = "Minimum", metric = "HealthCheckStatus"
     } },
-    { for arn in values(local.used_certificates.site) : "days_left" => merge(local.metrics.days_left, { dimensions = { CertificateArn = arn } }) },
+    { for arn in local.used_certificates.site : "days_left" => merge(local.metrics.days_left, { dimensions = { CertificateArn = arn } }) },
   )
 }
 
@@ -283,7 +283,7 @@ module "alarms_us_east_1" {
       is_slow     = true
       needs_data  = true # Route 53 writes a value every minute, with or without visitors
     } },
-    { for name in keys(local.used_certificates.site) : "certificate-site" => local.certificate_alarm },
+    { for arn in local.used_certificates.site : "certificate-site" => local.certificate_alarm },
   )
 }
 

@@ -24,6 +24,9 @@ module "site" {
   count  = local.has_site ? 1 : 0
 
   name        = local.name
-  domain      = local.site_alias == null ? null : { name = local.site_alias.name, certificate_arn = local.site_certificate_arn }
   connections = local.site_connections
+  domain = local.site_alias == null ? null : {
+    name            = local.site_alias.name
+    certificate_arn = coalesce(local.site_alias.certificate_arn, one(values(aws_acm_certificate_validation.site)[*].certificate_arn))
+  }
 }

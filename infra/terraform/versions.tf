@@ -41,13 +41,9 @@ provider "aws" {
 }
 
 locals {
-  account_id = data.aws_caller_identity.current.account_id
-  partition  = data.aws_partition.current.partition
-  region     = data.aws_region.current.id
+  region = data.aws_region.current.id
 
   tags = { service = var.name, stage = local.stage, managed_by = "terraform" }
 }
 
-data "aws_caller_identity" "current" {}
-data "aws_partition" "current" {}
 data "aws_region" "current" {}

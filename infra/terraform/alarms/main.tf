@@ -119,13 +119,3 @@ output "all" {
   description = "The alarms by their names."
   value       = aws_cloudwatch_metric_alarm.this
 }
-
-output "subscriptions" {
-  description = "Who gets them by mail."
-  value       = values(aws_sns_topic_subscription.this)
-}
-
-output "topics" {
-  description = "Names of what they are sent to."
-  value       = values(aws_sns_topic.this)[*].name
-}

@@ -389,8 +389,8 @@ resource "aws_lambda_alias" "live" {
 resource "aws_lambda_function_event_invoke_config" "this" {
   for_each = toset(["inquiries"])
 
-  function_name          = aws_lambda_alias.live[each.key].function_name
-  qualifier              = aws_lambda_alias.live[each.key].name
+  function_name          = local.live.function_name
+  qualifier              = local.live.name
   maximum_retry_attempts = 2
 
   destination_config {
@@ -478,9 +478,7 @@ output "configuration_set" {
 
 output "identities" {
   description = "The identity in SES that was created; none with the setting `identity`."
-  value = [
-    for identity in aws_sesv2_email_identity.this : { arn = identity.arn, verified_for_sending_status = identity.verified_for_sending_status }
-  ]
+  value       = values(aws_sesv2_email_identity.this)
 }
 
 output "dead_letter_queue_url" {

@@ -24,10 +24,6 @@ variable "connections" {
 locals {
   # Hashes of the inline script and style sheet, which paint the page before another file is loaded.
   first_paint = { for type, folder in { js = "src", css = "ui" } : type => "'sha256-${base64sha256(file("${path.module}/../../../web/${folder}/first-paint.${type}"))}'" }
-
-  # AWS's own cache policy, the same in every account: it follows Cache-Control, compresses, and forwards no
-  # cookies or queries.
-  caching_optimized = "658327ea-f89d-4fab-a63d-7e88639e58f6"
 }
 
 data "aws_caller_identity" "this" {}
@@ -143,12 +139,15 @@ resource "aws_cloudfront_distribution" "this" {
 
   # How long a file is kept is in its Cache-Control, which `npm run deploy` sets.
   default_cache_behavior {
-    target_origin_id           = "bucket"
-    viewer_protocol_policy     = "redirect-to-https"
-    allowed_methods            = ["GET", "HEAD"]
-    cached_methods             = ["GET", "HEAD"]
-    compress                   = true
-    cache_policy_id            = local.caching_optimized
+    target_origin_id       = "bucket"
+    viewer_protocol_policy = "redirect-to-https"
+    allowed_methods        = ["GET", "HEAD"]
+    cached_methods         = ["GET", "HEAD"]
+    compress               = true
+
+    # AWS's own cache policy, the same in every account: it follows Cache-Control, compresses, and forwards no
+    # cookies or queries.
+    cache_policy_id            = "658327ea-f89d-4fab-a63d-7e88639e58f6"
     response_headers_policy_id = aws_cloudfront_response_headers_policy.this.id
   }
 
