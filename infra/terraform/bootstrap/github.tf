@@ -1,7 +1,3 @@
-locals {
-  roles = var.github == null ? {} : local.trust
-}
-
 # Once per account; in a second region, set github.existing_provider. AWS checks GitHub's certificate without
 # thumbprints.
 resource "aws_iam_openid_connect_provider" "github" {

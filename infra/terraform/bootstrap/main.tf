@@ -6,15 +6,10 @@ locals {
   account   = data.aws_caller_identity.current.account_id
   partition = data.aws_partition.current.partition
   region    = data.aws_region.current.id
-
-  # The APIs of each stage that exist when this is applied: they have no names in IAM, and their routes and
-  # integrations, or they themselves, no tags. Apply again after the first deployment of a stage.
-  api_ids = { for stage, apis in data.aws_apigatewayv2_apis.stage : stage => sort(apis.ids) }
-  health_check_arns = {
-    for stage, found in data.aws_resourcegroupstaggingapi_resources.health_checks : stage => sort(found.resource_tag_mapping_list[*].resource_arn)
-  }
 }
 
+# The APIs of each stage that exist when this is applied: they have no names in IAM, and their routes and
+# integrations, or they themselves, no tags. Apply again after the first deployment of a stage.
 data "aws_apigatewayv2_apis" "stage" {
   for_each = var.github == null ? [] : local.stages
 

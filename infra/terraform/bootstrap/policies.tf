@@ -1,5 +1,5 @@
 # Policies of the roles that GitHub assumes, and of operators. Only locals, so that tests evaluate them without an
-# account; local.account, local.partition, local.region, local.api_ids and local.health_check_arns come from main.tf.
+# account; local.account, local.partition, local.region and the data come from main.tf.
 #
 # Each stage has three policies for GitHub: `boundary` limits the roles `deploy` and `plan` and every role that `deploy`
 # creates; `read` is attached to both roles, `deploy` to the role of that name. docs/roles.md says what follows.
@@ -38,7 +38,7 @@ locals {
       # by their ids.
       gateway = formatlist("arn:${local.partition}:apigateway:${local.region}::%s", concat(
         ["/apis"],
-        flatten([for id in lookup(local.api_ids, stage, []) : ["/apis/${id}*", "/tags/*${id}*"]]),
+        flatten([for id in try(data.aws_apigatewayv2_apis.stage[stage].ids, []) : ["/apis/${id}*", "/tags/*${id}*"]]),
         flatten([for name in lookup(var.domains, stage, []) : ["/domainnames", "/domainnames/${name}*"]]),
       ))
     }
@@ -68,19 +68,22 @@ locals {
   shared = {
     for stage, own in local.own : stage => {
       # The lock is beside the state. No role deletes a state or one of its versions.
-      WriteState = { Action = ["s3:PutObject"], Resource = "${own.state}*" }
-      Unlock     = { Action = ["s3:DeleteObject"], Resource = "${own.state}.tflock" }
+      WriteState = { Action = "s3:PutObject", Resource = "${own.state}*" }
+      Unlock     = { Action = "s3:DeleteObject", Resource = "${own.state}.tflock" }
       Streams = {
-        Action    = ["lambda:*EventSourceMapping"]
+        Action    = "lambda:*EventSourceMapping"
         Resource  = "*"
         Condition = { ArnLike = { "lambda:FunctionArn" = "${own.functions[0]}-*" } }
       }
       # AWS has no narrower resource for the deliveries of logs, and headers policies have neither names nor tags.
       WriteUnnamed = { Action = ["cloudfront:UpdateResponseHeadersPolicy", "logs:*LogDelivery", "logs:PutResourcePolicy"], Resource = "*" }
-      HealthChecks = { Action = ["route53:*HealthCheck"], Resource = lookup(local.health_check_arns, stage, []) }
+      HealthChecks = {
+        Action   = "route53:*HealthCheck"
+        Resource = try(sort(data.aws_resourcegroupstaggingapi_resources.health_checks[stage].resource_tag_mapping_list[*].resource_arn), [])
+      }
       # Records at and below the names only; those below prove to ACM who owns the domain.
       Records = {
-        Action   = ["route53:ChangeResourceRecordSets"]
+        Action   = "route53:ChangeResourceRecordSets"
         Resource = length(own.domains) == 0 ? [] : ["arn:${local.partition}:route53:::hostedzone/*"]
         Condition = {
           "ForAllValues:StringLike" = {
@@ -103,7 +106,7 @@ locals {
       # and IAM does not distinguish what a condition reads from what an update sets; DynamoDB itself refuses
       # a change of the keys.
       Answer = {
-        Action   = ["dynamodb:UpdateItem"]
+        Action   = "dynamodb:UpdateItem"
         Resource = own.table
         Condition = {
           "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"] }
@@ -111,7 +114,7 @@ locals {
         }
       }
       # Whether the stage has a mailer, which the page says beside a reply.
-      FindMailer = { Action = ["lambda:GetFunctionConcurrency"], Resource = "${own.functions[0]}-mailer" }
+      FindMailer = { Action = "lambda:GetFunctionConcurrency", Resource = "${own.functions[0]}-mailer" }
     }
   }
 
@@ -123,7 +126,7 @@ locals {
         Resource = concat(local.named[stage], ["${own.site[0]}*"])
       }
       State   = { Action = ["s3:GetObject", "s3:ListBucket"], Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}", "${own.state}*"] }
-      Gateway = { Action = ["apigateway:*"], Resource = own.gateway }
+      Gateway = { Action = "apigateway:*", Resource = own.gateway }
       # `*UserPool*` does not match the actions on users. Those here are for the user of the smoke test.
       Tagged = {
         Action = [
@@ -139,13 +142,13 @@ locals {
       }
       # A mailer may send by an identity that another stage created, or that someone has given the tag.
       Mail = {
-        Action    = ["ses:SendEmail"]
+        Action    = "ses:SendEmail"
         Resource  = "*"
         Condition = { StringEquals = { "aws:ResourceTag/service" = var.name } }
       }
       # A table may use a key of other owners.
       Keys = {
-        Action    = ["kms:*"]
+        Action    = "kms:*"
         Resource  = "*"
         Condition = { StringEquals = { "kms:ViaService" = "dynamodb.${local.region}.amazonaws.com" } }
       }
@@ -171,7 +174,7 @@ locals {
         Resource  = "*"
         Condition = { StringNotEquals = { "iam:PermissionsBoundary" = own.boundary } }
       }
-      Bootstrap = { Effect = "Deny", Action = ["iam:*"], Resource = formatlist("${local.iam}:%s${local.path}*", ["policy", "role"]) }
+      Bootstrap = { Effect = "Deny", Action = "iam:*", Resource = formatlist("${local.iam}:%s${local.path}*", ["policy", "role"]) }
       # UpdateTable switches off deletion protection, UpdateContinuousBackups the backups, and UpdateTimeToLive deletes
       # rows; IAM has no condition on what they change.
       Never = {
@@ -186,8 +189,8 @@ locals {
 
     # Attached to both roles. `terraform init` reads the state of the workspace `default`, which never exists.
     read = {
-      StateBucket = { Action = ["s3:ListBucket"], Resource = local.state_bucket_arn }
-      State       = { Action = ["s3:GetObject"], Resource = ["${own.state}*", "${local.state_bucket_arn}/${local.state_key}"] }
+      StateBucket = { Action = "s3:ListBucket", Resource = local.state_bucket_arn }
+      State       = { Action = "s3:GetObject", Resource = ["${own.state}*", "${local.state_bucket_arn}/${local.state_key}"] }
       ReadNamed = {
         Action = [
           "cloudwatch:GetDashboard", "cloudwatch:ListTagsForResource",
@@ -203,7 +206,7 @@ locals {
         Resource = local.named[stage]
       }
       ReadSite    = { Action = ["s3:Get*", "s3:ListBucket", "s3:ListTagsForResource"], Resource = own.site }
-      ReadGateway = { Action = ["apigateway:GET"], Resource = own.gateway }
+      ReadGateway = { Action = "apigateway:GET", Resource = own.gateway }
       # Configuration of what has no names, and lists.
       ReadUnnamed = {
         Action = [
@@ -231,7 +234,7 @@ locals {
     }
 
     deploy = merge(local.shared[stage], {
-      WriteSite = { Action = ["s3:*"], Resource = own.site }
+      WriteSite = { Action = "s3:*", Resource = own.site }
       WriteNamed = {
         Action = [
           "cloudwatch:*",
@@ -251,11 +254,11 @@ locals {
         Resource = local.named[stage]
       }
       PassRole = {
-        Action    = ["iam:PassRole"]
+        Action    = "iam:PassRole"
         Resource  = own.roles
         Condition = { StringEquals = { "iam:PassedToService" = "lambda.amazonaws.com" } }
       }
-      WriteGateway = { Action = ["apigateway:*"], Resource = own.gateway }
+      WriteGateway = { Action = "apigateway:*", Resource = own.gateway }
       WriteTagged = {
         Action = [
           "acm:DeleteCertificate", "acm:UpdateCertificateOptions",
@@ -269,7 +272,7 @@ locals {
       }
       # A new event source mapping is tagged; no statement allows anything by these tags.
       TagStreams = {
-        Action    = ["lambda:TagResource"]
+        Action    = "lambda:TagResource"
         Resource  = "${local.arn.lambda}:event-source-mapping:*"
         Condition = { StringEquals = { "aws:RequestTag/service" = var.name, "aws:RequestTag/stage" = stage } }
       }
@@ -280,14 +283,14 @@ locals {
     inbox = merge(local.answer[stage], {
       # BatchWriteItem deletes, but also puts: the condition allows no item with more than its keys.
       Erase = {
-        Action    = ["dynamodb:BatchWriteItem"]
+        Action    = "dynamodb:BatchWriteItem"
         Resource  = own.table
         Condition = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
       }
       # A record is its key and nothing else, so that a put changes no record that exists. Records of another
       # form have no #.
       RecordErasure = {
-        Action   = ["dynamodb:PutItem"]
+        Action   = "dynamodb:PutItem"
         Resource = "${own.table}-erasures"
         Condition = {
           "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["hash"] }
@@ -301,15 +304,15 @@ locals {
         Resource  = "${local.arn.cognito-idp}:userpool/*"
         Condition = own.tagged
       }
-      ReadErasureKey = { Action = ["ssm:GetParameter"], Resource = "${local.arn.ssm}:parameter/${own.name}/erasure-key" }
+      ReadErasureKey = { Action = "ssm:GetParameter", Resource = "${local.arn.ssm}:parameter/${own.name}/erasure-key" }
       # The first erasure creates it; nobody may replace it: a replaced key makes all records useless.
       CreateErasureKey = {
-        Action    = ["ssm:PutParameter"]
+        Action    = "ssm:PutParameter"
         Resource  = "${local.arn.ssm}:parameter/${own.name}/erasure-key"
         Condition = { StringNotEquals = { "ssm:Overwrite" = "true" } }
       }
       # Mails of inquiries again, by id (docs/runbook.md).
-      SendAgain = { Action = ["lambda:InvokeFunction"], Resource = "${own.functions[0]}-mailer:live" }
+      SendAgain = { Action = "lambda:InvokeFunction", Resource = "${own.functions[0]}-mailer:live" }
     })
   } }
 
@@ -329,11 +332,9 @@ locals {
   # Repositories created or renamed since 15 July 2026 send subjects with ids, others when they opt in.
   repositories = var.github == null ? [] : concat(
     ["repo:${var.github.repository}"],
-    var.github.owner_id == null || var.github.repository_id == null ? [] : [
-      for part in [split("/", var.github.repository)] : "repo:${part[0]}@${var.github.owner_id}/${part[1]}@${var.github.repository_id}"
-    ],
+    var.github.owner_id == null ? [] : ["repo:${replace(var.github.repository, "/", "@${var.github.owner_id}/")}@${var.github.repository_id}"],
   )
-  trust = {
+  roles = {
     for role in flatten([for stage in local.stages : ["${stage}-deploy", "${stage}-plan"]]) : role => {
       Version = "2012-10-17"
       Statement = [{
@@ -348,6 +349,6 @@ locals {
           }
         }
       }]
-    }
+    } if var.github != null
   }
 }
