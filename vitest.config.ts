@@ -54,8 +54,8 @@ export default defineConfig(({ mode }) => {
         // What the browser shows in every state and every language: in npm run test:all.
         product('states', 'states.browser.test.ts', BROWSER),
         // Each start of the provider takes seconds: in npm run test:all.
-        product('provider', '*.provider.test.ts'),
-        product('apply', '*.apply.test.ts'),
+        product('provider', '*.provider.test.ts', { testTimeout: 300_000 }),
+        product('apply', '*.apply.test.ts', { testTimeout: 1_800_000, hookTimeout: 300_000 }),
         hard('security'),
         hard('resilience'),
       ],

@@ -92,9 +92,12 @@ export async function readStageAccount(stage: Stage) {
 export async function readOutputs(stage: Stage): Promise<StageOutputs> {
   const { bucket, key = 'inquiries/terraform.tfstate' } = readBackend(stage);
   const object = await new S3(NETWORK).getObject({ Bucket: bucket, Key: `env:/${stage}/${key}` });
-  const { outputs } = JSON.parse((await object.Body?.transformToString()) ?? '') as {
-    outputs: Record<string, { value: unknown }>;
-  };
+  return parseOutputs((await object.Body?.transformToString()) ?? '');
+}
+
+/** The outputs in the text of a state. */
+export function parseOutputs(state: string): StageOutputs {
+  const { outputs } = JSON.parse(state) as { outputs: Record<string, { value: unknown }> };
   const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);
   return Object.fromEntries(values) as StageOutputs;
 }

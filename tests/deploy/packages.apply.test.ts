@@ -14,16 +14,15 @@ import { toEvent } from '../../deploy/functions.ts';
 import { providerSource } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
 import {
-  announce,
+  announceStages,
   clientOf,
   createStages,
   endpoint,
   OWN,
-  STAGE_LEFT_OUT,
+  type Stages,
 } from '../helpers/emulator-stages.ts';
-import { PROXY_GAPS } from '../helpers/emulator.ts';
 
-announce('packages', STAGE_LEFT_OUT, PROXY_GAPS);
+announceStages('packages');
 
 const inbox = { to: 'team@example.com', from: 'inquiries@example.com', identity: 'example.com' };
 const MODULES = { 'inquiries.zip': 'handler.mjs', 'mailer.zip': 'mailer.mjs' };
@@ -76,156 +75,148 @@ const PACKAGES: readonly (readonly [what: string, zip: Zip, code: string, error:
   ],
 ];
 
-describe.skipIf(endpoint === '')(
-  'packages (skipped without AWS_ENDPOINT_URL)',
-  { timeout: 1_800_000 },
-  () => {
-    let stages: Awaited<ReturnType<typeof createStages>>;
-    let lambda: Lambda;
-    /** Holds the next smoke test until it is settled. */
-    let held: PromiseWithResolvers<void> | undefined;
-    const reached = Promise.withResolvers<void>();
-    beforeAll(async () => {
-      const develop = { ...OWN, inbox };
-      stages = await createStages('pack', { develop }, async (request, moment) => {
-        if (moment !== 'before' || !request.includes('/smoke-test') || held === undefined) return;
-        const { promise } = held;
-        held = undefined;
-        reached.resolve();
-        await promise;
-      });
-      lambda = new Lambda(stages.client);
-      const ses = new SESv2(clientOf(endpoint));
-      // It may be there from an earlier run.
-      await ses.createEmailIdentity({ EmailIdentity: inbox.identity }).catch(() => undefined);
+describe.skipIf(endpoint === '')('packages (skipped without AWS_ENDPOINT_URL)', () => {
+  let stages: Stages;
+  let lambda: Lambda;
+  /** Holds the next smoke test until it is settled. */
+  let held: PromiseWithResolvers<void> | undefined;
+  const reached = Promise.withResolvers<void>();
+  beforeAll(async () => {
+    const develop = { ...OWN, inbox };
+    stages = await createStages('pack', { develop }, async (request, moment) => {
+      if (moment !== 'before' || !request.includes('/smoke-test') || held === undefined) return;
+      const { promise } = held;
+      held = undefined;
+      reached.resolve();
+      await promise;
     });
-    afterAll(async () => {
-      lambda.destroy();
-      await stages.remove();
-    });
+    lambda = new Lambda(stages.client);
+    const ses = new SESv2(clientOf(endpoint));
+    // It may be there from an earlier run.
+    await ses.createEmailIdentity({ EmailIdentity: inbox.identity }).catch(() => undefined);
+  });
+  afterAll(async () => {
+    lambda.destroy();
+    await stages.remove();
+  });
 
-    const write = (zip: Zip, code: string, folder = stages.folder): void =>
-      writeFileSync(join(folder, 'dist', zip), wrap(zip, code));
-    const terraform = async (...args: string[]) => {
-      const { code, output } = await stages.terraform('develop', ...args);
-      // Terraform breaks lines.
-      return code === 0 ? '' : output.replaceAll(/\s+/g, ' ');
-    };
-    const apply = () => terraform('apply', '-no-color', '-auto-approve');
-    const readLive = async (suffix = '') => {
-      const FunctionName = `${stages.name}-develop${suffix}`;
-      return (await lambda.getAlias({ FunctionName, Name: 'live' })).FunctionVersion;
-    };
-    const readAll = () => Promise.all(['', '-mailer', '-mailer-replies'].map(readLive));
+  const write = (zip: Zip, code: string, folder = stages.folder): void =>
+    writeFileSync(join(folder, 'dist', zip), wrap(zip, code));
+  const terraform = async (...args: string[]) => {
+    const { code, output } = await stages.terraform('develop', ...args);
+    // Terraform breaks lines.
+    return code === 0 ? '' : output.replaceAll(/\s+/g, ' ');
+  };
+  const apply = () => terraform('apply', '-no-color', '-auto-approve');
+  const readLive = async (suffix = '') => {
+    const FunctionName = `${stages.name}-develop${suffix}`;
+    return (await lambda.getAlias({ FunctionName, Name: 'live' })).FunctionVersion;
+  };
+  const readAll = () => Promise.all(['', '-mailer', '-mailer-replies'].map(readLive));
 
-    const claims = { sub: crypto.randomUUID(), email: 'user@example.com' };
-    const requests = [{ method: 'POST', body: '{"subject":"s","body":"b"}' }, { method: 'GET' }];
-    /** @returns What users get until the promise is settled: how often each status. */
-    async function useMeanwhile(running: Promise<string>) {
-      const answers: Record<number, number> = {};
-      const ended = running.then(() => true);
-      while (!(await Promise.race([ended, sleep(300, false)]))) {
-        for (const request of requests) {
-          const found = await lambda.invoke({
-            FunctionName: `${stages.name}-develop`,
-            Qualifier: 'live',
-            Payload: JSON.stringify(toEvent(request, claims)),
-          });
-          const { statusCode = 0 } = JSON.parse(found.Payload?.transformToString() ?? '') as {
-            statusCode?: number;
-          };
-          answers[statusCode] = (answers[statusCode] ?? 0) + 1;
-        }
+  const claims = { sub: crypto.randomUUID(), email: 'user@example.com' };
+  const requests = [{ method: 'POST', body: '{"subject":"s","body":"b"}' }, { method: 'GET' }];
+  /** @returns What users get until the promise is settled: how often each status. */
+  async function useMeanwhile(running: Promise<string>) {
+    const answers: Record<number, number> = {};
+    const ended = running.then(() => true);
+    while (!(await Promise.race([ended, sleep(300, false)]))) {
+      for (const request of requests) {
+        const found = await lambda.invoke({
+          FunctionName: `${stages.name}-develop`,
+          Qualifier: 'live',
+          Payload: JSON.stringify(toEvent(request, claims)),
+        });
+        const { statusCode = 0 } = JSON.parse(found.Payload?.transformToString() ?? '') as {
+          statusCode?: number;
+        };
+        answers[statusCode] = (answers[statusCode] ?? 0) + 1;
       }
-      return answers;
     }
+    return answers;
+  }
 
-    it('plain terraform apply makes a package that works live, and one that does not never, while users notice nothing', async () => {
-      const init = ['-no-color', '-backend-config=backend.s3.tfbackend'];
-      await stages.terraform('default', 'init', ...init, ...providerSource(stages.env));
-      expect(await apply()).toBe('');
-      expect(await readAll()).toEqual(['1', '1', '1']);
+  it('plain terraform apply makes a package that works live, and one that does not never, while users notice nothing', async () => {
+    const init = ['-no-color', '-backend-config=backend.s3.tfbackend'];
+    await stages.terraform('default', 'init', ...init, ...providerSource(stages.env));
+    expect(await apply()).toBe('');
+    expect(await readAll()).toEqual(['1', '1', '1']);
 
-      for (const [what, zip, code, error] of PACKAGES) {
-        write('inquiries.zip', WORKS);
-        write(zip, code);
-        const before = await readAll();
-        const running = apply();
-        const answers = await useMeanwhile(running);
-        process.stdout.write(`a package that ${what}: users got ${JSON.stringify(answers)}\n`);
-        const says = await running;
-        expect([what, says === '', says]).toEqual([
-          what,
-          error === '',
-          expect.stringContaining(error),
-        ]);
-        expect([what, Object.keys(answers)]).toEqual([what, ['200', '201']]);
-        const after = await readAll();
-        // The function is not the mailer's: beside a broken mailer, it is live.
-        const same = zip === 'mailer.zip' ? 1 : 0;
-        const live = error === '' ? ['2', '1', '1'] : before;
-        expect([what, after.slice(same)]).toEqual([what, live.slice(same)]);
+    for (const [what, zip, code, error] of PACKAGES) {
+      write('inquiries.zip', WORKS);
+      write(zip, code);
+      const before = await readAll();
+      const running = apply();
+      const answers = await useMeanwhile(running);
+      process.stdout.write(`a package that ${what}: users got ${JSON.stringify(answers)}\n`);
+      const says = await running;
+      expect([what, says === '', says]).toEqual([
+        what,
+        error === '',
+        expect.stringContaining(error),
+      ]);
+      expect([what, Object.keys(answers)]).toEqual([what, ['200', '201']]);
+      const after = await readAll();
+      // The function is not the mailer's: beside a broken mailer, it is live.
+      const same = zip === 'mailer.zip' ? 1 : 0;
+      const live = error === '' ? ['2', '1', '1'] : before;
+      expect([what, after.slice(same)]).toEqual([what, live.slice(same)]);
+    }
+    cpSync(join(ROOT, 'dist'), join(stages.folder, 'dist'), { recursive: true });
+    expect(await apply()).toBe('');
+    expect(await terraform('plan', '-no-color', '-detailed-exitcode')).toBe('');
+  });
+
+  it('two deployments in every order of their plans and applies: the last line of each is true', async () => {
+    type Clone = 'a' | 'b';
+    const folderOf = (clone: Clone) => `${stages.folder}-${clone}`;
+    /** Each deploys a package of its own. */
+    const plan = async (clone: Clone, order: string) => {
+      const folder = folderOf(clone);
+      write('inquiries.zip', `${WORKS} // ${clone} in ${order}`, folder);
+      const { ended } = stages.start('deploy', `develop --plan-only --plan ${folder}/plan`, folder);
+      expect(await ended).toMatchObject({ code: 0 });
+    };
+    const deploy = async (clone: Clone) => {
+      const folder = folderOf(clone);
+      const { ended } = stages.start('deploy', `develop --yes --plan ${folder}/plan`, folder);
+      const { code, output } = await ended;
+      const last = output.trim().split('\n').at(-1);
+      process.stdout.write(`${clone}: exit code ${code}, ${last}\n`);
+      const live = `Version ${await readLive()} of ${stages.name}-develop is live. `;
+      expect(code === 0 ? output : last).toContain(code === 0 ? 'Deployed: https://' : live);
+      return `${code}${output.includes('Saved plan is stale') ? ' stale' : ''}${/Another command has made version \d+/.exec(output)?.[0] ?? ''}`;
+    };
+    try {
+      for (const clone of ['a', 'b'] as const) {
+        cpSync(stages.folder, folderOf(clone), { recursive: true, verbatimSymlinks: true });
       }
-      cpSync(join(ROOT, 'dist'), join(stages.folder, 'dist'), { recursive: true });
-      expect(await apply()).toBe('');
-      expect(await terraform('plan', '-no-color', '-detailed-exitcode')).toBe('');
-    });
-
-    it('two deployments in every order of their plans and applies: the last line of each is true', async () => {
-      type Clone = 'a' | 'b';
-      const folderOf = (clone: Clone) => `${stages.folder}-${clone}`;
-      /** Each deploys a package of its own. */
-      const plan = async (clone: Clone, order: string) => {
-        const folder = folderOf(clone);
-        write('inquiries.zip', `${WORKS} // ${clone} in ${order}`, folder);
-        const { ended } = stages.start(
-          'deploy',
-          `develop --plan-only --plan ${folder}/plan`,
-          folder,
-        );
-        expect(await ended).toMatchObject({ code: 0 });
-      };
-      const deploy = async (clone: Clone) => {
-        const folder = folderOf(clone);
-        const { ended } = stages.start('deploy', `develop --yes --plan ${folder}/plan`, folder);
-        const { code, output } = await ended;
-        const last = output.trim().split('\n').at(-1);
-        process.stdout.write(`${clone}: exit code ${code}, ${last}\n`);
-        const live = `Version ${await readLive()} of ${stages.name}-develop is live. `;
-        expect(code === 0 ? output : last).toContain(code === 0 ? 'Deployed: https://' : live);
-        return `${code}${output.includes('Saved plan is stale') ? ' stale' : ''}${/Another command has made version \d+/.exec(output)?.[0] ?? ''}`;
-      };
-      try {
-        for (const clone of ['a', 'b'] as const) {
-          cpSync(stages.folder, folderOf(clone), { recursive: true, verbatimSymlinks: true });
+      for (const order of ['aabb', 'abab', 'abba', 'baab', 'baba', 'bbaa']) {
+        const ends: string[] = [];
+        for (const [step, clone] of (order.split('') as Clone[]).entries()) {
+          if (order.indexOf(clone) === step) await plan(clone, order);
+          else ends.push(await deploy(clone));
         }
-        for (const order of ['aabb', 'abab', 'abba', 'baab', 'baba', 'bbaa']) {
-          const ends: string[] = [];
-          for (const [step, clone] of (order.split('') as Clone[]).entries()) {
-            if (order.indexOf(clone) === step) await plan(clone, order);
-            else ends.push(await deploy(clone));
-          }
-          const isOneAfterTheOther = order[0] === order[1];
-          expect([order, ends]).toEqual([order, ['0', isOneAfterTheOther ? '0' : '1 stale']]);
-        }
-
-        // b ends while a is tested.
-        const hold = Promise.withResolvers<void>();
-        held = hold;
-        await plan('a', 'overtaken');
-        const overtaken = deploy('a');
-        await reached.promise;
-        await plan('b', 'overtaking');
-        expect(await deploy('b')).toBe('0');
-        const live = await readLive();
-        hold.resolve();
-        expect(await overtaken).toBe(`1Another command has made version ${live}`);
-        expect(await readLive()).toBe(live);
-      } finally {
-        for (const clone of ['a', 'b'] as const) {
-          rmSync(folderOf(clone), { recursive: true, force: true });
-        }
+        const isOneAfterTheOther = order[0] === order[1];
+        expect([order, ends]).toEqual([order, ['0', isOneAfterTheOther ? '0' : '1 stale']]);
       }
-    });
-  },
-);
+
+      // b ends while a is tested.
+      const hold = Promise.withResolvers<void>();
+      held = hold;
+      await plan('a', 'overtaken');
+      const overtaken = deploy('a');
+      await reached.promise;
+      await plan('b', 'overtaking');
+      expect(await deploy('b')).toBe('0');
+      const live = await readLive();
+      hold.resolve();
+      expect(await overtaken).toBe(`1Another command has made version ${live}`);
+      expect(await readLive()).toBe(live);
+    } finally {
+      for (const clone of ['a', 'b'] as const) {
+        rmSync(folderOf(clone), { recursive: true, force: true });
+      }
+    }
+  });
+});

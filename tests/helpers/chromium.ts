@@ -7,7 +7,7 @@ import { afterAll, expect, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { launchBrowser } from './installed-chromium.ts';
 
-export { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
+export { whyNoBrowser } from './installed-chromium.ts';
 
 const HTML_CODESNIFFER = readFileSync(
   new URL(import.meta.resolve('html_codesniffer/build/HTMLCS.js')),

@@ -10,7 +10,7 @@ import { copySources } from '../../deploy/check-infra.ts';
 import { run, terraformEnv } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { toAwsEnv } from './aws.ts';
-import { startEmulatorProxy } from './emulator.ts';
+import { PROXY_GAPS, startEmulatorProxy } from './emulator.ts';
 
 /** The emulator, where AWS_ENDPOINT_URL names one. */
 export const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
@@ -72,17 +72,25 @@ export function startCommand(
   return { child, ended };
 }
 
-/** What the emulator does not do, for the output of tests. */
-export const STAGE_LEFT_OUT = [
-  'the build and git are stubs: the functions and the form are those in dist/ and web/dist/',
-  'the smoke test is a stub that asks for /smoke-test: moto runs no API',
-];
+/** The same of tests with {@link createStages} and the commands. */
+export const announceStages = (what: string, leftOut: string[] = []): void =>
+  announce(
+    what,
+    [
+      'the build and git are stubs: the functions and the form are those in dist/ and web/dist/',
+      'the smoke test is a stub that asks for /smoke-test: moto runs no API',
+      ...leftOut,
+    ],
+    PROXY_GAPS,
+  );
 /** Settings of a stage with fewer resources: its own issuer and page. */
 export const OWN = {
   issuer: 'https://issuer.example.com',
   audience: ['client'],
   cors_origin: 'https://www.example.com',
 };
+
+export type Stages = Awaited<ReturnType<typeof createStages>>;
 
 /**
  * Stages of a new service on an emulator of AWS, with a proxy in front of it and a bucket for their state.

@@ -7,23 +7,22 @@
  * A pass means that the resources fit together, that they read back as written and that they can be changed and destroyed. It
  * does not mean that AWS accepts every value: moto validates little.
  */
-import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { unzipSync, zipSync } from 'fflate';
 import { afterAll, assert, beforeAll, describe, expect, it } from 'vitest';
-import { providerSource, run } from '../../deploy/terraform.ts';
-import { MODULE, ROOT } from '../../lib/paths.ts';
+import { providerSource } from '../../deploy/terraform.ts';
 import type { Stage } from '../../lib/stages.ts';
 import {
   announce,
   clientOf,
-  copyProject,
-  emulatorEnv,
+  createStages,
   endpoint,
+  type Stages,
 } from '../helpers/emulator-stages.ts';
-import { PROXY_GAPS, startEmulatorProxy } from '../helpers/emulator.ts';
+import { PROXY_GAPS } from '../helpers/emulator.ts';
 import { readImports } from '../helpers/repository.ts';
 
 /** What moto lacks, and what follows for this test. */
@@ -37,10 +36,7 @@ announce('terraform apply', MOTO_GAPS, PROXY_GAPS);
 
 const { region } = clientOf(endpoint);
 const dynamodb = new DynamoDB(clientOf(endpoint));
-/** Names of this run only, so that one emulator serves several runs. */
-const name = `apply-${crypto.randomUUID().slice(0, 8)}`;
-let folder = '';
-let proxy: Awaited<ReturnType<typeof startEmulatorProxy>> | undefined;
+let stages: Stages;
 
 /** Posts to a REST API of the emulator, which reads the service from the credential scope and ignores the signature. */
 const post = (service: string, path: string, body: string) =>
@@ -82,25 +78,13 @@ interface Resource {
 
 /** A stage in its own workspace, with functions that run Terraform there. */
 function open(stage: Stage) {
-  const zip = `${stage}.zip`;
+  const { name, folder, bucket: Bucket, s3 } = stages;
   let settings = {};
-  const original = join(ROOT, 'dist/inquiries.zip');
-  copyFileSync(original, join(folder, zip));
-  copyFileSync(join(ROOT, 'dist/mailer.zip'), join(folder, 'mailer.zip'));
+  stages.configure({ [stage]: settings });
 
   /** @throws Error with Terraform's output if it fails. */
   async function terraform(...args: string[]) {
-    const { code, stdout, output } = await run('terraform', args, {
-      cwd: folder,
-      env: {
-        ...emulatorEnv(proxy?.url ?? ''),
-        TF_WORKSPACE: stage,
-        TF_VAR_name: name,
-        TF_VAR_package_file: zip,
-        TF_VAR_mailer_package_file: 'mailer.zip',
-        TF_VAR_stages: JSON.stringify({ [stage]: settings }),
-      },
-    });
+    const { code, stdout, output } = await stages.terraform(stage, ...args);
     if (code !== 0) throw new Error(output);
     return stdout;
   }
@@ -121,11 +105,15 @@ function open(stage: Stage) {
     plan,
     /** A package with another handler.mjs, which does the same. */
     rebuild() {
-      const { 'handler.mjs': code = new Uint8Array() } = unzipSync(readFileSync(original));
+      const zip = join(folder, 'dist/inquiries.zip');
+      const { 'handler.mjs': code = new Uint8Array() } = unzipSync(readFileSync(zip));
       const changed = Buffer.concat([code, Buffer.from('// changed')]);
-      writeFileSync(join(folder, zip), zipSync({ 'handler.mjs': changed }));
+      writeFileSync(zip, zipSync({ 'handler.mjs': changed }));
     },
-    change: (more: object) => (settings = { ...settings, ...more }),
+    change(more: object) {
+      settings = { ...settings, ...more };
+      stages.configure({ [stage]: settings });
+    },
     apply,
     /** Everything reads back as written, except what the emulator forgets. */
     async applyWhole(forgotten = / never$/) {
@@ -139,7 +127,8 @@ function open(stage: Stage) {
      * @returns What the blocks name, what the plan imports, and what it would replace or destroy of it.
      */
     async planImports() {
-      const state = join(folder, 'terraform.tfstate.d', stage, 'terraform.tfstate');
+      const state = { Bucket, Key: `env:/${stage}/inquiries/terraform.tfstate` };
+      const Body = await terraform('state', 'pull');
       const ids = new Map((await show()).map(({ address, values }) => [address, values.id]));
       const blocks = [...readImports('stages')]
         .filter(([address]) => !address.includes('aws_sesv2_'))
@@ -152,12 +141,12 @@ function open(stage: Stage) {
                 .replace('inquiries-release', `${name}-${stage}`)
                 .replace('ACCOUNT', '123456789012'),
         }));
-      const file = join(folder, 'imports.tf.json');
-      renameSync(state, `${state}.complete`);
+      const file = join(folder, 'infra/terraform/imports.tf.json');
+      await s3.deleteObject(state);
       writeFileSync(file, JSON.stringify({ import: blocks }));
       const changes = await planChanges();
       rmSync(file);
-      renameSync(`${state}.complete`, state);
+      await s3.putObject({ ...state, Body });
       const addresses = (some: readonly { address: string }[]) =>
         some.map(({ address }) => address).toSorted();
       return {
@@ -176,146 +165,131 @@ function open(stage: Stage) {
 }
 
 // One after the other: the blocks of imports are for the one folder of all stages.
-describe.skipIf(endpoint === '')(
-  'terraform apply (skipped without AWS_ENDPOINT_URL)',
-  { timeout: 1_800_000 },
-  () => {
-    beforeAll(async () => {
-      proxy = await startEmulatorProxy(endpoint);
-      folder = join(copyProject(), 'infra/terraform');
-      copyFileSync(
-        join(MODULE, 'backend_override.tf.example'),
-        join(folder, 'backend_override.tf'),
-      );
-      const init = await run('terraform', ['init', ...providerSource()], {
-        cwd: folder,
-        env: emulatorEnv(proxy.url),
-      });
-      assert(init.code === 0, init.output);
-      // It may be there from an earlier run.
-      await post('ses', '/v2/email/identities', JSON.stringify({ EmailIdentity: 'example.com' }));
-    }, 300_000);
-    afterAll(async () => {
-      rmSync(join(folder, '../..'), { recursive: true, force: true });
-      dynamodb.destroy();
-      await proxy?.stop();
+describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_URL)', () => {
+  beforeAll(async () => {
+    stages = await createStages('apply', {});
+    const options = ['-backend-config=backend.s3.tfbackend', ...providerSource()];
+    const init = await stages.terraform('default', 'init', ...options);
+    assert(init.code === 0, init.output);
+    // It may be there from an earlier run.
+    await post('ses', '/v2/email/identities', JSON.stringify({ EmailIdentity: 'example.com' }));
+  });
+  afterAll(async () => {
+    dynamodb.destroy();
+    await stages.remove();
+  });
+
+  it('develop, without any setting: changes what a setting and a new package change, and nothing else; takes a domain in a hosted zone', async () => {
+    const { name } = stages;
+    const { applyWhole, rebuild, change, destroy, list, plan, show } = open('develop');
+    await applyWhole();
+
+    rebuild();
+    change({ cors_origin: 'http://localhost:5173', site: true });
+    expect(await plan()).toEqual([
+      'aws_apigatewayv2_api.this cors_configuration',
+      'aws_lambda_alias.live update',
+      'aws_lambda_function.this environment',
+      'aws_lambda_function.this source_code_hash',
+      'aws_lambda_invocation.list delete,create',
+      'aws_lambda_invocation.post delete,create',
+      'aws_lambda_invocation.refused["not_allowed"] delete,create',
+      'aws_lambda_invocation.refused["unauthorized"] delete,create',
+      'module.identity[0].aws_cognito_user_pool_client.form callback_urls',
+      'module.identity[0].aws_cognito_user_pool_client.form logout_urls',
+    ]);
+    await applyWhole();
+
+    const zone = `${name}-zone.example.com`;
+    await post(
+      'route53',
+      '/2013-04-01/hostedzone',
+      `<CreateHostedZoneRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Name>${zone}</Name><CallerReference>${zone}</CallerReference></CreateHostedZoneRequest>`,
+    );
+    change({ hosted_zone: zone, site_domain: { name: `contact.${zone}` } });
+    await applyWhole(/ regions$/);
+    expect(await list()).toEqual(
+      expect.arrayContaining([
+        `aws_route53_record.address["contact.${zone} A"]`,
+        `aws_route53_record.validation["contact.${zone}"]`,
+      ]),
+    );
+    const resources = await show();
+    // By these, policies and costs tell stages apart, also in us-east-1.
+    const tags = { service: name, stage: 'develop', managed_by: 'terraform' };
+    for (const { address, values } of resources.filter(({ values: { tags_all } }) => tags_all)) {
+      expect({ address, ...values.tags_all }).toMatchObject(tags);
+    }
+    // CKV_AWS_274, CKV2_AWS_56, CKV_AWS_258, CKV2_AWS_75
+    const types = resources.map(({ type }) => type).join(' ');
+    expect(types).not.toMatch(/policy_attachment|managed_policy|function_url/);
+
+    await destroy();
+    expect(await list()).toEqual([]);
+  });
+
+  it('main, with a key of its own: takes every other optional setting and gives it up in place, and is destroyed after its deletion protection is switched off (docs/runbook.md)', async () => {
+    const { apply, applyWhole, change, destroy, list, plan, planImports } = open('main');
+    // Only at first: moto changes no encryption of a table that exists.
+    change({
+      table_kms_key_arn: `arn:aws:kms:${region}:111122223333:key/00000000-0000-0000-0000-000000000000`,
     });
+    await applyWhole();
 
-    it('develop, without any setting: changes what a setting and a new package change, and nothing else; takes a domain in a hosted zone', async () => {
-      const { applyWhole, rebuild, change, destroy, list, plan, show } = open('develop');
-      await applyWhole();
+    const TableName = `${stages.name}-main`;
+    const Key = { pk: { S: 'p' }, sk: { S: 's' } };
+    const Item = { ...Key, body: { S: 'stored before' } };
+    await dynamodb.putItem({ TableName, Item });
+    const optional = {
+      inbox: {
+        to: 'team@example.com',
+        from: 'inquiries@example.com',
+        identity: 'example.com',
+        mails_per_hour: 20,
+      },
+      log_retention_days: 365,
+      alarm_email: 'oncall@example.com',
+      reserved_concurrency: 10,
+      pitr_days: 30,
+      retention_days: 365,
+    };
+    change(optional);
+    const changes = await plan();
+    // A version is tested again, and nothing else is replaced.
+    expect(changes.filter((entry) => /(?<!aws_lambda_invocation.*)delete/.test(entry))).toEqual([]);
+    expect(changes.filter((entry) => entry.startsWith('aws_dynamodb_table.'))).toEqual([
+      'aws_dynamodb_table.erasures point_in_time_recovery',
+      'aws_dynamodb_table.this point_in_time_recovery',
+      'aws_dynamodb_table.this stream_enabled',
+      'aws_dynamodb_table.this stream_view_type',
+    ]);
+    await applyWhole();
+    const complete = await list();
+    expect(complete).toContain('module.mailer[0].aws_lambda_event_source_mapping.this["replies"]');
 
-      rebuild();
-      change({ cors_origin: 'http://localhost:5173', site: true });
-      expect(await plan()).toEqual([
-        'aws_apigatewayv2_api.this cors_configuration',
-        'aws_lambda_alias.live update',
-        'aws_lambda_function.this environment',
-        'aws_lambda_function.this source_code_hash',
-        'aws_lambda_invocation.list delete,create',
-        'aws_lambda_invocation.post delete,create',
-        'aws_lambda_invocation.refused["not_allowed"] delete,create',
-        'aws_lambda_invocation.refused["unauthorized"] delete,create',
-        'module.identity[0].aws_cognito_user_pool_client.form callback_urls',
-        'module.identity[0].aws_cognito_user_pool_client.form logout_urls',
-      ]);
-      await applyWhole();
+    await expect(destroy()).rejects.toThrow(
+      'Stage main is protected: set deletion_protection_enabled = false and apply\nbefore you destroy it. Nothing was destroyed.',
+    );
+    expect(await list()).toEqual(complete);
+    const { named, imported, lost } = await planImports();
+    expect(imported.length).toBeGreaterThan(15);
+    expect(imported).toEqual(named);
+    // The permission names the API, which is not among the imports and is made anew.
+    expect(lost).toEqual(['aws_lambda_permission.live["GET"]']);
+    change(Object.fromEntries(Object.keys(optional).map((key) => [key, undefined])));
+    await apply();
+    expect((await list()).filter((address) => address.startsWith('module.mailer'))).toEqual([]);
+    expect(await dynamodb.getItem({ TableName, Key })).toMatchObject({ Item });
 
-      const zone = `${name}-zone.example.com`;
-      await post(
-        'route53',
-        '/2013-04-01/hostedzone',
-        `<CreateHostedZoneRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Name>${zone}</Name><CallerReference>${zone}</CallerReference></CreateHostedZoneRequest>`,
-      );
-      change({ hosted_zone: zone, site_domain: { name: `contact.${zone}` } });
-      await applyWhole(/ regions$/);
-      expect(await list()).toEqual(
-        expect.arrayContaining([
-          `aws_route53_record.address["contact.${zone} A"]`,
-          `aws_route53_record.validation["contact.${zone}"]`,
-        ]),
-      );
-      const resources = await show();
-      // By these, policies and costs tell stages apart, also in us-east-1.
-      const tags = { service: name, stage: 'develop', managed_by: 'terraform' };
-      for (const { address, values } of resources.filter(({ values: { tags_all } }) => tags_all)) {
-        expect({ address, ...values.tags_all }).toMatchObject(tags);
-      }
-      // CKV_AWS_274, CKV2_AWS_56, CKV_AWS_258, CKV2_AWS_75
-      const types = resources.map(({ type }) => type).join(' ');
-      expect(types).not.toMatch(/policy_attachment|managed_policy|function_url/);
-
-      await destroy();
-      expect(await list()).toEqual([]);
-    });
-
-    it('main, with a key of its own: takes every other optional setting and gives it up in place, and is destroyed after its deletion protection is switched off (docs/runbook.md)', async () => {
-      const { apply, applyWhole, change, destroy, list, plan, planImports } = open('main');
-      // Only at first: moto changes no encryption of a table that exists.
-      change({
-        table_kms_key_arn: `arn:aws:kms:${region}:111122223333:key/00000000-0000-0000-0000-000000000000`,
-      });
-      await applyWhole();
-
-      const TableName = `${name}-main`;
-      const Key = { pk: { S: 'p' }, sk: { S: 's' } };
-      const Item = { ...Key, body: { S: 'stored before' } };
-      await dynamodb.putItem({ TableName, Item });
-      const optional = {
-        inbox: {
-          to: 'team@example.com',
-          from: 'inquiries@example.com',
-          identity: 'example.com',
-          mails_per_hour: 20,
-        },
-        log_retention_days: 365,
-        alarm_email: 'oncall@example.com',
-        reserved_concurrency: 10,
-        pitr_days: 30,
-        retention_days: 365,
-      };
-      change(optional);
-      const changes = await plan();
-      // A version is tested again, and nothing else is replaced.
-      expect(changes.filter((entry) => /(?<!aws_lambda_invocation.*)delete/.test(entry))).toEqual(
-        [],
-      );
-      expect(changes.filter((entry) => entry.startsWith('aws_dynamodb_table.'))).toEqual([
-        'aws_dynamodb_table.erasures point_in_time_recovery',
-        'aws_dynamodb_table.this point_in_time_recovery',
-        'aws_dynamodb_table.this stream_enabled',
-        'aws_dynamodb_table.this stream_view_type',
-      ]);
-      await applyWhole();
-      const complete = await list();
-      expect(complete).toContain(
-        'module.mailer[0].aws_lambda_event_source_mapping.this["replies"]',
-      );
-
-      await expect(destroy()).rejects.toThrow(
-        'Stage main is protected: set deletion_protection_enabled = false and apply\nbefore you destroy it. Nothing was destroyed.',
-      );
-      expect(await list()).toEqual(complete);
-      const { named, imported, lost } = await planImports();
-      expect(imported.length).toBeGreaterThan(15);
-      expect(imported).toEqual(named);
-      // The permission names the API, which is not among the imports and is made anew.
-      expect(lost).toEqual(['aws_lambda_permission.live["GET"]']);
-      change(Object.fromEntries(Object.keys(optional).map((key) => [key, undefined])));
-      await apply();
-      expect((await list()).filter((address) => address.startsWith('module.mailer'))).toEqual([]);
-      expect(await dynamodb.getItem({ TableName, Key })).toMatchObject({ Item });
-
-      change({ deletion_protection_enabled: false });
-      expect(await plan()).toEqual([
-        'aws_dynamodb_table.erasures deletion_protection_enabled',
-        'aws_dynamodb_table.this deletion_protection_enabled',
-        'module.identity[0].aws_cognito_user_pool.this deletion_protection',
-        'terraform_data.guard input',
-      ]);
-      await apply();
-      await destroy();
-      expect(await list()).toEqual([]);
-    });
-  },
-);
+    change({ deletion_protection_enabled: false });
+    expect(await plan()).toEqual([
+      'aws_dynamodb_table.erasures deletion_protection_enabled',
+      'aws_dynamodb_table.this deletion_protection_enabled',
+      'module.identity[0].aws_cognito_user_pool.this deletion_protection',
+      'terraform_data.guard input',
+    ]);
+    await apply();
+    await destroy();
+    expect(await list()).toEqual([]);
+  });
+});
