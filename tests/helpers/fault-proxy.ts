@@ -131,7 +131,7 @@ function withLimit(query: Buffer, limit: number): Buffer {
   return Buffer.from(JSON.stringify({ ...rest, Limit: Math.min(Limit, limit) }));
 }
 
-const pass: Fault = async ({ response, forward }) => {
+export const pass: Fault = async ({ response, forward }) => {
   const { status, headers, body } = await forward();
   response.writeHead(status, headers).end(body);
 };

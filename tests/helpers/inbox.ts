@@ -1,6 +1,5 @@
 import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { UUID } from 'uuidv7';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { connectLocally } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
 import { createInbox, type StoredInquiry } from '../../inbox/store.ts';
@@ -8,13 +7,14 @@ import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { startAws, stubAws } from './aws.ts';
 import { createFolder, writeState } from './data-folder.ts';
-import { INQUIRY } from './events.ts';
-import { delay, startFaultProxy, type Fault, type Plan } from './fault-proxy.ts';
-import { run, toWords, type IoOptions } from './io.ts';
-import { bestEngine, createOwnTable, removeRow, toEnvironment } from './own-table.ts';
+import { SUB } from './events.ts';
+import { pass, startFaultProxy, type Fault, type Plan } from './fault-proxy.ts';
+import { toInquiry, type NewInquiry } from './inquiries.ts';
+import { run, type IoOptions } from './io.ts';
+import { createOwnTable, removeRow, toEnvironment } from './own-table.ts';
 
-/** Runs `npm run inbox -- ARGS` in this process. */
-export const runInbox = (args: string[], options?: IoOptions) => run(main, args, options);
+/** Matches a text that has this one in it. */
+export const containing = (text: string): unknown => expect.stringContaining(text);
 
 /** Objects of JSON lines; other lines are left out. */
 export const parseLines = (text: string): Record<string, unknown>[] =>
@@ -31,7 +31,7 @@ export async function startStage(engine: string) {
   return state;
 }
 
-let last = 0;
+export type OwnInbox = Awaited<ReturnType<typeof openInbox>>;
 
 /**
  * A table of the test's own, the data folder of a stack that has it, and the inbox on it, both behind a fault proxy.
@@ -39,7 +39,7 @@ let last = 0;
  * @param options - `pageSize` limits the pages of queries.
  */
 export async function openInbox({
-  engine = bestEngine(),
+  engine,
   pageSize,
   now = Date.now,
 }: { engine?: string; pageSize?: number; now?: () => number } = {}) {
@@ -47,9 +47,9 @@ export async function openInbox({
   const proxy = await startFaultProxy(own.engine, pageSize);
   const folder = createFolder();
   writeState(folder, { engine: proxy.url, table: own.name });
-  const { client } = connectLocally(folder);
+  const connection = connectLocally(folder);
   onTestFinished(async () => {
-    client.destroy();
+    connection.client.destroy();
     own.close();
     await proxy.close();
   });
@@ -59,19 +59,17 @@ export async function openInbox({
     folder,
     /** The address of the fault proxy. */
     url: proxy.url,
-    inbox: createInbox(client, own.name, now),
+    connection,
+    inbox: createInbox(connection.client, own.name, now),
     deliveries: createDeliveryEntity(own.name, own.client),
-    /** Runs a line on this table, unless the line names another place. */
-    run(line: string | string[], options?: IoOptions) {
-      const args = toWords(line);
-      const isPlaced = args.some((word) => word === '--stage' || word === '--data');
-      return runInbox(isPlaced ? args : [...args, '--data', folder], options);
+    /** Runs a line of `npm run inbox` in this process, on this table unless the line names another place. */
+    run(line: string, options?: IoOptions) {
+      const place = /--(stage|data)\b/.test(line) ? '' : ` --data ${folder}`;
+      return run(main, line + place, options);
     },
-    /** Stores an inquiry that was created the given milliseconds ago. */
-    async add(age: number, change: Partial<StoredInquiry> = {}): Promise<StoredInquiry> {
-      const time = now() - age;
-      const id = UUID.fromFieldsV7(time, 1, 2, ++last).toString();
-      const row = { ...INQUIRY, id, created_at: new Date(time).toISOString(), ...change };
+    /** Stores an inquiry of SUB that was created the given milliseconds ago, or `at` a time. */
+    async add(age: number, change: NewInquiry = {}): Promise<StoredInquiry> {
+      const row = toInquiry({ at: now() - age, cognito_sub: SUB, ...change });
       await own.client.send(new PutCommand(entity.put(row).params()));
       return row;
     },
@@ -81,25 +79,19 @@ export async function openInbox({
       return pages.flatMap(({ Items = [] }) => Items);
     },
     remove: (row: StoredInquiry) => removeRow(own.client, own.name, row),
-    /** What happens to the requests of the inbox and of verbs from now on. */
-    meet: (plan: Plan) => void (proxy.plan = plan),
+    /** What happens from now on to the requests of the inbox and of verbs for some operations; it counts these alone. */
+    meet(plan: Plan, ...operations: string[]): void {
+      let requests = 0;
+      proxy.plan = (_, operation) =>
+        operations.includes(operation) ? plan(requests++, operation) : undefined;
+    },
   };
 }
 
-/** Does something before the engine gets a request. */
+/** Does something before a request is passed on, or meets a fault. */
 export const beforehand =
-  (act: () => Promise<unknown>): Fault =>
+  (act: () => Promise<unknown>, then = pass): Fault =>
   async (exchange) => {
     await act();
-    await delay(0)(exchange);
+    await then(exchange);
   };
-
-/** Meets the n-th request of some operations, counted from 0 since the plan was made. */
-export function onRequest(
-  operations: string | string[],
-  meet: (request: number) => Fault | undefined,
-): Plan {
-  let requests = 0;
-  const wanted = new Set([operations].flat());
-  return (_, operation) => (wanted.has(operation) ? meet(requests++) : undefined);
-}

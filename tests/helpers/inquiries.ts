@@ -9,17 +9,20 @@ type Table = Pick<OwnTable, 'client' | 'name'>;
 /** `at`: milliseconds since the epoch. */
 export type NewInquiry = Partial<InquiryRow> & { at?: number };
 
-/** Stores inquiries, each at its time, and by default of an owner of its own. @returns Them. */
+/** Makes an inquiry at its time, and by default of an owner of its own. */
+export const toInquiry = ({ at = Date.now(), ...row }: NewInquiry) => ({
+  cognito_sub: randomUUID(),
+  email: 'ana@example.com',
+  subject: 's',
+  body: 'b',
+  id: `${toFirstId(at)}-7${randomUUID().slice(15)}`,
+  created_at: new Date(at).toISOString(),
+  ...row,
+});
+
+/** Stores inquiries made of these. @returns Them. */
 export async function putInquiries({ client, name }: Table, rows: NewInquiry[]) {
-  const inquiries = rows.map(({ at = Date.now(), ...row }) => ({
-    cognito_sub: randomUUID(),
-    email: 'ana@example.com',
-    subject: 's',
-    body: 'b',
-    ...row,
-    id: `${toFirstId(at)}-7${randomUUID().slice(15)}`,
-    created_at: new Date(at).toISOString(),
-  }));
+  const inquiries = rows.map(toInquiry);
   await createInquiryEntity(name, client).put(inquiries).go({ concurrent: 10 });
   return inquiries;
 }

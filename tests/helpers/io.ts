@@ -14,13 +14,10 @@ export interface IoOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** The arguments of a line, which has spaces between them. */
-export const toWords = (line: string | string[]): string[] =>
-  typeof line === 'string' ? line.split(' ').filter(Boolean) : line;
-
 /**
  * Runs a command in this process.
  *
+ * @param args - Or a line of them, which has spaces between them.
  * @returns Its exit code and what it printed.
  */
 export async function run(
@@ -54,7 +51,8 @@ export async function run(
   };
   const input =
     stdin instanceof Readable ? stdin : dialogue.length > 0 ? typed : typed.end(stdin ?? '');
-  const code = await runMain(main, toWords(args), {
+  const words = typeof args === 'string' ? args.split(' ').filter(Boolean) : args;
+  const code = await runMain(main, words, {
     stdin: Object.assign(input, isTTY && { isTTY }),
     stdout: stdout.stream,
     stderr: stderr.stream,

@@ -1,30 +1,29 @@
 /** `npm run inbox` as a process: pipes, signals and memory. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, inject, it } from 'vitest';
+import { run } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
-import { hang } from '../helpers/fault-proxy.ts';
-import { openInbox } from '../helpers/inbox.ts';
+import { always, hang } from '../helpers/fault-proxy.ts';
+import { createFolder } from '../helpers/data-folder.ts';
+import { openInbox, type OwnInbox } from '../helpers/inbox.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 import { readText } from '../helpers/repository.ts';
 
-let table: Awaited<ReturnType<typeof openInbox>>;
+let table: OwnInbox;
 let place: string;
 beforeEach(async () => {
   table = await openInbox();
-  place = mkdtempSync(join(table.folder, 'place-'));
+  place = createFolder();
 });
 
 /** Runs a line of a shell in a folder of its own, on the table. */
 const shell = (line: string) =>
-  new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-    const env = { ...process.env, ...toEnvironment(table.engine) };
-    const options = { cwd: place, env, maxBuffer: Infinity };
-    const child = execFile('sh', ['-c', line], options, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode, stdout, stderr }),
-    );
+  run('sh', ['-c', line], {
+    cwd: place,
+    env: { ...process.env, ...toEnvironment(table.engine) },
   });
 const command = (verb: string, node = '') =>
   `'${process.execPath}' ${node} '${ROOT}/inbox/main.ts' --data '${table.folder}' ${verb}`;
@@ -32,7 +31,8 @@ const command = (verb: string, node = '') =>
 it('answers with a text from a pipe, and ends with an exit code', async () => {
   const { id } = await table.add(1);
   const reply = `echo 'Yes.' | ${command(`reply ${id} --as Ana`)}`;
-  expect(await shell(reply)).toMatchObject({ code: 0, stderr: '' });
+  const { code, stdout, output } = await shell(reply);
+  expect([code, output]).toEqual([0, stdout]);
   expect(await table.inbox.get(id)).toMatchObject({ reply: 'Yes.', respondent: 'Ana' });
   expect(await shell(reply)).toMatchObject({ code: 3, stdout: '' });
 });
@@ -55,25 +55,21 @@ it.each(documented)('prints data only, as it is documented: %s', async (line) =>
   expect(printed.includes(email) || /^\d+\n$/.test(printed)).toBe(true);
 });
 
-it('leaves no part of an exported file after a signal', async () => {
-  table.meet((_, operation) => (operation === 'Scan' ? hang : undefined));
-  const start = (file: string) =>
-    spawn(
-      process.execPath,
-      ['inbox/main.ts', 'export', '--data', table.folder, '--out', join(place, file)],
-      { cwd: ROOT },
-    );
-  const [first, second] = [start('x'), start('y')];
-  const exits = Promise.all([once(first, 'exit'), once(second, 'exit')]);
-  await expect.poll(() => readdirSync(place), { timeout: 30_000 }).toHaveLength(2);
-  first.kill('SIGINT');
-  second.kill('SIGTERM');
-  expect(await exits).toEqual([
-    [130, null],
-    [143, null],
-  ]);
-  expect(readdirSync(place)).toEqual([]);
-});
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)(
+  'leaves no part of an exported file after %s, with exit code %d',
+  async (signal, code) => {
+    table.meet(always(hang), 'Scan');
+    const child = spawn(`exec ${command('export --out x')}`, { cwd: place, shell: true });
+    const exit = once(child, 'exit');
+    await expect.poll(() => readdirSync(place), { timeout: 30_000 }).toHaveLength(1);
+    child.kill(signal);
+    expect(await exit).toEqual([code, null]);
+    expect(readdirSync(place)).toEqual([]);
+  },
+);
 
 it('exports with a bounded amount of memory, and ends in silence when its reader ends first', async () => {
   // DynamoDB Local takes a minute for so many large rows.
@@ -84,9 +80,8 @@ it('exports with a bounded amount of memory, and ends in silence when its reader
   }
   // 80 MB pass through a heap of 64 MB.
   const all = await shell(`${command('export', '--max-old-space-size=64')} | wc -lc`);
-  const [lines, bytes] = all.stdout.trim().split(/\s+/).map(Number);
-  expect([lines, all.stderr]).toEqual([200, '']);
+  const [lines, bytes, ...others] = all.output.trim().split(/\s+/).map(Number);
+  expect([lines, others]).toEqual([200, []]);
   expect(bytes).toBeGreaterThan(200 * body.length);
-  const { stdout, stderr } = await shell(`${command('export')} | head -c 100`);
-  expect([stdout.length, stderr]).toEqual([100, '']);
+  expect((await shell(`${command('export')} | head -c 100`)).output).toHaveLength(100);
 });

@@ -1,7 +1,7 @@
 /** The operators' page in a real browser. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { BrowserContextOptions } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { MailState } from '../../inbox/connect.ts';
 import { serveInbox } from '../../inbox/server.ts';
@@ -19,7 +19,7 @@ import {
   whyNoBrowser,
 } from '../helpers/chromium.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
-import { openInbox, runInbox } from '../helpers/inbox.ts';
+import { containing, openInbox, type OwnInbox } from '../helpers/inbox.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' };
 const SAMPLE_ROWS = SAMPLES.map(([subject, body, email]) => ({ subject, body, email }));
@@ -41,9 +41,10 @@ const LOOK = `(() => {
 
 describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   const browser = setUp();
-  let visit: Awaited<ReturnType<typeof browser.open>>;
-  let page: typeof visit.page;
-  let own: Awaited<ReturnType<typeof openInbox>>;
+  let page: Page;
+  /** The address of every request of the page. */
+  let requests: string[];
+  let own: OwnInbox;
   /** Of the inquiries with which a test begins. */
   let ids: string[];
   let mail: MailState;
@@ -52,18 +53,15 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
   const begin = async (given: readonly (Partial<StoredInquiry> | string)[], options = WIDE) => {
     own = await openInbox();
     mail = 'sent';
-    const { inbox, name: table } = own;
-    const respondent = async () => 'olga';
     const { close, url } = await serveInbox(
-      { stage: 'local', table, inbox, respondent, mail: async () => mail },
+      { ...own.connection, respondent: async () => 'olga', mail: async () => mail },
       { savedReplies: [{ title: 'Thanks', text: 'Hello {name}, thank you ({reference}).' }] },
     );
     onTestFinished(close);
     const rows = given.map((each) => (typeof each === 'string' ? { subject: each } : each));
     const created = await Promise.all(rows.map((row, n) => own.add(9_000 - n, row)));
     ids = created.map(({ id }) => id);
-    visit = await browser.open(options);
-    ({ page } = visit);
+    ({ page, requests } = await browser.open(options));
     await page.clock.install();
     return url;
   };
@@ -162,7 +160,6 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const backgrounds = `new Set([true, false].map((state) =>
       getComputedStyle(document.querySelector('[aria-pressed=' + state + ']')).backgroundColor)).size`;
     expect(await page.evaluate(backgrounds)).toBe(2);
-    expect(visit.complaints).toEqual([]);
   });
 
   it('works with the keyboard alone', async () => {
@@ -270,19 +267,19 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await own.remove((await own.inbox.get(gone)) as StoredInquiry);
     await page.goto(url.replace(/#.*/, `#${gone}`));
     await sees('There is no such inquiry');
-    await visit.context.setOffline(true);
+    await page.context().setOffline(true);
     await click('Try again');
     await sees('Is npm run inbox -- --web still running?');
     await click('All');
     await sees('The inquiries could not be loaded');
     await checkPage(page);
-    await visit.context.setOffline(false);
+    await page.context().setOffline(false);
     await click('Try again');
     await shows({ list: ['Once', 'Who is faster?'] });
-    await visit.context.setOffline(true);
+    await page.context().setOffline(true);
     await click('Closed');
     await sees('The inquiries could not be loaded');
-    await visit.context.setOffline(false);
+    await page.context().setOffline(false);
     await page.clock.fastForward(26_000);
     await shows({ list: ['Once', 'Who is faster?'] });
   });
@@ -379,9 +376,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await arrive(url);
     expect(page.url()).toBe(origin);
     // Neither in an address that is requested, nor in what another tab can read.
-    expect(visit.requests.filter((each) => /^[^#]*$/.test(each) && each.includes(secret))).toEqual(
-      [],
-    );
+    expect(requests.filter((each) => /^[^#]*$/.test(each) && each.includes(secret))).toEqual([]);
     expect(await page.evaluate('JSON.stringify(localStorage) + document.cookie')).toBe('{}');
     expect(await page.locator('.ib-detail').isVisible()).toBe(false);
     await checkPage(page);
@@ -396,7 +391,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await page.keyboard.press('/');
     await shows({ focus: 'input search' });
     // A new tab gets the secret from this one, and from nobody once this one is closed.
-    const { context } = visit;
+    const context = page.context();
     const opened = context.waitForEvent('page');
     await row('Café').click({ modifiers: ['Control'] });
     const other = await opened;
@@ -455,14 +450,13 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
       }
     }
     expect(await page.title()).toMatch(/^\(\d+\) Inbox of local$/);
-    expect(visit.complaints).toEqual([]);
-    expect(visit.requests.filter((each) => new URL(each).origin !== origin)).toEqual([]);
+    expect(requests.filter((each) => new URL(each).origin !== origin)).toEqual([]);
   });
 
   it('is served by npm run inbox -- --web, until npm ends', async () => {
-    const { folder } = await openInbox();
-    const options = ['--web', '--data', folder, '--as', 'olga'];
-    const command = spawn('npm', ['run', '--silent', 'inbox', '--', ...options], { cwd: ROOT });
+    const { folder, run } = await openInbox();
+    const args = `run --silent inbox -- --web --data ${folder} --as olga`.split(' ');
+    const command = spawn('npm', args, { cwd: ROOT });
     onTestFinished(() => void command.kill('SIGKILL'));
     const [line] = (await once(command.stdout, 'data')) as [Buffer];
     const [, address = ''] =
@@ -472,9 +466,9 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     await sees('Nothing to answer.');
     await sees('olga');
     const { port } = new URL(address);
-    expect(await runInbox([...options, '--port', port])).toMatchObject({
+    expect(await run(`--web --port ${port}`)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is in use; choose another with --port.') as string,
+      stderr: containing('is in use; choose another with --port.'),
     });
     // npm passes this signal on to nobody.
     command.kill('SIGKILL');

@@ -1,22 +1,28 @@
 /** The inbox behind the command and the page: what verbs cannot show, such as paging, races and faults. */
-import { UUID } from 'uuidv7';
 import { expect, it } from 'vitest';
 import { sendAll } from '../../inbox/batches.ts';
 import { parseReply, type InquiryFilter } from '../../inbox/store.ts';
 import { toShard } from '../../src/entities/keys.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
-import { answerAfter, cutConnection, refuse, type Fault } from '../helpers/fault-proxy.ts';
+import {
+  always,
+  answer,
+  answerAfter,
+  cutConnection,
+  first,
+  pass,
+  refuse,
+  RESET,
+  type Fault,
+} from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
-import { beforehand, onRequest, openInbox } from '../helpers/inbox.ts';
+import { beforehand, openInbox } from '../helpers/inbox.ts';
 
 type Row = Record<'pk' | 'sk', unknown>;
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 const reply_at = new Date(NOW).toISOString();
 const REPLY = { reply: 'Yes.', respondent: 'R' };
-
-/** An id of the given millisecond. */
-const idAt = (milliseconds: number): string => UUID.fromFieldsV7(milliseconds, 1, 2, 3).toString();
 
 /** An inbox on a table of its own, at a fixed time. */
 async function open(pageSize = 1_000) {
@@ -45,9 +51,9 @@ it('lists by filters over all owners and pages, with what the index holds, and n
     [{ since: NOW - 3_000 }, 0, 1, 2],
     [{ since: NOW - 2_999 }, 0, 1],
     [{ before: rows[1].id, since }, 2, 3],
-    [{ before: idAt(NOW - 3_000), since: NOW }],
+    [{ before: rows[2].id, since: NOW }],
     [{ order: 'oldest', after: rows[3].id }, 2, 1, 0],
-    [{ since, before: idAt(NOW), isAnswered: false, email: 'b@example.com' }, 1],
+    [{ since, before: rows[0].id, isAnswered: false, email: 'b@example.com' }, 1],
     [{ sub: SUB, email: EMAIL, isAnswered: true }, 0],
   ] as [InquiryFilter, ...number[]][]) {
     const found = (await Array.fromAsync(inbox.list(filter))).flat();
@@ -62,17 +68,16 @@ it('lists by filters over all owners and pages, with what the index holds, and n
 });
 
 /** A replica that has not got the latest writes: only strongly consistent reads find something. */
-const lag: Fault = async ({ receive, forward, response }) => {
-  const isConsistent = String(await receive()).includes('"ConsistentRead":true');
-  const reply = isConsistent ? await forward() : undefined;
-  response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
-  response.end(reply?.body ?? '{"Responses":{},"UnprocessedKeys":{},"Items":[],"Count":0}');
+const lag: Fault = async (exchange) => {
+  const isConsistent = String(await exchange.receive()).includes('"ConsistentRead":true');
+  const nothing = answer(200, '{"Responses":{},"UnprocessedKeys":{},"Items":[],"Count":0}');
+  await (isConsistent ? pass : nothing)(exchange);
 };
 
 it('reads an inquiry, texts and all of the table as they are stored now', async () => {
   const { inbox, add, meet, readAll } = await open();
   const row = await add(1);
-  meet(onRequest(['GetItem', 'BatchGetItem', 'Scan'], () => lag));
+  meet(always(lag), 'GetItem', 'BatchGetItem', 'Scan');
   expect(await inbox.get(row.id)).toEqual(row);
   expect(await readAll()).toEqual([row]);
   expect((await Array.fromAsync(inbox.scan())).flat()).toEqual([row]);
@@ -93,10 +98,10 @@ it('reads texts in the order of the list, and asks again for keys that DynamoDB 
     const left = { Responses: { [name]: [kept] }, UnprocessedKeys: { [name]: { Keys } } };
     return { body: Buffer.from(JSON.stringify(left)) };
   });
-  meet(onRequest('BatchGetItem', (get) => (get < 2 ? keepFirst : undefined)));
+  meet(first(2, keepFirst), 'BatchGetItem');
   expect(await readAll()).toEqual(rows);
   const [newest, ...others] = rows;
-  meet(onRequest('BatchGetItem', () => newest && beforehand(() => remove(newest))));
+  meet(() => newest && beforehand(() => remove(newest)), 'BatchGetItem');
   expect(await readAll()).toEqual(others);
 });
 
@@ -134,22 +139,18 @@ it('one answer is given when twenty people answer at the same millisecond', asyn
 
 it('an answer is given when its response was lost, but not when another one came before the retry', async () => {
   const { inbox, add, meet } = await open();
-  const lost = cutConnection('after', 'reset');
-  for (const answer of [REPLY, { respondent: 'R' }]) {
+  for (const given of [REPLY, { respondent: 'R' }]) {
     const { id } = await add(1);
     let updates = 0;
-    meet(onRequest('UpdateItem', () => (updates++ === 0 ? lost : undefined)));
-    expect(await inbox.answer(id, answer)).toEqual({ status: 'answered', reply_at });
+    meet(() => (updates++ === 0 ? RESET : undefined), 'UpdateItem');
+    expect(await inbox.answer(id, given)).toEqual({ status: 'answered', reply_at });
     expect(updates).toBe(2);
-    expect(await inbox.get(id)).toMatchObject(answer);
+    expect(await inbox.get(id)).toMatchObject(given);
   }
   const { id } = await add(1);
   const other = { reply: 'Other.', respondent: 'R' };
-  const answerAndCut: Fault = async (exchange) => {
-    await inbox.answer(id, other);
-    await cutConnection('before', 'reset')(exchange);
-  };
-  meet(onRequest('UpdateItem', (update) => (update === 0 ? answerAndCut : undefined)));
+  const answerAndCut = beforehand(() => inbox.answer(id, other), cutConnection('before', 'reset'));
+  meet(first(1, answerAndCut), 'UpdateItem');
   expect(await inbox.answer(id, REPLY)).toMatchObject({ status: 'already-answered' });
   expect(await inbox.get(id)).toMatchObject(other);
 });
@@ -158,9 +159,9 @@ it('an answer creates no row for what is deleted at the same time, and other err
   const { inbox, add, meet, remove, scan } = await open();
   const row = await add(1);
   const name = 'AccessDeniedException';
-  meet(onRequest('UpdateItem', () => refuse(400, name)));
+  meet(always(refuse(400, name)), 'UpdateItem');
   await expect(inbox.answer(row.id, REPLY)).rejects.toMatchObject({ name });
-  meet(onRequest('UpdateItem', () => beforehand(() => remove(row))));
+  meet(always(beforehand(() => remove(row))), 'UpdateItem');
   expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'not-found' });
   expect(await scan()).toEqual([]);
 });
