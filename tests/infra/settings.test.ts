@@ -1,5 +1,5 @@
 /** The settings of a stage: plans of variables.tf, stages.tf and settings.tf only, which need no provider. */
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -78,28 +78,6 @@ const rows = Object.entries(refused).flatMap(([setting, values]) =>
     return [{ ...own, ...settings }, [`.*\\b${part ?? name}\\b`]];
   }),
 );
-
-it('what the functions read is what Terraform passes to them, and is documented', () => {
-  const find = (pattern: RegExp, ...files: string[]) =>
-    new Set(
-      files.flatMap((file) =>
-        [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, name = '']) => name),
-      ),
-    );
-  const passed = find(
-    /^ +([A-Z_]+) += /gm,
-    join(MODULE, 'function.tf'),
-    join(MODULE, 'mailer/main.tf'),
-  );
-  const read = find(
-    /(?:read\w*\(|env\[)\s*'((?!AWS_)[A-Z_]+)'/g,
-    'src/config.ts',
-    'src/mailer/config.ts',
-  );
-  expect(read).toEqual(passed);
-  const documented = find(/`([A-Z_]+)`/g, 'docs/configuration.md');
-  expect([...passed].filter((name) => !documented.has(name))).toEqual([]);
-});
 
 describe.skipIf(!hasTerraform)(
   'settings of a stage (skipped without terraform on the PATH)',
