@@ -5,7 +5,9 @@ import { PHONE } from '../helpers/chromium.ts';
 import {
   stack,
   anyone,
+  beginWith,
   createToken,
+  numbered,
   post,
   paste,
   openTab,
@@ -29,7 +31,7 @@ const expectInView = async (place: Locator) => {
 it('asks for a message, sends once, and lists what was sent on top', async () => {
   const email = anyone().replace('ana', 'müller');
   const visit = await begin({ reducedMotion: 'reduce' }, email);
-  const { submit, page, see, lacks, lists, focusIs, posts, send, message, button } = visit;
+  const { submit, page, see, seeIn, lacks, lists, focusIs, posts, send, message, button } = visit;
   const list = page.getByRole('heading', { name: 'Your inquiries' });
   // One column until there is an inquiry, as soon as the list is known to be empty.
   await list.waitFor({ state: 'hidden' });
@@ -63,7 +65,7 @@ it('asks for a message, sends once, and lists what was sent on top', async () =>
   // A focus elsewhere stays there.
   await button('Refresh').focus();
   release();
-  await page.locator('[role=status]').getByText('received your inquiry').waitFor();
+  await seeIn('[role=status]', 'received your inquiry');
   await focusIs('Refresh');
   expect(posts).toHaveLength(1);
   await visit.stored('once', 'second', 'first');
@@ -96,11 +98,8 @@ it('keeps a draft for its user until it is sent', async () => {
 });
 
 it('stays in view beside a long list, or has a button that leads back to it', async () => {
-  const email = anyone();
-  for (let number = 1; number <= 12; number++) {
-    await post(email, `number ${number}`, 'line\n'.repeat(30));
-  }
-  const { page, send, button, focusIs, see, subject, items } = await begin({}, email);
+  const rows = numbered(12, 'line\n'.repeat(30));
+  const { page, send, button, focusIs, see, subject, items } = await beginWith(rows);
   await see('12 inquiries');
   const shift = `new Promise((resolve) => {
     const add = (sum, { value }) => sum + value;
@@ -130,7 +129,7 @@ it('stays in view beside a long list, or has a button that leads back to it', as
 });
 
 it('works by keyboard alone', async () => {
-  const { page, button, subject, message, send, see } = await arrive();
+  const { page, button, emailField, subject, message, send, see } = await arrive();
   const { keyboard } = page;
   const tabTo = async (place: Locator, text = '') => {
     await place.waitFor();
@@ -142,7 +141,7 @@ it('works by keyboard alone', async () => {
     throw new Error(`Tab does not lead to ${String(place)}`);
   };
   await tabTo(button('Sign in'));
-  await tabTo(page.getByRole('textbox', { name: 'E-mail address' }), anyone());
+  await tabTo(emailField, anyone());
   await keyboard.press('Enter');
   await tabTo(subject, 'by hand');
   await tabTo(message, 'line\nline');
@@ -209,7 +208,6 @@ it('grows with the message, and refuses what cannot fit', async () => {
   await see('400 kB of 400 kB');
   await send.click();
   await see('Your inquiry is too long');
-  const said = page.locator('form :is([role=status], [role=alert]):not(:empty)');
   // The same text again would be refused again.
   await send.click();
   await focusIs('body');
@@ -219,47 +217,42 @@ it('grows with the message, and refuses what cannot fit', async () => {
   await focusIs('body');
   expect(posts).toHaveLength(1);
   // That is all that is said.
-  await expectInView(said);
+  await expectInView(page.locator('form :is([role=status], [role=alert]):not(:empty)'));
 });
 
 it('takes a topic as the subject, and says what becomes of the inquiry', async () => {
-  const { page, click, subject, holds, see, focusIs, ...phone } = await begin(
-    {
-      ...PHONE,
-      config: {
-        topics: ['Billing', { en: 'Delivery', de: 'Lieferung' }],
-        expectation: 'We answer within two working days.',
-        answersFrom: 'team@shop.example',
-      },
+  const { page, click, subject, holds, see, seeIn, focusIs, ...phone } = await begin({
+    ...PHONE,
+    config: {
+      topics: ['Billing', { en: 'Delivery', de: 'Lieferung' }],
+      expectation: 'We answer within two working days.',
+      answersFrom: 'team@shop.example',
     },
-    `maria-${anyone()}`,
-  );
-  const pressed = page.locator('[aria-pressed=true]');
+  });
+  const pressed = '[aria-pressed=true]';
   await click('Billing');
   // A topic is not a message.
   await click('Send');
   await see('Please write a message.');
   await page.reload();
   await holds('Billing');
-  await pressed.getByText('Billing').waitFor();
+  await seeIn(pressed, 'Billing');
   await subject.fill('my text');
-  await pressed.waitFor({ state: 'detached' });
+  await page.locator(pressed).waitFor({ state: 'detached' });
   await click('Delivery');
   await holds('Delivery: my text');
   await phone.submit('Where is my parcel?', 'line\n'.repeat(40));
-  const panel = page.locator('.sent');
-  await panel.waitFor();
-  await expectInView(panel);
-  await see('We answer within two working days.', /by email from .team@shop\.example. to .maria-/);
+  await expectInView(page.locator('.sent'));
+  await see('We answer within two working days.', /by email from .team@shop\.example. to .ana-/);
   // Announced by the focus, and by nothing else.
   await focusIs('We’ve received your inquiry');
   expect(await page.locator('form > .live:not(:empty)').count()).toBe(0);
   await click('Copy reference');
-  await page.locator('form > [role=status]').getByText('Copied').waitFor();
+  await seeIn('form > [role=status]', 'Copied');
   const reference = await page.evaluate<string>('navigator.clipboard.readText()');
-  await panel.getByText(reference).waitFor();
+  await seeIn('.sent', reference);
   await click('Where is my parcel?');
-  await phone.items.getByText(reference).waitFor();
+  await seeIn('.item', reference);
   await click('Write another');
   await focusIs('subject');
   await holds('');
@@ -287,20 +280,17 @@ describe('with one key per draft', () => {
   };
 
   it('stores one inquiry when two tabs send the same draft', async () => {
-    const { context, stored, ...one } = await begin();
+    const { context, stored, posts, ...one } = await begin();
     await one.write('one draft', 'in two tabs');
     const tabs = [one, await openTab(context)];
-    const { promise: bothSend, resolve } = Promise.withResolvers<void>();
-    let posts = 0;
-    for (const { page } of tabs) {
-      await intercept(page, 'POST', async (route) => {
-        if (++posts === 2) resolve();
-        await bothSend;
-        await route.continue();
-      });
+    const release = await hold(context, 'POST');
+    for (const { send } of tabs) await send.click();
+    await expect.poll(() => posts).toHaveLength(2);
+    release();
+    for (const { see, lists } of tabs) {
+      await see('received your inquiry');
+      await lists('one draft');
     }
-    await Promise.all(tabs.map(async ({ deliver }) => deliver()));
-    for (const { lists } of tabs) await lists('one draft');
     await stored('one draft');
   });
 
@@ -327,10 +317,9 @@ describe('with one key per draft', () => {
     await see('Your session has ended', 'We can’t tell yet');
     await visit.deliver();
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-    let isFirst = true;
+    let attempts = 0;
     await intercept(page, 'POST', async (route) => {
-      if (!isFirst) return route.continue();
-      isFirst = false;
+      if (attempts++ > 0) return route.continue();
       await route.fetch();
       reach();
       // No answer. The route stays: without one the browser would continue this request.
@@ -347,7 +336,7 @@ describe('with one key per draft', () => {
 
   it('asks before it sends another version of what was sent', async () => {
     const visit = await begin();
-    const { write, deliver, page, click, send, see, holds, lists, stored, requests } = visit;
+    const { write, deliver, page, click, send, see, holds, lists, stored } = visit;
     await sendUnanswered(visit, 'first version');
     await write('second version', 'longer');
     await page.reload();
@@ -355,11 +344,11 @@ describe('with one key per draft', () => {
     await lists('first version');
     // Nothing is sent by itself: the text was edited after the attempt.
     expect(visit.posts).toHaveLength(2);
-    requests.length = 0;
+    visit.requests.length = 0;
     await send.click();
-    await page.getByRole('dialog').getByText('An earlier version of this inquiry').waitFor();
+    await visit.seeIn('dialog', 'An earlier version of this inquiry');
     // The list behind the question is loaded again.
-    await expect.poll(() => requests.filter((url) => url.includes('limit='))).toHaveLength(1);
+    await expect.poll(() => visit.requested('limit=')).toHaveLength(1);
     await click('Keep editing');
     await visit.focusIs('body');
     await stored('first version');

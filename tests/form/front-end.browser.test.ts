@@ -1,11 +1,11 @@
 /** The front end of docs/front-end.md, built with Vite, in a real browser. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, preview } from 'vite';
 import { expect, it, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { startStack } from '../../local/stack.ts';
-import { enterEmail } from '../helpers/chromium.ts';
+import { on } from '../helpers/chromium.ts';
 import { open } from '../helpers/contact-form.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -16,9 +16,7 @@ const FILES = readText('docs/front-end.md').matchAll(
 
 it('signs in, sends and lists from its own origin, while the contact form runs', async () => {
   // In the checkout, so that its packages are found.
-  const results = join(ROOT, 'test-results');
-  mkdirSync(results, { recursive: true });
-  const root = mkdtempSync(join(results, 'front-end-'));
+  const root = mkdtempSync(join(ROOT, 'dist', 'front-end-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const site = await preview({ root, preview: { port: 0 }, logLevel: 'silent' });
   onTestFinished(() => site.close());
@@ -42,7 +40,7 @@ it('signs in, sends and lists from its own origin, while the contact form runs',
 
   const { page } = await open();
   await page.goto(origin);
-  await enterEmail(page, 'maria@example.com');
+  await on(page).enterEmail('maria@example.com');
   const subject = page.getByRole('textbox', { name: 'Subject' });
   await subject.fill('from my own front end');
   await page.getByRole('button', { name: 'Send' }).click();

@@ -1,6 +1,6 @@
 /** The session of the contact form in a real browser. */
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { enterEmail } from '../helpers/chromium.ts';
 import {
   block,
   stack,
@@ -12,7 +12,7 @@ import {
 } from '../helpers/contact-form.ts';
 
 it('begins on a machine whose clock is wrong, and keeps the link to an inquiry', async () => {
-  const { page, requests } = await signIn({
+  const { page, requested } = await signIn({
     path: '/#019a',
     async prepare(opened) {
       await opened.clock.install({ time: '2050-01-01' });
@@ -21,13 +21,17 @@ it('begins on a machine whose clock is wrong, and keeps the link to an inquiry',
     },
   });
   expect(page.url()).toBe(`${stack.formUrl}/#019a`);
-  const authorize = new URL(requests.find((url) => url.includes('/oauth2/authorize')) ?? '');
-  const sent = Object.fromEntries(authorize.searchParams);
+  const [authorize = ''] = requested('/oauth2/authorize');
+  const sent = Object.fromEntries(new URL(authorize).searchParams);
   const random = expect.stringMatching(/^.{43}$/);
-  const protections = { code_challenge: random, state: random, nonce: random };
-  expect(sent).toMatchObject({ code_challenge_method: 'S256', ...protections });
+  expect(sent).toMatchObject({
+    code_challenge_method: 'S256',
+    code_challenge: random,
+    state: random,
+    nonce: random,
+  });
   // The discovery document is not requested again after the redirect.
-  expect(requests.filter((url) => url.includes('/openid-configuration'))).toHaveLength(1);
+  expect(requested('/openid-configuration')).toHaveLength(1);
   const kept = await page.evaluate('JSON.stringify([sessionStorage, localStorage])');
   expect(kept).toContain('idToken');
   expect(kept).not.toContain('refresh');
@@ -37,13 +41,13 @@ it('begins on a machine whose clock is wrong, and keeps the link to an inquiry',
 });
 
 it('is handed to new tabs, and renewed for all of them', async () => {
-  const { page, context, requests, write, send, see, holds, lists, stored } = await signIn({
+  const { page, context, requested, write, send, see, holds, lists, stored } = await signIn({
     prepare: async (opened) => opened.clock.install(),
   });
   const tabs = [await openTab(context), await openTab(context)] as const;
   await tabs[0].deliver('from the second tab');
   await stored('from the second tab');
-  const renewals = () => requests.filter((url) => url.endsWith('/oauth2/token')).length - 1;
+  const renewals = () => requested('/oauth2/token').length - 1;
   expect(renewals()).toBe(0);
   await page.clock.fastForward('02:00:00');
   await write('from the first');
@@ -59,15 +63,17 @@ it('is handed to new tabs, and renewed for all of them', async () => {
   expect(renewals()).toBe(2);
   const { url, clientId } = stack.issuer;
   const logout = `${url}/logout?client_id=${clientId}&logout_uri=${stack.formUrl}/`;
-  await page.evaluate(
-    `fetch('${logout}', { mode: 'no-cors', credentials: 'include' }).catch(() => undefined)`,
-  );
+  await context.request.get(logout);
   await page.clock.fastForward('02:00:00');
   await write('still here');
   await send.click();
   await see('Your session has ended');
   await holds('still here');
 });
+
+/** From now on the browser cannot keep what a page stores. */
+const fillStorage = async (page: Page) =>
+  page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
 
 it('ends in every tab and at the issuer at sign-out, which keeps or deletes the text of all tabs', async () => {
   const { context, email, ...first } = await signIn();
@@ -78,7 +84,7 @@ it('ends in every tab and at the issuer at sign-out, which keeps or deletes the 
   await first.click('Sign out', 'Keep it and sign out');
   for (const { see } of [first, other]) await see('You’re signed out');
   await first.click('Sign in');
-  await first.page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
+  await first.emailField.waitFor();
   await other.page.unrouteAll();
   await other.signIn(email);
   await other.holds('kept');
@@ -88,7 +94,7 @@ it('ends in every tab and at the issuer at sign-out, which keeps or deletes the 
   await elsewhere.write('in a tab that shows another page');
   await elsewhere.page.goto('about:blank');
   // Text that the browser cannot keep: nothing asks whether to leave.
-  await full.page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
+  await fillStorage(full.page);
   await full.write('kept nowhere');
   // Text that was written and removed here takes the draft of all tabs with it.
   await first.write('here');
@@ -136,7 +142,7 @@ it('is shared by the tabs of one user, which show what another sends', async () 
 });
 
 it('says why it has not begun', async () => {
-  const { page, click, see, email } = await begin();
+  const { page, click, see, email, enterEmail } = await begin();
   await block(page, stack.issuer.url);
   await click('Sign out');
   await see('You’re signed out here');
@@ -157,14 +163,14 @@ it('says why it has not begun', async () => {
     await route.fulfill({ response, json: { ...json, id_token } });
   });
   await click('Sign in');
-  await enterEmail(page, email);
+  await enterEmail(email);
   await see('The sign-in didn’t work');
 });
 
 it('asks before it ends where the browser cannot keep a text', async () => {
   const { page, context, subject } = await begin();
   const other = await openTab(context);
-  await page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
+  await fillStorage(page);
   await subject.pressSequentially('precious');
   const asked = page.waitForEvent('dialog');
   await other.click('Sign out', 'Keep it and sign out');

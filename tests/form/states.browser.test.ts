@@ -6,8 +6,6 @@ import { loadLocale } from '../../web/src/locale.ts';
 import { expectAccessible, PHONE, SAMPLES, takePicture } from '../helpers/chromium.ts';
 import {
   stack,
-  anyone,
-  post,
   paste,
   intercept,
   block,
@@ -15,15 +13,15 @@ import {
   open,
   arrive,
   begin,
+  beginWith,
 } from '../helpers/contact-form.ts';
 
 const TEXTS = ['Where is my parcel?', 'It was to arrive on Monday.'] as const;
 
 /** Opens the page of a user with inquiries. */
 const beginWithInquiries = async (arrival?: Parameters<typeof begin>[0]) => {
-  const email = anyone();
-  for (const [subject, body] of SAMPLES) await post(email, subject, body);
-  const visit = await begin({ locale: 'en-GB', ...arrival }, email);
+  const rows = SAMPLES.map(([subject, body]) => [subject, body] as const);
+  const visit = await beginWith(rows, { locale: 'en-GB', ...arrival });
   await visit.button('Show all').first().waitFor();
   return visit;
 };
@@ -34,12 +32,9 @@ it('without a session, a configuration, and inquiries', async () => {
   const { see, check } = await arrive({ config: { issuer: undefined } });
   await see('The contact form cannot start');
   await check('“issuer” is missing');
-  let load = (): void => undefined;
-  const loading = await begin({
-    prepare: async (page) => {
-      load = await hold(page, 'GET');
-    },
-  });
+  const loading = await begin();
+  const load = await hold(loading.page, 'GET');
+  await loading.page.reload();
   await loading.check('One moment…');
   load();
   await loading.page.locator('.list').waitFor({ state: 'hidden' });
@@ -65,7 +60,8 @@ it('with inquiries, a draft, sending, and sent', async () => {
 });
 
 it('after each failure, with the text kept', async () => {
-  const { page, write, send, check, message, click, holds, posts } = await beginWithInquiries();
+  const visit = await beginWithInquiries();
+  const { page, write, send, check, message, click, holds, posts } = visit;
   const fails = async (status: number, text: string, headers = {}) => {
     await intercept(page, 'POST', async (route) => {
       // It has the headers of every response.
@@ -73,7 +69,7 @@ it('after each failure, with the text kept', async () => {
       await route.fulfill({ response, status, headers: { ...response.headers(), ...headers } });
     });
     await send.click();
-    await page.locator('[role=alert], dialog').getByText(text).waitFor();
+    await visit.seeIn('[role=alert], dialog', text);
     await check(text);
   };
   const setTime = async (time: string) => page.clock.setFixedTime(new Date(time));

@@ -87,7 +87,9 @@ export function setUp() {
         await context.close();
         expect(complaints).toEqual([]);
       });
-      return { context, page, complaints, requests, posts };
+      /** The addresses of the requests that have a text in them. */
+      const requested = (part: string) => requests.filter((url) => url.includes(part));
+      return { context, page, complaints, requests, requested, posts };
     },
   };
 }
@@ -101,12 +103,18 @@ export function on(page: Page) {
   const subject = page.locator('#subject');
   const message = page.locator('#body');
   const send = page.locator('[type=submit]');
+  const emailField = page.getByRole('textbox', { name: 'E-mail address' });
   const items = page.locator('.item');
   const subjects = items.locator('h4');
   const see = async (...texts: (string | RegExp)[]) => {
     for (const text of texts) {
       await page.getByText(text).filter({ visible: true }).first().waitFor();
     }
+  };
+  /** Signs in on the issuer's page. */
+  const enterEmail = async (email: string) => {
+    await emailField.fill(email);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
   const write = async (ofSubject: string, ofMessage = '') => {
     // The fields are locked while sending, and hidden after it.
@@ -129,7 +137,11 @@ export function on(page: Page) {
     message,
     send,
     subjects,
+    emailField,
+    enterEmail,
     see,
+    /** Waits for a text in a part of the page. */
+    seeIn: async (part: string, text: string) => page.locator(part).getByText(text).waitFor(),
     /** Waits for a text, and expects the page to be accessible and to fit. */
     async check(text: string | RegExp) {
       await see(text);
@@ -161,16 +173,10 @@ export function on(page: Page) {
     /** From the button on this page, through the issuer's page, back to the list. */
     async signIn(email: string) {
       await click('Sign in');
-      await enterEmail(page, email);
+      await enterEmail(email);
       await subject.waitFor();
     },
   };
-}
-
-/** Signs in on the issuer's page. */
-export async function enterEmail(page: Page, email: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'E-mail address' }).fill(email);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
 /** Expects no finding of axe and of HTML_CodeSniffer in light, and none of axe about colours in dark. */

@@ -1,10 +1,12 @@
 /** The contact form on the stack that all browser tests share. */
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import { beforeEach, expect, inject } from 'vitest';
-import { signToken, type TokenRequest } from '../../lib/issuer-tokens.ts';
+import { signToken, subOf, type TokenRequest } from '../../lib/issuer-tokens.ts';
+import { createClient } from '../../local/database/table.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { parseToken } from '../../web/src/token.ts';
 import { on, setUp, whyNoBrowser } from './chromium.ts';
+import { putInquiries } from './inquiries.ts';
 
 /** Absent where there is no browser, and no test runs. */
 export const stack = inject('stack');
@@ -41,9 +43,9 @@ export async function openTab(context: BrowserContext) {
   return form;
 }
 
-/** Handles the requests of a page to the API with one method, in the place of an earlier handler. */
+/** Handles the requests of a page, or of all tabs, to the API with one method, in the place of an earlier handler. */
 export async function intercept(
-  page: Page,
+  page: Page | BrowserContext,
   method: 'GET' | 'POST',
   handler: (route: Route) => unknown,
 ) {
@@ -59,8 +61,8 @@ export async function intercept(
 export const block = async (page: Page, origin: string) =>
   page.route(`${origin}/**`, async (route) => route.abort('connectionrefused'));
 
-/** Holds the requests of a page to the API with one method back, until the returned function is called. */
-export async function hold(page: Page, method: 'GET' | 'POST') {
+/** Holds the requests of a page, or of all tabs, to the API with one method back, until the returned function is called. */
+export async function hold(page: Page | BrowserContext, method: 'GET' | 'POST') {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await intercept(page, method, async (route) => {
     await released;
@@ -140,4 +142,39 @@ export const begin = async (arrival?: Arrival, email = anyone()) => {
   const form = await arrive(arrival, email, session);
   await form.subject.waitFor();
   return form;
+};
+
+/** What a user has sent; `at` in milliseconds since the epoch. */
+type Sent = readonly [subject: string, body?: string, at?: number];
+
+/** Inquiries with the subjects `number 1`, `number 2` …. */
+export const numbered = (count: number, body = ''): Sent[] =>
+  Array.from({ length: count }, (_, index) => [`number ${index + 1}`, body]);
+
+/** Opens the form of a user for whom these inquiries are stored past the service, from the oldest on, by default just now. */
+export const beginWith = async (rows: readonly Sent[], arrival?: Arrival, email = anyone()) => {
+  const start = Date.now() - rows.length;
+  const inquiries = await putInquiries(
+    { name: stack.tableName, client: createClient(stack.engine.url) },
+    rows.map(([subject, body = '', at], index) => ({
+      subject,
+      body,
+      email,
+      cognito_sub: subOf(email),
+      at: at ?? start + index,
+    })),
+  );
+  const visit = await begin(arrival, email);
+  const said = visit.page.locator('.list > [role=status]');
+  const list = {
+    ...visit,
+    ids: inquiries.map(({ id }) => id),
+    /** Expects so many inquiries in the list. */
+    counts: async (expected: number) =>
+      await expect.poll(() => visit.subjects.count()).toBe(expected),
+    /** Expects an announcement. */
+    says: async (text: string) => await expect.poll(() => said.textContent()).toBe(text),
+  };
+  await list.counts(Math.min(50, rows.length));
+  return list;
 };
