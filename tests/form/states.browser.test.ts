@@ -167,7 +167,7 @@ it.each(LANGUAGES)('in %s: from the form to the sign-out', async (language) => {
   await click(strings.sent.another);
   await check(strings.form.title);
   await click(strings.session.signOut);
-  await check(strings.session.signedOut.title);
+  await check(strings.session.signedOut);
 });
 
 it('changes its language from the menu, and remembers the choice', async () => {

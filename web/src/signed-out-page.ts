@@ -1,5 +1,4 @@
 import { button, div, h, live, notice, p } from '../ui/dom.ts';
-import type { Message } from './languages/strings.ts';
 import type { Locale } from './locale.ts';
 import type { SignInResult } from './session.ts';
 
@@ -11,12 +10,15 @@ export function signedOutPage(
   lead = session.lead,
 ): HTMLElement {
   const region = live('alert');
-  const ended: Message = { title: failures['signed-out'], text: failures.textKept };
   if (reason !== undefined) {
-    const message = reason === 'ended' ? ended : session[reason];
-    region.append(notice(reason === 'failed' ? 'bad' : 'plain', message));
+    const title = reason === 'ended' ? failures['signed-out'] : session[reason];
+    const texts: Partial<Record<typeof reason, string>> = {
+      ended: failures.textKept,
+      signedOutHere: session.mayBeSignedIn,
+    };
+    region.append(notice(reason === 'failed' ? 'bad' : 'plain', { title, text: texts[reason] }));
   }
-  const start = button(session.signIn, { class: 'primary wide' }, async () => {
+  const start = button(session.signIn, { class: 'primary' }, async () => {
     start.textContent = page.wait;
     await signIn().catch(() => {
       start.textContent = session.signIn;

@@ -22,14 +22,14 @@ export const strings = {
     signIn: 'Sign in',
     signInAgain: 'Sign in again',
     signOut: 'Sign out',
-    signedOut: { title: 'You’re signed out' },
+    signedOut: 'You’re signed out',
     /** The issuer did not answer at sign-out. */
-    signedOutHere: {
-      title: 'You’re signed out here',
-      text: 'The sign-in service didn’t answer, so you may still be signed in there. On a shared computer, close the browser.',
-    },
-    cancelled: { title: 'The sign-in was cancelled' },
-    failed: { title: 'The sign-in didn’t work' },
+    signedOutHere: 'You’re signed out here',
+    /** Below it. */
+    mayBeSignedIn:
+      'The sign-in service didn’t answer, so you may still be signed in there. On a shared computer, close the browser.',
+    cancelled: 'The sign-in was cancelled',
+    failed: 'The sign-in didn’t work',
     noAnswer: 'The sign-in service doesn’t answer',
     /** In the custom element, whose page does the sign-in. */
     required: 'Please sign in',
