@@ -75,7 +75,7 @@ export function problemPage(
     { class: 'card welcome', role: 'alert' },
     h('h1', {}, title),
     p('lead', text),
-    button(reload, { class: 'primary wide' }, () => location.reload()),
+    button(reload, { class: 'primary' }, () => location.reload()),
   );
 }
 
