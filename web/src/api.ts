@@ -61,10 +61,8 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
   const send = async (
     success: number,
     query: string,
-    {
-      headers = {},
-      ...request
-    }: { headers?: Record<string, string>; method?: string; body?: string } = {},
+    headers: Record<string, string> = {},
+    request: RequestInit = {},
   ): Promise<{ json: unknown; link: string | null } | Failure> => {
     let token: string | undefined;
     let mayBeDone = false;
@@ -109,15 +107,13 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
       key: string,
       language: string,
     ): Promise<contract.Inquiry | Failure> {
-      const answer = await send(201, '', {
-        method: 'POST',
-        headers: {
-          'Content-Type': 'application/json',
-          'Idempotency-Key': key,
-          'Accept-Language': language,
-        },
-        body: JSON.stringify(request),
-      });
+      const headers = {
+        'Content-Type': 'application/json',
+        'Idempotency-Key': key,
+        'Accept-Language': language,
+      };
+      const body = JSON.stringify(request);
+      const answer = await send(201, '', headers, { method: 'POST', body });
       if (isFailure(answer)) return answer;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
       return (answer.json as contract.CreateInquiryResponse).inquiry;

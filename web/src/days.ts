@@ -4,7 +4,7 @@ import { div, h } from '../ui/dom.ts';
 import type { Locale } from './locale.ts';
 
 /** The heading of a day. */
-export function titleOf(date: Date, now: Date, { formatDay }: Locale): string {
+function titleOf(date: Date, now: Date, { formatDay }: Locale): string {
   const ago = [0, 1].find((days) => {
     const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
     return day.toDateString() === date.toDateString();

@@ -17,7 +17,7 @@ export function createEditor(parts: EditorParts, texts: Texts) {
   const { element, inputs, size, topics } = createFields(parts);
   const { subject, body } = inputs;
   const all = Object.values(inputs);
-  const state = { isMissing: false, isOver: false };
+  let isOver = false;
   const read = (): Texts => mapFields((name) => inputs[name].value);
 
   /** Shows topic, size and direction of the texts. */
@@ -25,14 +25,14 @@ export function createEditor(parts: EditorParts, texts: Texts) {
     // dir=auto would make each keystroke in a text of 400 KB take a second.
     for (const input of all) input.dir = directionOf(input.value);
     const bytes = sizeOf(read());
-    const wasOver = state.isOver;
-    Object.assign(state, { isMissing, isOver: bytes > ITEM_LIMIT });
+    const wasOver = isOver;
+    isOver = bytes > ITEM_LIMIT;
     const text = isMissing ? locale.strings.form.empty : describeSize(locale, bytes);
     if (size.textContent !== text) size.textContent = text;
-    body.ariaInvalid = isMissing || state.isOver ? 'true' : null;
+    body.ariaInvalid = isMissing || isOver ? 'true' : null;
     topics?.update();
     // It is below a text that may fill the window.
-    if (state.isOver && !wasOver) size.scrollIntoView({ block: 'nearest' });
+    if (isOver && !wasOver) size.scrollIntoView({ block: 'nearest' });
   };
   const write = (next: Texts): void => {
     for (const name of fieldNames) inputs[name].value = next[name] ?? '';
@@ -49,7 +49,7 @@ export function createEditor(parts: EditorParts, texts: Texts) {
     validate(isRefused: boolean): boolean {
       const hasSubject = topics === undefined ? subject.value.trim() !== '' : !topics.isAlone();
       const isMissing = !hasSubject && body.value.trim() === '';
-      if (!isMissing && !isRefused && !state.isOver) {
+      if (!isMissing && !isRefused && !isOver) {
         return all.every((input) => input.reportValidity());
       }
       body.focus();

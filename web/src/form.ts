@@ -31,6 +31,7 @@ export function createForm(parts: FormParts) {
     backButton: createBackButton(form),
     hasText: (): boolean => hasText(editor.read()),
     wouldLose: () => wouldLose(form),
+    /** Deletes the text that is in the form. */
     empty: () => empty(form),
     /** Empties the form when another tab has sent the draft that is in it. */
     sentElsewhere(inquiry: Inquiry, key: string): void {

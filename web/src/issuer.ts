@@ -46,23 +46,19 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
     /** Leads to the sign-in. @param keep - Receives what `exchange` needs. */
     async redirect(keep: (pending: PendingSignIn) => void): Promise<void> {
       const metadata = await discover();
-      const pending: PendingSignIn = {
-        state: oauth.generateRandomState(),
-        nonce: oauth.generateRandomNonce(),
-        verifier: oauth.generateRandomCodeVerifier(),
-        hash: location.hash,
-        metadata,
-      };
-      keep(pending);
+      const state = oauth.generateRandomState();
+      const nonce = oauth.generateRandomNonce();
+      const verifier = oauth.generateRandomCodeVerifier();
+      keep({ state, nonce, verifier, hash: location.hash, metadata });
       const url = new URL(metadata.authorization_endpoint ?? '');
       const parameters = {
         client_id: clientId,
         redirect_uri: home,
         response_type: 'code',
         scope: scopes,
-        state: pending.state,
-        nonce: pending.nonce,
-        code_challenge: await oauth.calculatePKCECodeChallenge(pending.verifier),
+        state,
+        nonce,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
       };
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);

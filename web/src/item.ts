@@ -6,12 +6,9 @@ import { copyButton } from '../ui/copy.ts';
 import { button, div, h } from '../ui/dom.ts';
 import { beginningOf } from '../ui/format.ts';
 import { fieldNames, textsOf } from './fields.ts';
-import type { Locale } from './locale.ts';
+import type { ViewParts } from './view-parts.ts';
 
-export interface ItemParts {
-  locale: Locale;
-  /** The address that leads to an inquiry, where there is one. */
-  linkTo?: ((id: string) => string) | undefined;
+export interface ItemParts extends Pick<ViewParts, 'locale' | 'linkTo'> {
   /** Announces what happened. */
   say: (text: string) => void;
 }

@@ -41,7 +41,7 @@ async function start(): Promise<void> {
   const signIn = createSignIn(
     config,
     () => endSession(page),
-    () => page.view?.empty(),
+    () => page.view?.form.empty(),
   );
   const signedIn = await signIn.resume();
   const page: Page = { config, signIn, signedIn, linked: location.hash.slice(1), shows: 0 };
@@ -64,7 +64,7 @@ function openApi({ config, signedIn: { session } }: Page): Promise<Api> | undefi
 
 function endSession(page: Page): void {
   // The browser asks before it reloads a page with text that is kept nowhere.
-  if (page.locale === undefined || page.view?.wouldLose() === true) return location.reload();
+  if (page.locale === undefined || page.view?.form.wouldLose() === true) return location.reload();
   page.signedIn = { reason: 'signedOut' };
   void show(page, page.locale);
 }

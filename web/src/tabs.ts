@@ -65,10 +65,11 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
       const { promise, resolve } = Promise.withResolvers<Tokens | undefined>();
       const waitFor = (time: number) => setTimeout(() => resolve(undefined), time);
       let timer = waitFor(ANSWER_TIMEOUT);
-      // A page without any other tab need not wait.
+      // A page without any other tab need not wait. Each tab with a session holds a lock.
       const answerIfAlone = async (): Promise<void> => {
-        const others = (await countTabs(name)) - (release === undefined ? 0 : 1);
-        if (others <= 0) resolve(undefined);
+        const { held = [] } = await navigator.locks.query();
+        const tabs = held.filter((lock) => lock.name === name).length;
+        if (tabs <= (release === undefined ? 0 : 1)) resolve(undefined);
       };
       // Not awaited: on a busy machine the browser may answer late.
       void answerIfAlone();
@@ -107,12 +108,6 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
     /** Tells the other tabs to delete the text of a user. */
     delete: (sub: string) => post({ deleted: sub }),
   };
-}
-
-/** How many tabs have a session: each holds a lock. */
-async function countTabs(name: string): Promise<number> {
-  const { held = [] } = await navigator.locks.query();
-  return held.filter((lock) => lock.name === name).length;
 }
 
 /** Narrows a message. The tabs may show different versions of the page. @returns undefined when it is malformed. */

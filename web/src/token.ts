@@ -23,8 +23,7 @@ export function parseToken(token: unknown): User {
 
 /** Undefined when the token is not a JWT. */
 function parseClaims(token: unknown): unknown {
-  const [, payload] = typeof token === 'string' ? (JWT.exec(token) ?? []) : [];
-  if (payload === undefined) return undefined;
+  const [, payload = ''] = isText(token) ? (JWT.exec(token) ?? []) : [];
   try {
     const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));

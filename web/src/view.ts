@@ -56,18 +56,15 @@ export function createView(parts: ViewParts) {
   );
   return {
     element,
+    form,
     drafts,
     tabs,
-    hasText: form.hasText,
     /** Shows an inquiry in the list. @param id - Anything else is ignored. */
     show: async (id: string) => list?.show(id),
     /** Loads the list, and finishes sending after a reload or sign-in during sending; never rejects. */
     async start(): Promise<void> {
       await Promise.all([list?.show(parts.linked ?? ''), form.resume()]);
     },
-    wouldLose: form.wouldLose,
-    /** Deletes the text that is in the form. */
-    empty: form.empty,
     /** Ends what the view does outside of its element. To be called when the element is removed. */
     stop(): void {
       removal.abort();
@@ -99,8 +96,8 @@ export async function askToLeave(
 }
 
 /** Whether there is such text in this tab, in another one, or in what a closed one has stored. */
-async function isTextAnywhere({ hasText, drafts, tabs }: View): Promise<boolean> {
-  if (hasText() || isWritten(drafts.load() ?? EMPTY)) return true;
+async function isTextAnywhere({ form, drafts, tabs }: View): Promise<boolean> {
+  if (form.hasText() || isWritten(drafts.load() ?? EMPTY)) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   tabs.addEventListener('message', ({ data }) => data === TEXT_ANSWER && resolve(true));
   tabs.postMessage(TEXT_QUESTION);
