@@ -1,9 +1,9 @@
 /** docs/openapi.yaml and docs/contract.md: what the app and the whole service answer, each behind the gateway. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { limits } from '../../lib/gateway-replies.ts';
 import { close, serve } from '../../lib/loopback-server.ts';
-import { createGateway } from '../../local/gateway.ts';
+import { createGateway, type GatewayOptions } from '../../local/gateway.ts';
 import { FunctionTimeout } from '../../local/lambda/sandbox.ts';
 import { createApp } from '../../src/app.ts';
 import { inquiriesPath, type Inquiry, type InquiryListResponse } from '../../src/contract.ts';
@@ -21,40 +21,23 @@ const PER_HOUR = 60;
 /** Null removes a claim. */
 type Claims = Record<string, string | null>;
 
-/** What the app, its store and its gateway fail with. */
-let failing: {
-  ofGateway?: Error;
-  ofStore?: Error;
-  refusal?: Extract<PutResult, { refusal: string }>['refusal'];
-  isThrottled?: boolean;
-} = {};
+/** What stands in for parts of the gateway and of the store. */
+type Parts = Partial<GatewayOptions> & { store?: Partial<InquiryStore> };
 
-async function openApp() {
-  const memory = createMemoryStore({}, 400_000);
-  const store: InquiryStore = {
-    async put(...of) {
-      if (failing.ofStore) throw failing.ofStore;
-      return failing.refusal ? { refusal: failing.refusal } : memory.put(...of);
-    },
-    async *list(...of) {
-      if (failing.ofStore) throw failing.ofStore;
-      yield* memory.list(...of);
-    },
-  };
-  const inquiries = createInquiries(store, { inquiriesPerHour: PER_HOUR });
+async function openApp({ store, ...parts }: Parts = {}) {
+  const memory = createMemoryStore(store, 400_000);
+  const inquiries = createInquiries(memory, { inquiriesPerHour: PER_HOUR });
   const app = createApp({ inquiries, corsOrigin: ORIGIN });
   const gateway = createGateway({
     authorize: async (token) =>
       token === undefined ? { challenge: 'Bearer' } : { claims: JSON.parse(token) },
-    async invoke(event) {
-      if (failing.ofGateway) throw failing.ofGateway;
-      return JSON.stringify(await app(JSON.parse(event) as GatewayEvent));
-    },
+    invoke: async (event) => JSON.stringify(await app(JSON.parse(event) as GatewayEvent)),
     corsOrigins: [ORIGIN],
-    throttle: () => failing.isThrottled ?? false,
     log: () => undefined,
+    ...parts,
   });
   return {
+    name: 'the app',
     url: `${await serve(gateway)}${inquiriesPath}`,
     sign: async (claims: Claims) => JSON.stringify(claims),
     close: () => close(gateway),
@@ -65,7 +48,7 @@ async function openService() {
   const service = await startService({ settings: { INQUIRIES_PER_HOUR: String(PER_HOUR) } });
   const sign = async (claims: Claims) =>
     (await service.signIn({ sub: '', email: '', claims })).token;
-  return { ...service, sign };
+  return { ...service, name: 'the service', sign };
 }
 
 type Seen = Pick<Answer, 'status' | 'json'>;
@@ -126,22 +109,20 @@ const findExample = (method: string, status: number, name: string): unknown =>
   findResponses(method)[status]?.content['application/json'].examples[name]?.value;
 
 const app = await openApp();
-const targets = [{ name: 'the app', target: app }];
-if (inject('engines')['dynamodb-local'] !== undefined) {
-  targets.push({ name: 'the service', target: await openService() });
-}
-afterAll(() => Promise.all(targets.map(({ target }) => target.close())));
+const targets = [app];
+if (inject('engines')['dynamodb-local'] !== undefined) targets.push(await openService());
+afterAll(() => Promise.all(targets.map((target) => target.close())));
 
-describe.each(targets)('$name answers', ({ target }) => {
+describe.each(targets)('$name answers', ({ url, sign }) => {
   /** A new owner. */
   function createUser() {
     const owner = { sub: randomUUID(), email: EMAIL };
     const send = async ({ method = 'GET', query = {}, key, body, claims }: Request) => {
       const type = typeof body === 'object' ? 'application/octet-stream' : 'application/json';
-      return ask(`${target.url}?${new URLSearchParams(query).toString()}`, {
+      return ask(`${url}?${new URLSearchParams(query).toString()}`, {
         method,
         headers: [
-          ['authorization', await target.sign({ ...owner, ...claims }), 'content-type', type],
+          ['authorization', await sign({ ...owner, ...claims }), 'content-type', type],
           key === undefined ? [] : ['idempotency-key', key],
         ].flat(),
         body,
@@ -228,56 +209,46 @@ describe.each(targets)('$name answers', ({ target }) => {
 });
 
 const PREFLIGHT = ['Origin', ORIGIN, 'Access-Control-Request-Method', 'POST'];
-type Cases = [status: number, fails: typeof failing, headers?: string[], body?: string][];
 const TOKEN = ['Authorization', await app.sign({ sub: SUB, email: EMAIL })];
-const listCases = (method: string): Cases => [
-  [401, {}, []],
-  [429, { isThrottled: true }],
+const fail = (error = new Error('down')) => {
+  return () => {
+    throw error;
+  };
+};
+const refuse = (refusal: Extract<PutResult, { refusal: string }>['refusal']): Parts => {
+  return { store: { put: async () => ({ refusal }) } };
+};
+type Case = [method: string, status: number, parts?: Parts, headers?: string[], body?: string];
+const listCases = (method: string): Case[] => [
+  [method, 401, {}, []],
+  [method, 429, { throttle: () => true }],
   // Two framings of one body: Node's parser rejects the request before any code of the gateway runs.
-  [400, {}, ['Transfer-Encoding', 'chunked', 'Content-Length', '1'], ''],
-  [413, {}, TOKEN, ' '.repeat(limits.lambdaPayload)],
-  [431, {}, ['X-Fill', 'x'.repeat(limits.headers)]],
-  [500, { ofGateway: new Error('out of memory') }],
-  [503, { ofGateway: new FunctionTimeout() }],
-  ...(method === 'PUT' ? [] : [[500, { ofStore: new Error('down') }] as Cases[number]]),
+  [method, 400, {}, ['Transfer-Encoding', 'chunked', 'Content-Length', '1'], ''],
+  [method, 413, {}, TOKEN, ' '.repeat(limits.lambdaPayload)],
+  [method, 431, {}, ['X-Fill', 'x'.repeat(limits.headers)]],
+  [method, 500, { invoke: fail() }],
+  [method, 503, { invoke: fail(new FunctionTimeout()) }],
 ];
 
 describe('everything in the document occurs', () => {
-  it.each<[string, Cases]>([
-    ['GET', listCases('GET')],
-    ['POST', listCases('POST')],
-    ['PUT', listCases('PUT')],
-    [
-      'POST',
-      [
-        [409, { refusal: 'in use' }],
-        [429, { refusal: 'busy' }],
-        [413, { refusal: 'email' }],
-        [400, {}, [...TOKEN, 'Idempotency-Key', 'a', 'idempotency-KEY', 'a']],
-      ],
-    ],
-    ['HEAD', [[405, {}]]],
-    [
-      'OPTIONS',
-      [
-        [404, {}],
-        [204, {}, PREFLIGHT],
-      ],
-    ],
-  ])('in %s', async (method, cases) => {
-    for (const [status, fails, own = TOKEN, text] of cases) {
-      failing = fails;
-      const body = text ?? (method === 'POST' ? JSON.stringify(HELLO) : undefined);
-      const headers = ['Content-Type', 'application/json', ...own];
-      const answer = await ask(app.url, { method, headers, body: body || undefined });
-      expect(answer.status).toBe(status);
-    }
-  });
-
-  it('and another path has the 404 of another method', async () => {
-    const answer = await request(`${app.url}/1`);
-    expect(answer.status).toBe(404);
-    checkAnswer('OPTIONS', answer);
+  it.each<Case>([
+    ...['GET', 'POST', 'PUT'].flatMap(listCases),
+    ['GET', 500, { store: { list: fail() } }],
+    ['POST', 500, { store: { put: fail() } }],
+    ['POST', 409, refuse('in use')],
+    ['POST', 429, refuse('busy')],
+    ['POST', 413, refuse('email')],
+    ['POST', 400, {}, [...TOKEN, 'Idempotency-Key', 'a', 'idempotency-KEY', 'a']],
+    ['HEAD', 405],
+    ['OPTIONS', 404],
+    ['OPTIONS', 204, {}, PREFLIGHT],
+  ])('%s: %i', async (method, status, parts, own = TOKEN, text) => {
+    const target = await openApp(parts);
+    onTestFinished(target.close);
+    const body = text ?? (method === 'POST' ? JSON.stringify(HELLO) : undefined);
+    const headers = ['Content-Type', 'application/json', ...own];
+    const answer = await ask(target.url, { method, headers, body: body || undefined });
+    expect(answer.status).toBe(status);
   });
 
   it('and a browser may send the key, and read every documented header', async () => {

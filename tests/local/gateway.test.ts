@@ -31,8 +31,9 @@ const url = `${await serve(server)}/inquiries`;
 afterAll(() => close(server));
 
 const TOKEN = ['Authorization', 'a'];
-const refusal = (message: string, headers: object = {}) => {
-  return { json: { message }, headers: { 'access-control-allow-origin': ORIGIN, ...headers } };
+const refusal = (message: string, more: object = {}) => {
+  const headers = { 'access-control-allow-origin': ORIGIN, 'content-type': 'application/json' };
+  return { json: { message }, headers: { ...headers, ...more } };
 };
 const preflight = (origin: string) => {
   const headers = [...TOKEN, 'Origin', origin, 'Access-Control-Request-Method', 'POST'];
