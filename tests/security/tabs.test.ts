@@ -1,7 +1,6 @@
 /** What other tabs send, and what they keep of a user's text: the form's modules with the channels and locks of Node. */
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createDrafts, removeDeletedDrafts } from '../../web/src/drafts.ts';
 import { createTabs } from '../../web/src/tabs.ts';
 import { createStorage } from '../helpers/storage.ts';
@@ -12,40 +11,42 @@ const TOKENS = { idToken: 'token', expires: 1, user, lastSignOut: null };
 
 const OBJECTS: unknown[] = [[], ['x'], {}, new Map(), new Date(), /x/, new Error('x')];
 const VALUES: unknown[] = [null, undefined, 0, Number.NaN, true, 1n, 'x', ...OBJECTS];
-/** Each place of a message, and the values that are allowed there. */
-const PLACES: [make: (value: unknown) => unknown, allowed: unknown[]][] = [
-  [(message) => message, []],
-  [(wanted) => ({ wanted }), OBJECTS],
-  [(sub) => ({ wanted: { sub } }), [undefined, 'x']],
-  [(refused) => ({ wanted: { refused } }), [undefined, 'x']],
-  [(deleted) => ({ deleted }), ['x']],
-  [(tokens) => ({ tokens }), []],
-  [(value) => ({ tokens: { ...TOKENS, user: value } }), []],
-  [(sub) => ({ tokens: { ...TOKENS, user: { ...user, sub } } }), ['x']],
-  [(email) => ({ tokens: { ...TOKENS, user: { ...user, email } } }), ['x']],
-  [(idToken) => ({ tokens: { ...TOKENS, idToken } }), ['x']],
-  [(expires) => ({ tokens: { ...TOKENS, expires } }), [0, Number.NaN]],
-  [(lastSignOut) => ({ tokens: { ...TOKENS, lastSignOut } }), [null, 'x']],
+const inMessage = (field: object): object => field;
+const inWanted = (wanted: object): object => ({ wanted });
+const inTokens = (field: object): object => ({ tokens: { ...TOKENS, ...field } });
+const inUser = (field: object): object => inTokens({ user: { ...user, ...field } });
+/** Each field of a message, and the values that are allowed there. */
+const FIELDS: [place: (field: object) => object, name: string, allowed: unknown[]][] = [
+  [inMessage, 'wanted', OBJECTS],
+  [inWanted, 'sub', [undefined, 'x']],
+  [inWanted, 'refused', [undefined, 'x']],
+  [inMessage, 'deleted', ['x']],
+  [inMessage, 'tokens', []],
+  [inTokens, 'user', []],
+  [inUser, 'sub', ['x']],
+  [inUser, 'email', ['x']],
+  [inTokens, 'idToken', ['x']],
+  [inTokens, 'expires', [0, Number.NaN]],
+  [inTokens, 'lastSignOut', [null, 'x']],
 ];
-const MALFORMED = PLACES.flatMap(([make, allowed]) =>
-  VALUES.filter((value) => !allowed.includes(value)).map(make),
-);
-
-const closing: (() => void)[] = [];
-afterEach(() => closing.splice(0).forEach((close) => close()));
+const MALFORMED = FIELDS.flatMap(([place, name, allowed]) =>
+  VALUES.filter((value) => !allowed.includes(value)).map((value) => place({ [name]: value })),
+).concat(VALUES as object[]);
 
 /** A tab, what it is asked and told, and a channel to it on which anything can be sent. */
-function openTab() {
-  const name = randomUUID();
+function openTab(name: string = randomUUID(), give?: () => typeof TOKENS) {
   const heard: unknown[] = [];
   const tabs = createTabs({
     name,
-    give: async (wanted) => void heard.push(wanted),
+    give: async (wanted) => {
+      heard.push(wanted);
+      return give?.();
+    },
     onSignOut: () => void heard.push('signed-out'),
     onDelete: (sub) => void heard.push({ deleted: sub }),
   });
   const channel = new BroadcastChannel(name);
-  closing.push(() => {
+  onTestFinished(() => {
     channel.close();
     tabs.close();
   });
@@ -68,15 +69,12 @@ it('malformed messages are ignored by a tab that listens', async () => {
 
 it('malformed messages are no answer to a tab that asks', async () => {
   const { tabs, channel, name } = openTab();
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  void navigator.locks.request(name, { mode: 'shared' }, async () => held);
-  closing.push(release);
   let answer: unknown;
-  channel.addEventListener('message', (event: Event) => {
-    if (!('data' in event) || !isDeepStrictEqual(event.data, { wanted: {} })) return;
+  const other = openTab(name, () => {
     channel.postMessage(answer);
-    channel.postMessage({ tokens: TOKENS });
+    return TOKENS;
   });
+  other.tabs.open();
   for (const message of MALFORMED) {
     answer = message;
     expect(await tabs.ask({})).toEqual(TOKENS);
