@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { toDraft } from '../../inbox/reply.ts';
 import { formatTable } from '../../inbox/output.ts';
 import { formatInquiry } from '../../inbox/show.ts';
+import type { Inquiry } from '../../src/contract.ts';
 import { showAddress, showInvisible } from '../../src/invisible.ts';
 import { createDigestMail, createInquiryMail } from '../../src/mailer/team-mails.ts';
 import { toMailbox } from '../../src/mailbox.ts';
@@ -10,31 +11,27 @@ import { toVisible } from '../../src/mailer/text.ts';
 import { EMAIL, INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
-const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) => point)
-  .filter((point) => point < 0xd800 || point > 0xdfff)
-  .map((point) => String.fromCodePoint(point))
-  .filter((character) => /[\p{Default_Ignorable_Code_Point}\u2800]/u.test(character));
+const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) =>
+  String.fromCodePoint(point),
+).filter((character) => /[\p{Default_Ignorable_Code_Point}\u2800]/u.test(character));
 
 const toEscapes = (text: string): string =>
-  text
-    .split('')
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .join('');
+  text.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** A mail says again what its subject cannot hold. */
-const digest = (texts: { email: string; subject: string }) =>
-  createDigestMail({ count: 1, since: 0, named: [{ ...INQUIRY, ...texts }] }, SETTINGS);
+const digest = (inquiry: Inquiry) =>
+  createDigestMail({ count: 1, since: 0, named: [inquiry] }, SETTINGS);
 
 /** What an operator sees of an inquiry. */
-const SURFACES: Readonly<Record<string, (texts: { email: string; subject: string }) => string>> = {
+const SURFACES: Record<string, (inquiry: Inquiry) => string> = {
   'a list on a terminal': ({ email, subject }) =>
     formatTable([{ head: '', cell: () => showAddress(email) + subject }], [[]], 200),
-  'an inquiry on a terminal': (texts) => formatInquiry({ ...INQUIRY, ...texts }),
-  'the draft of a reply': (texts) => toDraft({ ...INQUIRY, ...texts }),
+  'an inquiry on a terminal': formatInquiry,
+  'the draft of a reply': toDraft,
   'the page': ({ email, subject }) => showAddress(email) + showInvisible(subject),
-  'subjects and texts of mails': (texts) =>
-    createInquiryMail({ ...INQUIRY, ...texts }, SETTINGS).subject + digest(texts).text,
-  'HTML of mails': (texts) => digest(texts).html,
+  'subjects and texts of mails': (inquiry) =>
+    createInquiryMail(inquiry, SETTINGS).subject + digest(inquiry).text,
+  'HTML of mails': (inquiry) => digest(inquiry).html,
 };
 
 const tally = createTally('7e invisible characters in emails and subjects: shown');
@@ -52,7 +49,7 @@ it.each(Object.entries(SURFACES))('are shown in %s', async (name, show) => {
       [escapes, `${character}ana@example.com`, 'Invoice'],
       [`${inSubject}Inv${inSubject}oice`, EMAIL, `${character}Inv${character}oice`],
     ] as const) {
-      const shown = show({ email, subject });
+      const shown = show({ ...INQUIRY, email, subject });
       expect(shown).not.toContain(character);
       expect(shown).toContain(expected);
       tally();
