@@ -76,8 +76,12 @@ export const makePost = (value: unknown, claims?: unknown): GatewayEvent =>
     claims,
   });
 
-/** The same with an Idempotency-Key. */
-export const makeKeyedPost = (key: string, value: unknown, claims?: unknown): GatewayEvent => ({
+/** The same with an Idempotency-Key, if there is one. */
+export const makeKeyedPost = (
+  key: string | undefined,
+  value: unknown,
+  claims?: unknown,
+): GatewayEvent => ({
   ...makePost(value, claims),
   headers: { 'idempotency-key': key },
 });

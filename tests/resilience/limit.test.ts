@@ -10,9 +10,9 @@ import { createApp } from '../../src/app.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
-import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { makeKeyedPost, makePost } from '../helpers/events.ts';
-import { createOwnTable, type OwnTable } from '../helpers/own-table.ts';
+import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import { makeKeyedPost } from '../helpers/events.ts';
+import type { OwnTable } from '../helpers/own-table.ts';
 import { createTally, isHard, select } from '../helpers/tally.ts';
 
 const TIME = Date.UTC(2030, 0, 1, 12, 30);
@@ -53,23 +53,19 @@ function createConflictingClient() {
 describeOnDynamoDbLocal('a limit of inquiries per person and hour', (engine) => {
   let table: OwnTable;
   beforeAll(async () => {
-    table = await createOwnTable(engine);
-    Object.assign(process.env, table.environment());
+    table = await createOwnStore(engine);
   });
   afterAll(() => table.close());
 
   /** A person, and the execution environments, each with ids and connections of its own. */
   const createPerson = (inquiriesPerHour: number) => {
     const owner = { sub: randomUUID(), email: 'ana@example.com' };
-    const TEXT = { subject: 's', body: 'b' };
     const createInstance = (client = createDynamoDbClient()) => {
       const store = createInquiryStore(client, table.name, { now: () => TIME });
       const inquiries = createInquiries(store, { inquiriesPerHour, now: () => TIME });
       const app = createApp({ inquiries, corsOrigin: '*' });
-      return async (key?: string): Promise<number> => {
-        const event = key === undefined ? makePost(TEXT, owner) : makeKeyedPost(key, TEXT, owner);
-        return (await app(event)).statusCode;
-      };
+      return async (key?: string): Promise<number> =>
+        (await app(makeKeyedPost(key, { subject: 's', body: 'b' }, owner))).statusCode;
     };
     return { sub: owner.sub, createInstance };
   };
