@@ -1,6 +1,6 @@
 /** The store on both engines, and what it makes of answers that no engine gives. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, expect, it } from 'vitest';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
@@ -9,7 +9,7 @@ import { createInquiries, type Inquiries, type PutOptions } from '../../src/inqu
 import { ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../../src/limits.ts';
 import { createOwnStore, describeOnDynamoDbLocal, describeOnEngines } from '../helpers/engines.ts';
 import { EMAIL, INQUIRY, list as readList, makeCall, SUB } from '../helpers/events.ts';
-import { readPartition } from '../helpers/own-table.ts';
+import { readPartition, readTable } from '../helpers/own-table.ts';
 
 const keyOf = (email: string): string => `$inquiries#cognito_sub_${SUB}#email_${email}`;
 /** What is stored of INQUIRY: rows are found by these keys for ever. */
@@ -111,7 +111,7 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
       });
     const first = { id: INQUIRY.id };
     expect(await put(first)).toEqual(first);
-    const { Items: rows = [] } = await own.client.send(new ScanCommand({ TableName: own.name }));
+    const rows = await readTable(own.client, own.name);
     const expected = [
       {
         cognito_sub: SUB,

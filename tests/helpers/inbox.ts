@@ -1,4 +1,4 @@
-import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, onTestFinished } from 'vitest';
 import { connectLocally } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
@@ -11,7 +11,7 @@ import { SUB } from './events.ts';
 import { pass, startFaultProxy, type Fault, type Plan } from './fault-proxy.ts';
 import { toInquiry, type NewInquiry } from './inquiries.ts';
 import { run, type IoOptions } from './io.ts';
-import { createOwnTable, removeRow, toEnvironment } from './own-table.ts';
+import { createOwnTable, readTable, removeRow, toEnvironment } from './own-table.ts';
 
 /** Matches a text that has this one in it. */
 export const containing = (text: string): unknown => expect.stringContaining(text);
@@ -74,10 +74,7 @@ export async function openInbox({
       return row;
     },
     /** Everything in the table, or in another one. */
-    async scan(TableName = own.name): Promise<Record<string, unknown>[]> {
-      const pages = await Array.fromAsync(paginateScan({ client: own.client }, { TableName }));
-      return pages.flatMap(({ Items = [] }) => Items);
-    },
+    scan: async (table = own.name) => readTable(own.client, table),
     remove: (row: StoredInquiry) => removeRow(own.client, own.name, row),
     /** What happens from now on to the requests of the inbox and of verbs for some operations; it counts these alone. */
     meet(plan: Plan, ...operations: string[]): void {

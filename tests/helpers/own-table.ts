@@ -30,6 +30,13 @@ export async function removeRow(
   await client.send(new DeleteCommand(createInquiryEntity(table).get(keys).params()));
 }
 
+/** All rows of a table. */
+export async function readTable(client: DynamoDBDocumentClient, TableName: string, input?: object) {
+  const all = { TableName, ConsistentRead: true, ...input };
+  const pages = await Array.fromAsync(paginateScan({ client }, all));
+  return pages.flatMap(({ Items = [] }) => Items);
+}
+
 /** All rows of an owner's partition. */
 export async function readPartition(
   { client, name }: Pick<OwnTable, 'client' | 'name'>,
@@ -72,15 +79,12 @@ export async function createOwnTable(
     /** The inquiries stored under a `sub`, or by everybody, read past the service. */
     async rows(sub?: string): Promise<Stored[]> {
       const of = sub === undefined ? undefined : { ':sub': sub };
-      const input = {
-        TableName: name,
-        ConsistentRead: true,
+      const rows = await readTable(client, name, {
         ProjectionExpression: FIELDS.join(),
         FilterExpression: `attribute_exists(id)${of ? ' AND cognito_sub = :sub' : ''}`,
         ...(of && { ExpressionAttributeValues: of }),
-      };
-      const pages = await Array.fromAsync(paginateScan({ client }, input));
-      return pages.flatMap(({ Items = [] }) => Items as Stored[]);
+      });
+      return rows as Stored[];
     },
     close: () => client.destroy(),
   };

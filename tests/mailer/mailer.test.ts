@@ -1,5 +1,4 @@
 /** The built mailer against a real table and an SES that fails in every way. */
-import { paginateScan, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
@@ -26,6 +25,7 @@ import {
   type Row,
   type StreamRecord,
 } from '../helpers/mailer.ts';
+import { readTable } from '../helpers/own-table.ts';
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
 
 const SMOKE_TEST = 'smoke-test-1@inquiries.invalid';
@@ -112,25 +112,20 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   it('has records that expire and are in no index, and logs, without personal data', async () => {
     const canary = 'canary7b1';
-    const texts = { email: `${canary}@example.com`, subject: canary, body: canary };
-    const records = await mailer.write([texts]);
+    const records = await mailer.write([
+      { cognito_sub: canary, email: `${canary}@example.com`, subject: canary, body: canary },
+    ]);
     const [inquiry = ''] = records.map(idOf);
     await mailer.handle(records);
-    const { client, table: TableName } = mailer;
-    const pages = await Array.fromAsync(paginateScan({ client }, { TableName }));
-    const rows = pages.flatMap(({ Items = [] }) => Items);
+    const rows = await readTable(mailer.client, mailer.table);
     const own = rows.filter((row) => row['__edb_e__'] !== 'inquiry');
     expect(own).toContainEqual(expect.objectContaining({ __edb_e__: 'delivery', inquiry }));
-    const sub = rows.find(({ id }) => id === inquiry)?.['cognito_sub'] as string;
     for (const row of own) {
       expect(row['expires_at']).toBeGreaterThan(Date.now() / 1_000 + 2 * 86_400 - 3_600);
+      // A key of the index.
       expect(row).not.toHaveProperty('id');
-      expect(JSON.stringify(row)).not.toMatch(new RegExp(`${canary}|${sub}`));
+      expect(JSON.stringify(row)).not.toContain(canary);
     }
-    const index = new ScanCommand({ TableName, IndexName: 'by-state' });
-    const { Items: listed = [] } = await client.send(index);
-    expect(listed.filter((row) => !('created_at' in row))).toEqual([]);
-
     const { text } = await mailer.takeLog(1);
     expect(text).not.toMatch(/canary7b1|@/);
     expect(text.split('\n').map((json) => JSON.parse(json) as unknown)).toMatchObject([
@@ -261,8 +256,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   );
 
   it('logs a mail to the team that came back as an error', async () => {
-    const event = toEvent(SES_EXAMPLES.bounce, { mail: 'inquiry' });
-    await mailer.invoke(event);
+    await mailer.invoke(toEvent(SES_EXAMPLES.bounce, { mail: 'inquiry' }));
     expect((await mailer.takeLog(1)).text).toMatch(/"level":"ERROR".*"outcome":"undelivered"/);
   });
 });

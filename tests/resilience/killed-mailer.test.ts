@@ -2,13 +2,13 @@
  * The mailer is killed at each of its steps, before and after each request to the table and to SES, and Lambda repeats the
  * invocation: no mail is lost, and none comes twice but one that SES had taken and that was not recorded yet. docs/adr/0080
  */
-import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import { HOUR } from '../../src/limits.ts';
 import { MailRejected, type Mail } from '../../src/mailer/send-mail.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
 import { idOf, toReply } from '../helpers/mailer.ts';
+import { readTable } from '../helpers/own-table.ts';
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
@@ -73,8 +73,7 @@ describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
 
   /** What the names of mails begin with of which the table says that they were sent. */
   const readRecorded = async ({ client, table }: MailerInstances): Promise<string[]> => {
-    const pages = await Array.fromAsync(paginateScan({ client }, { TableName: table }));
-    const rows = pages.flatMap(({ Items = [] }) => Items);
+    const rows = await readTable(client, table);
     const named = rows.flatMap(({ sent_at, mail, inquiry, daily_on, digested }) => [
       sent_at === undefined ? undefined : `${mail} ${inquiry}`,
       daily_on === undefined ? undefined : '<daily',
