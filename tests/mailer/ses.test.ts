@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { RateLimited } from '../../src/mailer/send-mail.ts';
 import { createSendMail } from '../../src/mailer/ses.ts';
-import { createReplyMail } from '../../src/mailer/owner-mails.ts';
+import { createInquiryMail } from '../../src/mailer/team-mails.ts';
 import { stubAws } from '../helpers/aws.ts';
 import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
 import { startFaultProxy } from '../helpers/fault-proxy.ts';
@@ -18,8 +18,7 @@ it('a mail that SES throttles waits before it is tried again, until its signal e
     return refuseMail(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.');
   };
   stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url });
-  const mail = createReplyMail({ ...INQUIRY, isEmailVerified: true }, MAIL_SETTINGS);
-  if (mail === undefined) throw new Error('The owner has an address.');
+  const mail = createInquiryMail(INQUIRY, MAIL_SETTINGS);
   const sent = createSendMail(MAIL_SETTINGS)(mail, AbortSignal.timeout(5_000));
   await expect(sent).rejects.toBeInstanceOf(RateLimited);
   // The SDK itself tries three times.
