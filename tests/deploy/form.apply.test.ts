@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseOutputs } from '../../deploy/stage.ts';
 import { ROOT } from '../../lib/paths.ts';
 import type { Stage } from '../../lib/stages.ts';
-import { on, setUp, whyNoBrowser } from '../helpers/chromium.ts';
+import { on, open, whyNoBrowser } from '../helpers/chromium.ts';
 import { announceStages, createStages, endpoint, type Stages } from '../helpers/emulator-stages.ts';
 
 announceStages('the deployed form', [
@@ -103,7 +103,6 @@ describe.skipIf(endpoint === '')(
   'npm run deploy, with no settings but those of a form (skipped without AWS_ENDPOINT_URL)',
   () => {
     let stages: Stages;
-    const { open } = setUp();
     beforeAll(async () => {
       stages = await createStages('form', { develop: {}, release: { form: FORM } });
     });

@@ -15,7 +15,7 @@ export interface Answer {
   body?: string | object;
   headers?: Record<string, string>;
 }
-export interface AwsRequest {
+interface AwsRequest {
   /** `METHOD PATH`, `X-Amz-Target` or the action of the query API. */
   action: string;
   query: URLSearchParams;

@@ -42,56 +42,56 @@ export const SAMPLES = [
   ],
 ] as const;
 
-/** Starts a browser for the tests of a file, which expect no complaints, and takes a screenshot of each page where a test fails. */
-export function setUp() {
-  let browser: Promise<Browser> | undefined;
-  afterAll(async () => (await browser)?.close());
-  return {
-    /** Opens a page in a fresh profile, without a session or stored data. */
-    async open(options?: BrowserContextOptions) {
-      browser ??= launchBrowser();
-      const context = await (
-        await browser
-      ).newContext({
-        viewport: { width: 1180, height: 800 },
-        // Chromium does not know that the pages of some tests come from this machine.
-        permissions: ['clipboard-read', 'clipboard-write', 'local-network-access'],
-        ...options,
-      });
-      context.setDefaultTimeout(15_000);
-      /** Everything that a page of this profile complained about, blocked content included. A test removes what it expects. */
-      const complaints: string[] = [];
-      /** The address of every request. */
-      const requests: string[] = [];
-      /** The idempotency key of each request that sends an inquiry. */
-      const posts: (string | undefined)[] = [];
-      context.on('request', (request) => {
-        requests.push(request.url());
-        const isInquiry = request.method() === 'POST' && request.url().endsWith('/inquiries');
-        if (isInquiry) posts.push(request.headers()['idempotency-key']);
-      });
-      context.on('weberror', (error) => void complaints.push(error.error().message));
-      context.on('console', (message) => {
-        // A failed request is logged by the browser itself, and some tests want them.
-        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-          complaints.push(message.text());
-        }
-      });
-      const page = await context.newPage();
-      onTestFinished(async ({ task }) => {
-        if (task.result?.state === 'fail') {
-          const path = join(ROOT, 'test-results', `${task.id}-${Date.now()}.png`);
-          await page.screenshot({ path, fullPage: true }).catch(() => undefined);
-          process.stdout.write(`screenshot of the failure: ${path}\n`);
-        }
-        await context.close();
-        expect(complaints).toEqual([]);
-      });
-      /** The addresses of the requests that have a text in them. */
-      const requested = (part: string) => requests.filter((url) => url.includes(part));
-      return { context, page, complaints, requests, requested, posts };
-    },
-  };
+/** The browser of the tests of a file. */
+let browser: Promise<Browser> | undefined;
+afterAll(async () => (await browser)?.close());
+
+/**
+ * Opens a page in a fresh profile, without a session or stored data. The test expects no complaints, and takes a screenshot of the
+ * page where it fails.
+ */
+export async function open(options?: BrowserContextOptions) {
+  browser ??= launchBrowser();
+  const context = await (
+    await browser
+  ).newContext({
+    viewport: { width: 1180, height: 800 },
+    // Chromium does not know that the pages of some tests come from this machine.
+    permissions: ['clipboard-read', 'clipboard-write', 'local-network-access'],
+    ...options,
+  });
+  context.setDefaultTimeout(15_000);
+  /** Everything that a page of this profile complained about, blocked content included. A test removes what it expects. */
+  const complaints: string[] = [];
+  /** The address of every request. */
+  const requests: string[] = [];
+  /** The idempotency key of each request that sends an inquiry. */
+  const posts: (string | undefined)[] = [];
+  context.on('request', (request) => {
+    requests.push(request.url());
+    const isInquiry = request.method() === 'POST' && request.url().endsWith('/inquiries');
+    if (isInquiry) posts.push(request.headers()['idempotency-key']);
+  });
+  context.on('weberror', (error) => void complaints.push(error.error().message));
+  context.on('console', (message) => {
+    // A failed request is logged by the browser itself, and some tests want them.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      complaints.push(message.text());
+    }
+  });
+  const page = await context.newPage();
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') {
+      const path = join(ROOT, 'test-results', `${task.id}-${Date.now()}.png`);
+      await page.screenshot({ path, fullPage: true }).catch(() => undefined);
+      process.stdout.write(`screenshot of the failure: ${path}\n`);
+    }
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+  /** The addresses of the requests that have a text in them. */
+  const requested = (part: string) => requests.filter((url) => url.includes(part));
+  return { context, page, complaints, requests, requested, posts };
 }
 
 /** What is on a page of the form, and what a user does and sees there. */

@@ -5,8 +5,10 @@ import { signToken, subOf, type TokenRequest } from '../../lib/issuer-tokens.ts'
 import { createClient } from '../../local/database/table.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { parseToken } from '../../web/src/token.ts';
-import { on, setUp, whyNoBrowser } from './chromium.ts';
+import { on, open, whyNoBrowser } from './chromium.ts';
 import { putInquiries } from './inquiries.ts';
+
+export { open } from './chromium.ts';
 
 /** Absent where there is no browser, and no test runs. */
 export const stack = inject('stack');
@@ -88,7 +90,6 @@ interface Arrival extends BrowserContextOptions {
 }
 
 beforeEach(({ skip }) => skip(whyNoBrowser !== undefined, whyNoBrowser));
-export const { open } = setUp();
 
 /** Opens the page, without a session unless there is one to begin with. */
 export const arrive = async (

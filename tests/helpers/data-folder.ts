@@ -1,5 +1,5 @@
 /** Temporary folders, and in them the state of a running stack. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -7,9 +7,9 @@ import { stateFileOf } from '../../lib/running-stack.ts';
 
 /** A new temporary folder, until the test ends. @param onEnd - `afterAll`: until all tests of the file have ended. */
 export function createFolder(onEnd: (remove: () => void) => void = onTestFinished): string {
-  const folder = mkdtempSync(join(tmpdir(), 'inquiries-test-'));
-  onEnd(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  const { path, remove } = mkdtempDisposableSync(join(tmpdir(), 'inquiries-test-'));
+  onEnd(remove);
+  return path;
 }
 
 /** Writes the state file of a running stack, whose process is this one. */

@@ -64,7 +64,12 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
     // After the response has begun, too.
     outgoing.on('error', () => undefined).end(body);
     const [reply] = (await once(outgoing, 'response')) as [IncomingMessage];
-    const { connection: _, 'keep-alive': __, ...headers } = reply.headers as Record<string, string>;
+    const {
+      connection: _,
+      'keep-alive': __,
+      'transfer-encoding': ___,
+      ...headers
+    } = reply.headers as Record<string, string>;
     return { status: reply.statusCode ?? 0, headers, body: await buffer(reply) };
   };
 
@@ -131,11 +136,6 @@ function withLimit(query: Buffer, limit: number): Buffer {
   return Buffer.from(JSON.stringify({ ...rest, Limit: Math.min(Limit, limit) }));
 }
 
-export const pass: Fault = async ({ response, forward }) => {
-  const { status, headers, body } = await forward();
-  response.writeHead(status, headers).end(body);
-};
-
 const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' };
 
 /** Answers in the engine's place; nothing is stored. */
@@ -174,6 +174,8 @@ export const answerAfter =
     response.writeHead(status, { ...headers, 'content-length': String(body.length) }).end(body);
   };
 
+export const pass = answerAfter(() => ({}));
+
 /** Ends the connection: before the request is read, in the middle of it, or after the engine has done it. */
 export const cutConnection =
   (when: 'before' | 'during' | 'after', how: 'reset' | 'close'): Fault =>
@@ -192,18 +194,16 @@ export const hangAfter: Fault = async ({ forward }) => void (await forward());
 
 /** Keeps requests back until they are released: they reach the engine when their sender has long given them up. */
 export function createHold() {
-  const kept = new Set<() => Promise<unknown>>();
+  const kept: (() => Promise<unknown>)[] = [];
   return {
     fault: (async ({ receive, forward }) => {
       await receive();
-      kept.add(forward);
+      kept.push(forward);
     }) satisfies Fault,
     async release(): Promise<void> {
-      const requests = [...kept];
-      kept.clear();
-      await Promise.all(requests.map(async (forward) => forward()));
+      await Promise.all(kept.splice(0).map(async (forward) => forward()));
     },
-    drop: () => kept.clear(),
+    drop: () => void kept.splice(0),
   };
 }
 

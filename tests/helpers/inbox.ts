@@ -48,11 +48,7 @@ export async function openInbox({
   const folder = createFolder();
   writeState(folder, { engine: proxy.url, table: own.name });
   const connection = connectLocally(folder);
-  onTestFinished(async () => {
-    connection.client.destroy();
-    own.close();
-    await proxy.close();
-  });
+  onTestFinished(proxy.close);
   const entity = createInquiryEntity(own.name);
   return {
     ...own,

@@ -1,7 +1,6 @@
 /** Instances of the mailer in this process, on one table, with a clock and an SES of the test. */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
 import type { MailerConfig } from '../../src/mailer/config.ts';
 import type { CompletedMail } from '../../src/mailer/log.ts';
 import { createMailer } from '../../src/mailer/mailer.ts';
@@ -20,7 +19,6 @@ export async function createMailerInstances(
   { time, ...settings }: { time: number } & Partial<MailerConfig>,
 ) {
   const own = await createOwnTable(engine);
-  onTestFinished(own.close);
   const { client, name: tableName } = own;
   const config = { ...MAIL_SETTINGS, tableName, ...settings };
 

@@ -168,7 +168,6 @@ export async function startMailer(engine: string) {
       await mailFaults.close();
       await databaseFaults.close();
       await ses.close();
-      own.close();
     },
   };
 }

@@ -17,7 +17,7 @@ export const bestEngine = (): string =>
 
 /** What tells inquiries and their owners apart; bodies may be large. */
 const FIELDS = ['id', 'cognito_sub', 'email', 'subject'] as const;
-export type Stored = Pick<Inquiry, (typeof FIELDS)[number]>;
+type Stored = Pick<Inquiry, (typeof FIELDS)[number]>;
 
 export type OwnTable = Awaited<ReturnType<typeof createOwnTable>>;
 
@@ -61,7 +61,7 @@ export const toEnvironment = (endpoint: string): Record<string, string> => ({
   AWS_SECRET_ACCESS_KEY: 'local',
 });
 
-/** A table of the caller's own. */
+/** A table of the caller's own. Its client is not closed: idle connections keep no process alive. */
 export async function createOwnTable(
   engine = bestEngine(),
   changes?: Parameters<typeof createTable>[2],
@@ -86,6 +86,5 @@ export async function createOwnTable(
       });
       return rows as Stored[];
     },
-    close: () => client.destroy(),
   };
 }

@@ -7,7 +7,7 @@ interface Input {
   UpdateExpression?: string;
   ConditionExpression?: string;
 }
-export type RecordedRequest = readonly [action: string, input: Input];
+type RecordedRequest = readonly [action: string, input: Input];
 
 /** @returns What the client sends from now on: of a transaction, the actions of its items, which IAM checks. */
 export function recordRequests({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>) {

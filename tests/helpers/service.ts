@@ -77,7 +77,6 @@ export async function startService({
       await lambda.close();
       await issuer.close();
       await proxy.close();
-      table.close();
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The process of the stack that all browser tests share: tells its parent where it is, and ends with it. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readKey } from '../../lib/issuer-keys.ts';
@@ -9,8 +9,8 @@ import { startStack } from '../../local/stack.ts';
 
 export type SharedStack = typeof shared;
 
-const folder = mkdtempSync(join(tmpdir(), 'inquiries-browser-'));
-const keysFile = join(folder, 'issuer-keys.json');
+const folder = mkdtempDisposableSync(join(tmpdir(), 'inquiries-browser-'));
+const keysFile = join(folder.path, 'issuer-keys.json');
 await buildPageWhenStale(WEB);
 const stack = await startStack({ keysFile, log: () => undefined });
 const { state, docsUrl, demoUrl, engine, issuer } = stack;
@@ -24,5 +24,5 @@ const shared = {
   issuer: { url: issuer.url, clientId: issuer.clientId },
   key: await readKey(keysFile),
 };
-process.on('disconnect', () => void stack.close().then(() => rmSync(folder, { recursive: true })));
+process.on('disconnect', () => void stack.close().then(folder.remove));
 process.send?.(shared);

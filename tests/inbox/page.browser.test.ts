@@ -12,9 +12,9 @@ import { showAddress } from '../../src/invisible.ts';
 import {
   checkPage,
   expectFits,
+  open,
   PHONE,
   SAMPLES,
-  setUp,
   takePicture,
   whyNoBrowser,
 } from '../helpers/chromium.ts';
@@ -40,7 +40,6 @@ const LOOK = `(() => {
 })()`;
 
 describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
-  const browser = setUp();
   let page: Page;
   /** The address of every request of the page. */
   let requests: string[];
@@ -61,7 +60,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const rows = given.map((each) => (typeof each === 'string' ? { subject: each } : each));
     const created = await Promise.all(rows.map((row, n) => own.add(9_000 - n, row)));
     ids = created.map(({ id }) => id);
-    ({ page, requests } = await browser.open(options));
+    ({ page, requests } = await open(options));
     await page.clock.install();
     return url;
   };
@@ -461,7 +460,7 @@ describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
     const [line] = (await once(command.stdout, 'data')) as [Buffer];
     const [, address = ''] =
       /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(line.toString()) ?? [];
-    ({ page } = await browser.open(WIDE));
+    ({ page } = await open(WIDE));
     await page.goto(address);
     await sees('Nothing to answer.');
     await sees('olga');

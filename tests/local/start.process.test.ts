@@ -10,7 +10,7 @@ import { ROOT } from '../../lib/paths.ts';
 import { readRunningStack } from '../../lib/running-stack.ts';
 import type { LocalMail } from '../../local/mailbox.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
-import { on, setUp, whyNoBrowser } from '../helpers/chromium.ts';
+import { on, open, whyNoBrowser } from '../helpers/chromium.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
@@ -123,7 +123,6 @@ const normalize = (text: string): string =>
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
 
 describeOnDynamoDbLocal('npm run dev', () => {
-  const here = setUp();
   const other = 'http://localhost:5173';
   let port = 0;
   let stack: Running;
@@ -234,7 +233,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
   it.skipIf(whyNoBrowser !== undefined)(
     'shows a change in the open contact form, whose text stays',
     async () => {
-      const { page, complaints } = await here.open();
+      const { page, complaints } = await open();
       await page.goto(stack.addressOf('Form'));
       await on(page).signIn(ANA);
       await on(page).write('Half', 'written');

@@ -358,7 +358,6 @@ async function createLane(endpoint: string, limit: number) {
       await startAgain();
       await Promise.all(clients.map(async (client) => client.close()));
       expect(await table.rows(), 'nothing else is stored').toHaveLength(total);
-      table.close();
     },
   };
 }

@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generate } from 'selfsigned';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../lib/loopback-server.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { makeEvent, makePost } from '../helpers/events.ts';
@@ -42,7 +42,6 @@ let table: OwnTable;
 beforeAll(async () => {
   table = await createOwnTable();
 });
-afterAll(() => table.close());
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, type TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -55,7 +55,6 @@ describeOnDynamoDbLocal('a limit of inquiries per person and hour', (engine) => 
   beforeAll(async () => {
     table = await createOwnStore(engine);
   });
-  afterAll(() => table.close());
 
   /** A person, and the execution environments, each with ids and connections of its own. */
   const createPerson = (inquiriesPerHour: number) => {

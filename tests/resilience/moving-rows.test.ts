@@ -77,7 +77,6 @@ describeOnDynamoDbLocal('readers beside writers', (endpoint) => {
     expect(found).toHaveLength(ids.size);
     expect(rows.filter((row) => !ids.has(row.id) && !erased.has(row))).toEqual([]);
     rows.forEach(() => tally());
-    own.close();
   });
 
   it('digests, whose counts have each inquiry once', async () => {

@@ -75,7 +75,6 @@ describeOnEngines('a page of another site', (endpoint, name) => {
     }
     const { json: scanned } = await call('Scan', json);
     expect(scanned).toMatchObject({ Count: 1, Items: [item] });
-    table.close();
   });
 });
 
@@ -93,7 +92,6 @@ it.skipIf(dynamoDbLocalUnavailableReason() !== undefined)(
     });
     onTestFinished(async () => {
       file.close();
-      table.close();
       await engine.close();
       rmSync(folder, { recursive: true });
     });
