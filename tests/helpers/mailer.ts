@@ -11,7 +11,7 @@ import { startMailbox } from '../../local/mailbox.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createRequests } from '../../src/entities/requests.ts';
 import { MAIL_SETTINGS } from './events.ts';
-import { answer, startFaultProxy, type Fault } from './fault-proxy.ts';
+import { answer, never, startFaultProxy, type Fault } from './fault-proxy.ts';
 import { putInquiries, type NewInquiry } from './inquiries.ts';
 import { createOwnTable, removeRow, type OwnTable } from './own-table.ts';
 
@@ -153,7 +153,7 @@ export async function startMailer(engine: string) {
     reset(): void {
       mails.length = 0;
       requestIds = [];
-      for (const faults of [mailFaults, databaseFaults]) faults.plan = () => undefined;
+      for (const faults of [mailFaults, databaseFaults]) faults.plan = never;
     },
     /** Waits for the lines about this many mails since the last call. @returns Their outcomes, sorted, and all lines, metrics included. */
     async takeLog(count: number) {

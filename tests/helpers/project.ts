@@ -2,11 +2,12 @@
  * A temporary folder that stands in for the project, for commands that read and write files of it: a test file mocks
  * lib/paths.ts with `paths`. It imports nothing that needs lib/paths.ts.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const ROOT = mkdtempSync(join(tmpdir(), 'project-'));
+const folder = mkdtempDisposableSync(join(tmpdir(), 'project-'));
+const { path: ROOT } = folder;
 export const paths = {
   ROOT,
   MODULE: join(ROOT, 'infra/terraform'),
@@ -16,17 +17,10 @@ export const paths = {
 
 /** Empties the folder. */
 export function resetProject(): void {
-  rmSync(ROOT, { recursive: true, force: true });
-  for (const name of [
-    'bin',
-    'dist',
-    'tmp',
-    'arranged',
-    'infra/terraform/bootstrap',
-    'web/dist/assets',
-  ]) {
+  folder.remove();
+  for (const name of ['dist', 'tmp', 'infra/terraform/bootstrap', 'web/dist/assets']) {
     mkdirSync(join(ROOT, name), { recursive: true });
   }
 }
 
-export const removeProject = (): void => rmSync(ROOT, { recursive: true, force: true });
+export const removeProject = (): void => folder.remove();

@@ -1,7 +1,7 @@
 import { startSandbox as startModule } from '../../local/lambda/sandbox.ts';
 import type { GatewayResponse } from '../../src/http.ts';
 
-export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
+type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 export type Answer = Awaited<ReturnType<Sandbox['invoke']>>;
 
 export const BUILT = new URL('../../dist/handler.mjs', import.meta.url).href;

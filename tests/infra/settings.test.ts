@@ -1,6 +1,5 @@
 /** The settings of a stage: plans of variables.tf, stages.tf and settings.tf only, which need no provider. */
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
@@ -8,6 +7,7 @@ import { MODULE } from '../../lib/paths.ts';
 import { STAGES } from '../../lib/stages.ts';
 import { MAXIMA } from '../../src/limits.ts';
 import { LANGUAGES } from '../../src/languages.ts';
+import { createFolder } from '../helpers/data-folder.ts';
 
 const hasTerraform = (await terraformUnavailableReason()) === undefined;
 const inbox = { to: 'team@example.org', from: 'inquiries@mail.example.com' };
@@ -82,13 +82,12 @@ const rows = Object.entries(refused).flatMap(([setting, values]) =>
 describe.skipIf(!hasTerraform)(
   'settings of a stage (skipped without terraform on the PATH)',
   () => {
-    const folder = mkdtempSync(join(tmpdir(), 'infra-settings-'));
+    const folder = createFolder(afterAll);
     beforeAll(() => {
       for (const file of ['variables.tf', 'stages.tf', 'service.json', 'settings.tf']) {
         copyFileSync(join(MODULE, file), join(folder, file));
       }
     });
-    afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
     /** The error messages of a plan. */
     async function plan(workspace: string, file: string): Promise<string[]> {

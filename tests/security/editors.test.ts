@@ -1,10 +1,10 @@
 /** Settings of editors in users' texts: in the file that `npm run inbox -- reply` opens, no editor reads them. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { toDraft } from '../../inbox/reply.ts';
+import { createFolder } from '../helpers/data-folder.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
@@ -59,8 +59,7 @@ const hasVim = spawnSync('vim', ['--version']).stdout?.includes('+eval') ?? fals
 if (!hasVim) {
   process.stdout.write('\nSKIPPED: drafts in vim, because there is no vim with +eval.\n');
 }
-const folder = mkdtempSync(join(tmpdir(), 'editors-test-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = createFolder(afterAll);
 
 it.skipIf(!hasVim)('have no effect in vim, in however many lines it looks for them', () => {
   const [file, result] = [join(folder, 'reply.txt'), join(folder, 'tabstop')];

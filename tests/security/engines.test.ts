@@ -1,11 +1,10 @@
 /** The database engines of the local stack: pages of other sites reach neither, and what is acknowledged is committed. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { dynamoDbLocalUnavailableReason, startEngine } from '../../local/database/engines.ts';
+import { createFolder } from '../helpers/data-folder.ts';
 import { describeOnEngines } from '../helpers/engines.ts';
 import { send } from '../helpers/http.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
@@ -82,7 +81,7 @@ const committed = createTally('12b acknowledged transactions of DynamoDB Local a
 it.skipIf(dynamoDbLocalUnavailableReason() !== undefined)(
   'DynamoDB Local has committed a transaction when it acknowledges it: nothing is lost when it is killed',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'inquiries-engine-'));
+    const folder = createFolder();
     const engine = await startEngine('dynamodb-local', folder);
     const table = await createOwnTable(engine.url);
     // Another connection sees what a new process would find.
@@ -93,7 +92,6 @@ it.skipIf(dynamoDbLocalUnavailableReason() !== undefined)(
     onTestFinished(async () => {
       file.close();
       await engine.close();
-      rmSync(folder, { recursive: true });
     });
     const count = file.prepare(`SELECT count(*) AS count FROM "${table.name}"`);
     for (let written = 1; written <= (isHard ? 2_000 : 100); written++) {
