@@ -1,6 +1,5 @@
 /** Pages, search and links of the list of the contact form, without a browser. */
 import { expect, it } from 'vitest';
-import type { Page } from '../../web/src/api.ts';
 import { parseListQuery } from '../../src/contract.ts';
 import { loadLocale } from '../../web/src/locale.ts';
 import { describeCount, isSearching, NOTHING } from '../../web/src/list-state.ts';
@@ -10,9 +9,9 @@ import { INQUIRY } from '../helpers/events.ts';
 
 const locale = await loadLocale('en', ['en-GB']);
 /** @param ids - A digit each. */
-const page = (ids: string, next?: string): Page => ({
+const page = (ids: string, next?: string) => ({
   inquiries: Array.from(ids, (id) => ({ ...INQUIRY, id })),
-  next: next === undefined ? undefined : `?before=${next}`,
+  next: next && `?before=${next}`,
 });
 
 it.each([

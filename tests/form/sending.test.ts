@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createDrafts, toStore, type Draft } from '../../web/src/drafts.ts';
+import { createDrafts, toStore, type DraftStore } from '../../web/src/drafts.ts';
 import { EMPTY } from '../../web/src/fields.ts';
 import { createSubmission } from '../../web/src/submission.ts';
 import { INQUIRY } from '../helpers/events.ts';
@@ -11,49 +11,54 @@ import { createStorage } from '../helpers/storage.ts';
 const refusing = toStore(() => {
   throw new Error('SecurityError');
 });
-const TEXTS = { ...EMPTY, subject: 'a', body: 'b' };
+const TEXTS = { subject: 'a', body: 'b' };
 const DRAFT = { ...TEXTS, key: 'k' };
+
+/** Drafts of a user, by default in a browser of their own. */
+const open = (
+  own: DraftStore = createStorage(),
+  shared: DraftStore = createStorage(),
+  user = 'ana',
+) => createDrafts(own, shared, user);
 
 describe('drafts', () => {
   it('come back to their user, in the same tab and in a new one, each tab its own, and leave nothing behind', () => {
     const [first, second, shared] = [createStorage(), createStorage(), createStorage()];
-    const open = (own: typeof first, user = 'ana') => createDrafts(own, shared, user);
-    open(first).save(DRAFT);
-    expect(open(createStorage()).load()).toEqual(DRAFT);
-    open(second).save({ ...DRAFT, subject: 'second' });
-    expect(open(first).load()).toEqual(DRAFT);
-    expect(open(first, 'ben').load()).toBeUndefined();
-    open(first).clear();
-    expect(open(createStorage()).load()?.subject).toBe('second');
-    expect(open(second).save({ ...EMPTY, key: 'k' })).toBe(true);
+    open(first, shared).save(DRAFT);
+    expect(open(undefined, shared).load()).toEqual(DRAFT);
+    open(second, shared).save({ ...DRAFT, subject: 'second' });
+    expect(open(first, shared).load()).toEqual(DRAFT);
+    expect(open(first, shared, 'ben').load()).toBeUndefined();
+    open(first, shared).clear();
+    expect(open(undefined, shared).load()?.subject).toBe('second');
+    expect(open(second, shared).save({ ...EMPTY, key: 'k' })).toBe(true);
     expect([first, second, shared]).toEqual([{}, {}, {}]);
   });
 
   it('are kept by one store when the other refuses; when both do, `save` reports it, and they stay in memory', () => {
-    const drafts = createDrafts(refusing, createStorage(), 'ana');
+    const drafts = open(refusing);
     expect([drafts.save(DRAFT), drafts.load()]).toEqual([true, DRAFT]);
-    const none = createDrafts(refusing, refusing, 'ana');
+    const none = open(refusing, refusing);
     expect([none.save(DRAFT), none.load()]).toEqual([false, DRAFT]);
-    expect(createDrafts(refusing, refusing, 'ana').load()).toEqual(DRAFT);
+    expect(open(refusing, refusing).load()).toEqual(DRAFT);
     none.clear();
     expect(none.load()).toBeUndefined();
   });
 
   it('are separate for each element with the same storage; a new element gets the last one', () => {
     const storage = createStorage();
-    const open = () =>
-      createDrafts(
+    const openElement = () =>
+      open(
         toStore(() => storage),
         storage,
-        'ana',
       );
-    const one = open();
+    const one = openElement();
     one.save(DRAFT);
-    open().save({ ...DRAFT, body: 'other' });
-    expect([one.load()?.body, open().load()?.body]).toEqual(['b', 'other']);
+    openElement().save({ ...DRAFT, body: 'other' });
+    expect([one.load()?.body, openElement().load()?.body]).toEqual(['b', 'other']);
   });
 
-  it.each<[text: string, draft: Draft | undefined]>([
+  it.each([
     ['no JSON', undefined],
     ['{"subject":"x","body":""}', undefined],
     ['{"subject":1,"body":"b","key":"k"}', { ...DRAFT, subject: '' }],
@@ -62,7 +67,7 @@ describe('drafts', () => {
   ])('stored as %s come back as %j', (text, draft) => {
     const own = createStorage();
     own.setItem('inquiries.draft.ana', text);
-    expect(createDrafts(own, createStorage(), 'ana').load()).toEqual(draft);
+    expect(open(own).load()).toEqual(draft);
   });
 });
 
@@ -72,12 +77,12 @@ const CONFLICT = failure('conflict', true);
 
 /** Sends the draft to a service with these answers, one after the other. @param pending - Of the stored draft. */
 async function submit(answers: readonly (Inquiry | Failure)[], pending?: number) {
-  const drafts = createDrafts(createStorage(), createStorage(), 'ana');
+  const drafts = open();
   drafts.save({ ...DRAFT, pending });
   const left = [...answers];
   const requests: unknown[] = [];
   const waits: number[] = [];
-  const open = () =>
+  const reload = () =>
     createSubmission(
       drafts,
       async (...request) => {
@@ -87,8 +92,8 @@ async function submit(answers: readonly (Inquiry | Failure)[], pending?: number)
       () => true,
       async (seconds) => void waits.push(seconds),
     );
-  const result = await open().send(TEXTS);
-  return { drafts, requests, waits, result, open };
+  const result = await reload().send(TEXTS);
+  return { drafts, requests, waits, result, reload };
 }
 
 it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
@@ -110,22 +115,25 @@ it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
   expect(requests).toEqual(answers.map(() => [TEXTS, 'k']));
 });
 
-it.each<[kind: Failure['kind'], mayBeDone: boolean]>([
+it.each([
   ['signed-out', true],
   ['busy', true],
   ['too-large', false],
   ['refused', false],
   ['limit', false],
   ['reused', false],
-])('after an unknown outcome and then %s, it may have been done: %j', async (kind, mayBeDone) => {
-  for (const { result } of [
-    await submit([LOST, failure(kind)]),
-    await submit([CONFLICT, failure(kind)]),
-    await submit([failure(kind)], Date.now()),
-  ]) {
-    expect(result).toEqual({ kind, mayBeDone });
-  }
-});
+] as const)(
+  'after an unknown outcome and then %s, it may have been done: %j',
+  async (kind, mayBeDone) => {
+    for (const { result } of [
+      await submit([LOST, failure(kind)]),
+      await submit([CONFLICT, failure(kind)]),
+      await submit([failure(kind)], Date.now()),
+    ]) {
+      expect(result).toEqual({ kind, mayBeDone });
+    }
+  },
+);
 
 it.each([
   [[LOST, LOST], true, false],
@@ -134,16 +142,16 @@ it.each([
 ])(
   'after %j and a reload, a draft may have arrived: %j, or is ready: %j',
   async (answers, ...is) => {
-    const { texts, key, isUnsure, isReady, expiredAttempt } = (await submit(answers)).open();
+    const { texts, key, isUnsure, isReady, expiredAttempt } = (await submit(answers)).reload();
     expect([texts, key(), isUnsure(), isReady()]).toEqual([TEXTS, 'k', ...is]);
     expect(expiredAttempt()).toBeUndefined();
   },
 );
 
 it('a draft has one key until it is emptied, and says when the service has forgotten that', async () => {
-  const { drafts, open } = await submit([LOST, LOST]);
+  const { drafts, reload } = await submit([LOST, LOST]);
   drafts.save({ ...DRAFT, pending: 1 });
-  const { keep, key, expiredAttempt, edit } = open();
+  const { keep, key, expiredAttempt, edit } = reload();
   keep({ ...TEXTS, body: 'c' });
   expect([key(), expiredAttempt()]).toEqual(['k', 1]);
   edit();

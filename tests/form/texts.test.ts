@@ -1,7 +1,6 @@
 /** Sizes, formats and messages of the contact form. */
 import { expect, it } from 'vitest';
 import { beginningOf, directionOf } from '../../web/ui/format.ts';
-import type { Failure } from '../../web/src/api.ts';
 import { sizeOf } from '../../web/src/fields.ts';
 import { chooseLanguage, loadLocale } from '../../web/src/locale.ts';
 import { describeSendFailure, describeSize } from '../../web/src/messages.ts';
@@ -65,7 +64,7 @@ it.each([
 const KEPT = 'Nothing was sent. We’ve kept your text.';
 const UNKNOWN =
   'We can’t tell yet whether your inquiry arrived. We’ve kept your text. It’s safe to try again: we store it only once.';
-it.each<[failure: Partial<Failure>, title: string, text: string]>([
+it.each([
   [{ kind: 'server', mayBeDone: true }, 'Something went wrong on our side', UNKNOWN],
   [{ kind: 'signed-out', mayBeDone: true }, 'Your session has ended', UNKNOWN],
   [{ kind: 'signed-out' }, 'Your session has ended', KEPT],
@@ -80,11 +79,11 @@ it.each<[failure: Partial<Failure>, title: string, text: string]>([
     'You’ve reached the hourly limit',
     `${KEPT} You can send it at 14:07.`,
   ],
-])(
+] as const)(
   'after %j it is said what happened, what became of the inquiry, and what to do',
   (failure, title, text) => {
     const now = new Date(2026, 6, 1, 14, 5).getTime();
-    const said = describeSendFailure(EN, { kind: 'server', mayBeDone: false, ...failure }, now);
+    const said = describeSendFailure(EN, { mayBeDone: false, ...failure }, now);
     expect(said).toEqual({ title, text });
   },
 );

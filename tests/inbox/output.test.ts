@@ -1,6 +1,6 @@
 /** What the command prints: texts, tables and ages at a terminal, CSV; and the times that it takes. */
 import stringWidth from 'string-width';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseSince } from '../../inbox/arguments.ts';
 import { toCsvText } from '../../inbox/export.ts';
 import { cutText, formatTable } from '../../inbox/output.ts';
@@ -40,32 +40,30 @@ it('a line of any length is shown on a terminal that does not know its width', (
   expect(wrapLine(line, 0)).toBe(line);
 });
 
-describe('a table', () => {
-  const columns = ['ID', 'EMAIL', 'SUBJECT'].map((head, at) => {
-    return { head, cell: (row: string[]) => row[at] ?? '', flexible: at > 0 };
-  });
-
-  it.each([
-    // The widest texts are cut, nothing below eight columns; from right to left, text is isolated so that columns keep their order.
-    [40, 'ana@example.com', 'x'.repeat(100), `ana@example.com  ${'x'.repeat(18)}…`],
-    [10, 'ana@example.com', 'subject no. 1', 'ana@exa…  subject…'],
-    [80, 'a@b', 'Re: שלום', 'a@b    \u2068Re: שלום\u2069'],
-  ])('on a terminal of %d columns has %j and %j', (width, email, subject, row) => {
-    expect(formatTable(columns, [['1', email, subject]], width).split('\n')[1]).toBe(`1   ${row}`);
-  });
-
-  it.each([40, 200])(
-    'of hostile texts has no row of more than %d columns, and cells at the same column',
-    (width) => {
-      const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, 'END']);
-      const lines = formatTable(columns, rows, width).split('\n').slice(0, -1);
-      expect(lines).toHaveLength(rows.length + 1);
-      expect(lines.filter((line) => stringWidth(line) > width)).toEqual([]);
-      const places = lines.map((line) => stringWidth(line.slice(0, line.search(/(SUBJECT|END)$/))));
-      expect(new Set(places).size).toBe(1);
-    },
-  );
+const columns = ['ID', 'EMAIL', 'SUBJECT'].map((head, at) => {
+  return { head, cell: (row: string[]) => row[at] ?? '', flexible: at > 0 };
 });
+
+it.each([
+  // The widest texts are cut, nothing below eight columns; from right to left, text is isolated so that columns keep their order.
+  [40, 'ana@example.com', 'x'.repeat(100), `ana@example.com  ${'x'.repeat(18)}…`],
+  [10, 'ana@example.com', 'subject no. 1', 'ana@exa…  subject…'],
+  [80, 'a@b', 'Re: שלום', 'a@b    \u2068Re: שלום\u2069'],
+])('a table on a terminal of %d columns has %j and %j', (width, email, subject, row) => {
+  expect(formatTable(columns, [['1', email, subject]], width).split('\n')[1]).toBe(`1   ${row}`);
+});
+
+it.each([40, 200])(
+  'a table of hostile texts has no row of more than %d columns, and cells at the same column',
+  (width) => {
+    const rows = HOSTILE_TEXTS.map((text, n) => [String(n), text, 'END']);
+    const lines = formatTable(columns, rows, width).split('\n').slice(0, -1);
+    expect(lines).toHaveLength(rows.length + 1);
+    expect(lines.filter((line) => stringWidth(line) > width)).toEqual([]);
+    const places = lines.map((line) => stringWidth(line.slice(0, line.search(/(SUBJECT|END)$/))));
+    expect(new Set(places).size).toBe(1);
+  },
+);
 
 it('show indents texts, in broken lines too, so that they cannot look like headings', () => {
   const body = `Reply\n\n${'xy '.repeat(13)}Answer   answered by R`;

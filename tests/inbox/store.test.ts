@@ -17,19 +17,16 @@ import {
 } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import { beforehand, openInbox } from '../helpers/inbox.ts';
-
-type Row = Record<'pk' | 'sk', unknown>;
+import { writeInquiries } from '../helpers/inquiries.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 const reply_at = new Date(NOW).toISOString();
 const REPLY = { reply: 'Yes.', respondent: 'R' };
 
 /** An inbox on a table of its own, at a fixed time. */
-async function open(pageSize = 1_000) {
-  const table = await openInbox({ pageSize, now: () => NOW });
-  const readAll = async () => (await Array.fromAsync(table.inbox.listInFull())).flat();
-  return { ...table, readAll };
-}
+const open = (pageSize = 1_000) => openInbox({ pageSize, now: () => NOW });
+const readAll = async <Value>(pages: AsyncIterable<Value[]>) =>
+  (await Array.fromAsync(pages)).flat();
 
 it('lists by filters over all owners and pages, with what the index holds, and no idempotency keys', async () => {
   const { client, name, inbox, add, remove } = await open(2);
@@ -39,8 +36,8 @@ it('lists by filters over all owners and pages, with what the index holds, and n
     await add(3_000, { email: 'Ana@example.com', respondent: 'R', reply_at }),
     await add(4_000),
   ] as const;
-  const others = [];
-  for (let n = 5; n <= 40; n++) others.push(await add(n * 1_000, { cognito_sub: `${n}` }));
+  // They are older, and of other owners.
+  const others = await writeInquiries({ client, name }, 36, () => false);
   await writeIdempotencyKey({ client, table: name }, rows[3]);
   const since = NOW - 4_000;
   for (const [filter, ...expected] of [
@@ -56,7 +53,7 @@ it('lists by filters over all owners and pages, with what the index holds, and n
     [{ since, before: rows[0].id, isAnswered: false, email: 'b@example.com' }, 1],
     [{ sub: SUB, email: EMAIL, isAnswered: true }, 0],
   ] as [InquiryFilter, ...number[]][]) {
-    const found = (await Array.fromAsync(inbox.list(filter))).flat();
+    const found = await readAll(inbox.list(filter));
     expect([filter, found.map(({ id }) => id)]).toEqual([filter, expected.map((n) => rows[n]?.id)]);
   }
   const pages = await Array.fromAsync(inbox.list());
@@ -75,34 +72,35 @@ const lag: Fault = async (exchange) => {
 };
 
 it('reads an inquiry, texts and all of the table as they are stored now', async () => {
-  const { inbox, add, meet, readAll } = await open();
+  const { inbox, add, meet } = await open();
   const row = await add(1);
   meet(always(lag), 'GetItem', 'BatchGetItem', 'Scan');
   expect(await inbox.get(row.id)).toEqual(row);
-  expect(await readAll()).toEqual([row]);
-  expect((await Array.fromAsync(inbox.scan())).flat()).toEqual([row]);
+  expect(await readAll(inbox.listInFull())).toEqual([row]);
+  expect(await readAll(inbox.scan())).toEqual([row]);
 });
 
 it('reads texts in the order of the list, and asks again for keys that DynamoDB has not processed', async () => {
-  const { name, inbox, readAll, add, meet, remove } = await open();
-  const rows = [];
-  for (let n = 0; n < 90; n++) rows.push(await add(n));
+  const { name, client, inbox, meet, remove } = await open();
+  const rows = await writeInquiries({ client, name }, 90, () => false);
   const portions = await Array.fromAsync(inbox.listInFull());
   expect(portions.map(({ length }) => length)).toEqual([40, 40, 10]);
   expect(portions.flat()).toEqual(rows);
   // The first two responses have one row each.
   const keepFirst = answerAfter(({ body }) => {
-    const { Responses } = JSON.parse(body.toString()) as { Responses: Record<string, Row[]> };
+    const { Responses } = JSON.parse(body.toString()) as {
+      Responses: Record<string, Record<'pk' | 'sk', unknown>[]>;
+    };
     const [kept, ...others] = Responses[name] ?? [];
     const Keys = others.map(({ pk, sk }) => ({ pk, sk }));
     const left = { Responses: { [name]: [kept] }, UnprocessedKeys: { [name]: { Keys } } };
     return { body: Buffer.from(JSON.stringify(left)) };
   });
   meet(first(2, keepFirst), 'BatchGetItem');
-  expect(await readAll()).toEqual(rows);
+  expect(await readAll(inbox.listInFull())).toEqual(rows);
   const [newest, ...others] = rows;
   meet(() => newest && beforehand(() => remove(newest)), 'BatchGetItem');
-  expect(await readAll()).toEqual(others);
+  expect(await readAll(inbox.listInFull())).toEqual(others);
 });
 
 it('waits longer while nothing of a batch is processed, and gives it up', async () => {
@@ -128,13 +126,12 @@ it('an answer sets the three columns and the place in the index, and nothing els
 it('one answer is given when twenty people answer at the same millisecond', async () => {
   const { inbox, add } = await open();
   const { id } = await add(1);
-  const replies = Array.from({ length: 20 }, (_, n) => `reply ${n}`);
   const results = await Promise.all(
-    replies.map((reply) => inbox.answer(id, { reply, respondent: 'R' })),
+    Array.from({ length: 20 }, (_, n) => inbox.answer(id, { ...REPLY, reply: `reply ${n}` })),
   );
   const winner = results.findIndex(({ status }) => status === 'answered');
   expect(results.filter(({ status }) => status === 'already-answered')).toHaveLength(19);
-  expect((await inbox.get(id))?.reply).toBe(replies[winner]);
+  expect((await inbox.get(id))?.reply).toBe(`reply ${winner}`);
 });
 
 it('an answer is given when its response was lost, but not when another one came before the retry', async () => {
@@ -148,7 +145,7 @@ it('an answer is given when its response was lost, but not when another one came
     expect(await inbox.get(id)).toMatchObject(given);
   }
   const { id } = await add(1);
-  const other = { reply: 'Other.', respondent: 'R' };
+  const other = { ...REPLY, reply: 'Other.' };
   const answerAndCut = beforehand(() => inbox.answer(id, other), cutConnection('before', 'reset'));
   meet(first(1, answerAndCut), 'UpdateItem');
   expect(await inbox.answer(id, REPLY)).toMatchObject({ status: 'already-answered' });

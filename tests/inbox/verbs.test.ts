@@ -3,7 +3,6 @@ import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
-import type { StoredInquiry } from '../../inbox/store.ts';
 import { VERBS } from '../../inbox/verbs.ts';
 import { stubAws } from '../helpers/aws.ts';
 import { createFolder, writeState } from '../helpers/data-folder.ts';
@@ -24,7 +23,7 @@ process.env['TZ'] = 'UTC';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const TERMINAL = { isTTY: true, columns: 100 };
+const TERMINAL = { isTTY: true };
 const OTHER = '2f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
 const answeredAt = new Date(Date.now() - 2 * DAY).toISOString();
 const ANSWER = { reply: 'Yes.', respondent: 'Ben', reply_at: answeredAt };
@@ -52,10 +51,9 @@ async function run(line: string, options?: IoOptions) {
 /** Runs lines one after the other; of a failure the beginning of its one line is compared. */
 async function expectLines(
   cases: readonly (readonly [line: string, code: number, output: unknown, options?: IoOptions])[],
-  shared?: IoOptions,
 ) {
   for (const [line, code, expected, options] of cases) {
-    const { output, ...result } = await run(line, { ...shared, ...options });
+    const { output, ...result } = await run(line, options);
     const beginning = code === 0 ? output : output.slice(0, String(expected).length);
     const isOneLine = code === 0 || /^.+\n$/.test(output);
     expect([line, result, beginning, isOneLine]).toEqual([
@@ -68,8 +66,10 @@ async function expectLines(
 }
 
 it('list, show and export print JSON lines for programs, and text at a terminal', async () => {
-  await expectLines([['list --all', 0, 'There are no inquiries.\n']], TERMINAL);
-  await expectLines([['list', 0, '']]);
+  await expectLines([
+    ['list --all', 0, 'There are no inquiries.\n', TERMINAL],
+    ['list', 0, ''],
+  ]);
   const expires_at = Math.floor(Date.now() / 1_000) + 3 * 86_400 + 60;
   const expired = await add(3 * DAY, { expires_at: 1 });
   const far = await add(2 * DAY, { cognito_sub: OTHER, subject: ' \n', body: '=Größe "x"\r\n' });
@@ -111,7 +111,7 @@ it('list, show and export print JSON lines for programs, and text at a terminal'
     [`export --sub ${SUB} --email ${EMAIL} --since 4h`, back],
     [`show ${sent.id.toUpperCase()}`, sent],
     [`show ${referenceOf(back).toUpperCase().replace('-', '')}`, shown],
-  ] as [string, ...StoredInquiry[]][]) {
+  ] as const) {
     const { code, output } = await run(line);
     const printed = parseLines(output);
     // An export has no order.
@@ -124,36 +124,42 @@ it('list, show and export print JSON lines for programs, and text at a terminal'
   }
 
   for (const line of ['list --all', 'export', `show ${back.id}`]) {
-    await expectLines([[`${line} --json`, 0, (await run(line)).output]], TERMINAL);
+    await expectLines([[`${line} --json`, 0, (await run(line)).output, TERMINAL]]);
   }
   const csv = `\uFEFF"id","cognito_sub","email","subject","body","created_at","language","email_verified","expires_at","reply","respondent","reply_at"\r
 "${far.id}","${OTHER}","${EMAIL}"," \n","'=Größe ""x""\n","${far.created_at}",,,,,,\r\n`;
-  await expectLines([[`export --csv --sub ${OTHER}`, 0, csv]]);
-  await expectLines(
+  await expectLines([
+    [`export --csv --sub ${OTHER}`, 0, csv],
     [
-      [
-        'list',
-        0,
-        String.raw`REFERENCE      AGE  EXPIRES  EMAIL            SUBJECT
+      'list',
+      0,
+      String.raw`REFERENCE      AGE  EXPIRES  EMAIL            SUBJECT
 ${referenceOf(far)}  2d            ana@example.com  No subject
 ${referenceOf(near)}  3h   in 3d    ana\u200b@b.c    注文Hi\udb40\udc41
 `,
-      ],
-      ['list --text zz', 0, 'No unanswered inquiries with this text.\n'],
-      [
-        'list --all --limit 2',
-        0,
-        String.raw`REFERENCE      AGE  ANSWERED                EMAIL                    SUBJECT
+      TERMINAL,
+    ],
+    ['list --text zz', 0, 'No unanswered inquiries with this text.\n', TERMINAL],
+    [
+      'list --all --limit 2',
+      0,
+      String.raw`REFERENCE      AGE  ANSWERED                EMAIL                    SUBJECT
 ${referenceOf(back)}  1h   came back! Ben, 2d ago  ana@example.com          s
 ${referenceOf(sent)}  2h   Ben, 2d ago             müller\u200b@example.de  Sub\u001b[2Jject\u202e
 The newest 2 inquiries; --limit N shows more.
 `,
-      ],
-      [`show ${back.id}`, 0, containing(`\nMail       came back, ${toUtc(answeredAt)} (2d ago)\n`)],
-      [
-        `show ${sent.id}`,
-        0,
-        String.raw`Reference  ${referenceOf(sent)}
+      TERMINAL,
+    ],
+    [
+      `show ${back.id}`,
+      0,
+      containing(`\nMail       came back, ${toUtc(answeredAt)} (2d ago)\n`),
+      TERMINAL,
+    ],
+    [
+      `show ${sent.id}`,
+      0,
+      String.raw`Reference  ${referenceOf(sent)}
 Email      müller\u200b@example.de
 Id         ${sent.id}
 Owner      ${SUB}
@@ -171,10 +177,9 @@ Reply
 
   Yes.
 `,
-      ],
+      TERMINAL,
     ],
-    TERMINAL,
-  );
+  ]);
 
   const twin = await add(0, { id: near.id.replace(/.$/, (last) => (last === '0' ? '1' : '0')) });
   const [low, high] = [near.id, twin.id].toSorted();
@@ -266,7 +271,7 @@ it('reply opens an editor, sends what is above a line, and keeps a text that was
     [open, 'echo text > "$2"', 1, 'The line above the inquiry is missing', 'text\n'],
     [open, `${mine}; exit 1`, 1, 'The editor failed', 'mine\n'],
     [open, mine, 3, 'Already answered by Ben at 20', 'mine\n'],
-  ] as [{ id: string }, string, number, string, string?][]) {
+  ] as const) {
     expect(await edit(inquiry, script)).toEqual([code, containing(message), kept]);
   }
   // Only what is kept.
@@ -326,7 +331,7 @@ it('stats counts in total and by week from Monday, the last ten, with the median
   const text = containing(
     '\n\nWEEK OF     INQUIRIES  UNANSWERED  MEDIAN\n2026-11-16  2          0           22s\n',
   );
-  await expectLines([['stats', 0, text]], TERMINAL);
+  await expectLines([['stats', 0, text, TERMINAL]]);
 });
 
 it('on a stage, the user of the credentials answers, and nobody is asked for to read', async () => {
@@ -409,13 +414,15 @@ it('a line that is not understood is refused with exit code 2', async () => {
     ['show', 'show takes the id or reference of one inquiry'],
     ['show x', 'ID must be an id or a reference, not "x"'],
     ['--web --port 65536', 'The port must be'],
-    ['--web --replies /nowhere', 'The saved replies in /nowhere cannot be used: ENOENT.'],
-    ['--web --replies /dev/zero', 'The saved replies in /dev/zero cannot be used: it is larger'],
-    ['--web --replies LICENSE', 'The saved replies in LICENSE cannot be used: it is not JSON.'],
-    [
-      '--web --replies package.json',
-      'The saved replies in package.json cannot be used: it is not a list.',
-    ],
+    ...[
+      ['/nowhere', 'ENOENT.'],
+      ['/dev/zero', 'it is larger'],
+      ['LICENSE', 'it is not JSON.'],
+      ['package.json', 'it is not a list.'],
+    ].map(([file, why]) => [
+      `--web --replies ${file}`,
+      `The saved replies in ${file} cannot be used: ${why}`,
+    ]),
     [`erase --sub ${SUB} --email a@b`, 'erase takes one of'],
   ]) {
     await expectLines([[line, 2, message]]);

@@ -71,7 +71,6 @@ it('a notice says what happened to a reply in words, and carries the reply and t
   const mail = createNoticeMail({ ...FAILURE, ...details }, SETTINGS, ANSWERED);
   expect(mail).toMatchObject({
     subject: '[inquiries develop] The reply to 01a1f794-6f77 could not be delivered',
-    tags: { inquiry: id, mail: 'notice' },
     html: expect.stringMatching(/does not exist\.[^]*>Sorry\.<[^]*>b</),
     text: String.raw`The reply to 01a1f794-6f77 could not be delivered. The address does not exist. Answer by another channel, or ask for another address.
 

@@ -13,7 +13,6 @@ it.each([
 it.each([
   ['has single spaces and is not cut when it fits', ' a \r\n\t b\u2028c ', 5, 'a b c'],
   ['is cut with an ellipsis', '123456', 5, '1234…'],
-  ['holds no encoded word', '=?utf-8?B?DQo=?=', 50, '= ?utf-8?B?DQo= ?='],
   ['begins where the text does', `${' '.repeat(100)}a`, 5, 'a'],
   ['says that more follows many spaces', `a${' '.repeat(100)}b`, 5, 'a…'],
 ])('one line %s', (_, text, limit, line) => expect(toOneLine(text, limit)).toBe(line));
