@@ -1,7 +1,8 @@
 /** What clients send is nowhere but in their own answers: neither in the log nor in an error. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { digest } from '../../src/entities/keys.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import type { Answer } from '../helpers/http.ts';
 import {
   always,
@@ -10,6 +11,7 @@ import {
   first,
   never,
   refuse,
+  refuseAsConflict,
   RESET,
   type Fault,
   type Plan,
@@ -21,12 +23,12 @@ const CANARY = 'canary7b1';
 /** A key, which is a canary, too, and what is stored in its place. */
 const KEY = `${CANARY}-key`;
 const DIGESTS = [digest(KEY), digest(`${CANARY} s`, `${CANARY} b`)];
+/** In neither a line nor any answer; `secret` is in the errors that the fault proxy makes. */
+const HIDDEN = [...DIGESTS, 'secret'];
 const JSON_BODY = JSON.stringify({ subject: `${CANARY} s`, body: `${CANARY} b`, [CANARY]: CANARY });
 
 /** The fields a line about a request may have, and no others. */
 const FIELDS = ['requestId', 'method', 'route', 'status', 'milliseconds', 'attempts', 'errorName'];
-
-const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
 
 let service: Service;
 let user: User;
@@ -37,70 +39,72 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const listAs = async (email: string, sub: string) =>
-  (await service.signIn({ email, sub })).call('GET');
-const post = (body: string, key: string) =>
-  user.call('POST', '', body, undefined, ['Idempotency-Key', key]);
+const send = (body: string | Buffer, type?: string, headers?: string[]) =>
+  user.call('POST', '', body, type, headers);
+const sendJson = () => send(JSON_BODY);
+const post = (body: string, key: string) => send(body, undefined, ['Idempotency-Key', key]);
+const list = (query = '') => user.call('GET', query);
+/** A user whose sub is no UUID. */
+const listAsNobody = async () =>
+  (await service.signIn({ email: user.email, sub: CANARY })).call('GET');
 
+type Run = () => Promise<Answer>;
 const tally = createTally('7b canaries: requests whose log and errors hold none');
 
 /** Asks while the database fails as planned, and judges the answer and the line about it. */
-async function check(
-  run: () => Promise<Answer>,
-  plan: Plan,
-  expected: { level: string; status: number; errorName?: unknown; attempts?: unknown },
-): Promise<void> {
+async function check(run: Run, plan: Plan, expected: object): Promise<void> {
   const { length } = service.lines;
   service.proxy.plan = plan;
   const got = await run();
   await expect.poll(() => service.lines.length, { timeout: 10_000 }).toBe(length + 2);
   const added = service.lines.slice(length);
   const hidden = added.join('\n') + JSON.stringify(got.headers);
-  for (const text of [CANARY, ...DIGESTS]) expect(hidden).not.toContain(text);
-  for (const text of DIGESTS) expect(got.text).not.toContain(text);
-  if (got.status >= 400) expect(got.text).not.toContain(CANARY);
+  for (const text of HIDDEN) expect(hidden + got.text).not.toContain(text);
+  expect(got.status < 400 ? hidden : hidden + got.text).not.toContain(CANARY);
   const lines = added.map((text) => JSON.parse(text) as { level?: string; message?: object });
   const { level, message = {} } = lines.find((one) => one.level !== undefined) ?? {};
   expect(FIELDS).toEqual(expect.arrayContaining(Object.keys(message)));
-  const { status } = got;
   const line = { errorName: undefined, ...message, level };
-  const common = { status, attempts: service.proxy.attempts, route: '/inquiries' };
-  expect(line).toMatchObject({ ...common, milliseconds: expect.any(Number) });
+  expect(line).toMatchObject({
+    status: got.status,
+    attempts: service.proxy.attempts,
+    route: '/inquiries',
+    milliseconds: expect.any(Number),
+  });
   expect(line).toMatchObject(expected);
   tally();
 }
-const send = (body?: string | Buffer, type?: string) => user.call('POST', '', body, type);
-const list = (query = '') => user.call('GET', query);
 
-const FIELD = `{"${CANARY}":"${CANARY}"}`;
-const large = JSON.stringify({ subject: '', body: CANARY.repeat(60_000) });
-it.each<[string, () => Promise<Answer>, number, string]>([
+it.each<[string, Run, number, string]>([
   ['no JSON', () => send(`{"${CANARY}`), 500, 'SyntaxError'],
   ['bytes that are no text', () => send(Buffer.from([0xff, 0x63]), 'x/y'), 500, 'TypeError'],
-  ['a field missing', () => send(FIELD), 400, 'BAD_REQUEST'],
-  ['too large', () => send(large), 413, 'PAYLOAD_TOO_LARGE'],
+  ['a field missing', () => send(`{"${CANARY}":"${CANARY}"}`), 400, 'BAD_REQUEST'],
+  [
+    'too large',
+    () => send(JSON.stringify({ subject: '', body: CANARY.repeat(60_000) })),
+    413,
+    'PAYLOAD_TOO_LARGE',
+  ],
   ['a bad before', () => list(`?before=${CANARY}`), 400, 'BAD_REQUEST'],
   ['a bad limit', () => list(`?limit=${CANARY}`), 400, 'BAD_REQUEST'],
   ['another method', () => user.call('PUT', `?${CANARY}`, CANARY), 405, 'METHOD_NOT_ALLOWED'],
   ['a bad key', () => post(JSON_BODY, `${CANARY},${CANARY}`), 400, 'BAD_REQUEST'],
-  ['a sub that is no UUID', () => listAs(`${CANARY}@example.com`, CANARY), 401, 'Unauthorized'],
+  ['a sub that is no UUID', listAsNobody, 401, 'Unauthorized'],
 ])('a mistake of the client is a warning: %s', async (_, run, status, errorName) =>
   check(run, never, { level: 'WARN', status, errorName, attempts: 0 }),
 );
 
-describe.skipIf(!hasTransactions)('a key (skipped on dynalite, which has no transactions)', () => {
-  const CONFLICT = JSON.stringify({
-    __type: 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException',
-    Message: CANARY,
-    CancellationReasons: [{ Code: 'TransactionConflict', Message: CANARY }],
-  });
-  const OTHER = JSON.stringify({ subject: CANARY, body: CANARY });
-  const inUse = always(answer(400, CONFLICT));
+describeOnDynamoDbLocal('a key', () => {
   it.each<[string, string, number, string?, Plan?]>([
     ['that is new', JSON_BODY, 201],
     ['that is known', JSON_BODY, 201],
-    ['of another text', OTHER, 422, 'IDEMPOTENCY_KEY_REUSED'],
-    ['in use', JSON_BODY, 409, 'IDEMPOTENCY_CONFLICT', inUse],
+    [
+      'of another text',
+      JSON.stringify({ subject: CANARY, body: CANARY }),
+      422,
+      'IDEMPOTENCY_KEY_REUSED',
+    ],
+    ['in use', JSON_BODY, 409, 'IDEMPOTENCY_CONFLICT', always(refuseAsConflict)],
   ])('%s', async (_, body, status, errorName, plan = never) =>
     check(() => post(body, KEY), plan, {
       level: errorName ? 'WARN' : 'INFO',
@@ -111,7 +115,7 @@ describe.skipIf(!hasTransactions)('a key (skipped on dynalite, which has no tran
   );
 });
 
-it.each<[string, Plan, number, (() => Promise<Answer>)?]>([
+it.each<[string, Plan, number, Run?, number?]>([
   ['at once', never, 1],
   ['after a throttle', first(1, refuse(400, 'ThrottlingException')), 2],
   ['after two resets', first(2, RESET), 3],
@@ -120,16 +124,13 @@ it.each<[string, Plan, number, (() => Promise<Answer>)?]>([
     first(1, refuse(500, 'InternalServerError')),
     expect.any(Number),
     list,
+    200,
   ],
-])('a success is information, with the attempts it took: %s', async (_, plan, attempts, run) => {
-  const status = run ? 200 : 201;
-  await check(run ?? (() => send(JSON_BODY)), plan, {
-    level: 'INFO',
-    status,
-    errorName: undefined,
-    attempts,
-  });
-});
+])(
+  'a success is information, with the attempts it took: %s',
+  async (_, plan, attempts, run = sendJson, status = 201) =>
+    check(run, plan, { level: 'INFO', status, errorName: undefined, attempts }),
+);
 
 it.each<[string, Fault]>([
   ['throttled', refuse(400, 'ThrottlingException')],
@@ -141,8 +142,11 @@ it.each<[string, Fault]>([
   ['an empty success', EMPTY],
   ['reset', RESET],
 ])('an internal error is logged as an error: %s', async (_, fault) => {
-  const errorName: unknown = expect.stringMatching(/^\w+$/);
-  for (const run of [() => send(JSON_BODY), () => post(JSON_BODY, `${KEY}-of-a-fault`), list]) {
-    await check(run, always(fault), { level: 'ERROR', status: 500, errorName });
+  for (const run of [sendJson, () => post(JSON_BODY, `${KEY}-of-a-fault`), list]) {
+    await check(run, always(fault), {
+      level: 'ERROR',
+      status: 500,
+      errorName: expect.stringMatching(/^\w+$/),
+    });
   }
 });

@@ -12,24 +12,28 @@ import { createTally, isHard, select } from '../helpers/tally.ts';
 
 const SIGNATURE =
   'AWS4-HMAC-SHA256 Credential=local/20261122/local/dynamodb/aws4_request, SignedHeaders=host, Signature=x';
+const JSON_TYPE = ['content-type', 'application/x-amz-json-1.0'];
 const OPERATIONS = ['ListTables', 'DescribeTable', 'Scan', 'PutItem', 'DeleteTable'];
 /** A browser sends the first three without asking the server. */
 const TYPES = [
-  'text/plain',
-  'application/x-www-form-urlencoded',
-  undefined,
-  'application/x-amz-json-1.0',
+  ['content-type', 'text/plain'],
+  ['content-type', 'application/x-www-form-urlencoded'],
+  [],
+  JSON_TYPE,
 ];
 
 describeOnEngines('a page of another site', (endpoint, name) => {
   const refused = createTally(`12a requests of other sites to ${name}`);
   const { host, port } = new URL(endpoint);
   const names = ['evil.example', 'localhost', '127.0.0.1.evil.example', '[::1]', '0.0.0.0'];
+  const hosts = [
+    ...names.map((other) => `${other}:${port}`),
+    '127.0.0.1',
+    `127.0.0.1:${Number(port) - 1}`,
+  ];
   const origins = ['https://evil.example', 'http://localhost', `https://${host}`, 'null', ''];
   const foreign = [
-    ...names.map((other) => ['host', `${other}:${port}`]),
-    ['host', '127.0.0.1'],
-    ['host', `127.0.0.1:${Number(port) - 1}`],
+    ...hosts.map((other) => ['host', other]),
     ...origins.map((origin) => ['origin', origin]),
     ['origin', endpoint, 'origin', 'https://evil.example'],
   ];
@@ -40,40 +44,37 @@ describeOnEngines('a page of another site', (endpoint, name) => {
   it('reads and changes nothing: other names get a redirect, other origins 403', async () => {
     const table = await createOwnTable(endpoint);
     const item = { pk: { S: 'a secret' }, sk: { S: '1' } };
-    const call = (operation: string, type: string | undefined, headers: string[] = []) =>
+    const call = (operation: string, headers: string[]) =>
       send(endpoint, {
         method: 'POST',
         headers: [
-          ['x-amz-target', `DynamoDB_20120810.${operation}`],
-          ['authorization', SIGNATURE],
-          ['x-amz-date', '20261122T000000Z'],
-          type === undefined ? [] : ['content-type', type],
-          headers,
-        ].flat(),
-        body: JSON.stringify(
-          operation === 'ListTables' ? {} : { TableName: table.name, Item: item },
-        ),
+          'x-amz-target',
+          `DynamoDB_20120810.${operation}`,
+          'authorization',
+          SIGNATURE,
+          'x-amz-date',
+          '20261122T000000Z',
+          ...headers,
+        ],
+        body: JSON.stringify({ TableName: table.name, Item: item }),
       });
-    const json = 'application/x-amz-json-1.0';
-    expect((await call('PutItem', json)).status).toBe(200);
+    expect((await call('PutItem', JSON_TYPE)).status).toBe(200);
     for (const { headers, operation, type } of select(cases, 3)) {
-      const { status, text, headers: answered } = await call(operation, type, headers);
+      const { status, text, headers: answered } = await call(operation, [...headers, ...type]);
       expect(status).toBe(headers[0] === 'host' ? 302 : 403);
       expect(text).not.toContain(table.name);
       expect(answered['access-control-allow-origin']).toBeUndefined();
 
       const origin = headers[0] === 'origin' ? [] : ['origin', 'https://evil.example'];
-      const asked = ['access-control-request-method', 'POST'];
       const preflight = await send(endpoint, {
         method: 'OPTIONS',
-        headers: [...headers, ...origin, ...asked],
+        headers: [...headers, ...origin, 'access-control-request-method', 'POST'],
       });
       expect(preflight.status).not.toBe(200);
       expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
       refused();
     }
-    const { json: scanned } = await call('Scan', json);
-    expect(scanned).toMatchObject({ Count: 1, Items: [item] });
+    expect((await call('Scan', JSON_TYPE)).json).toMatchObject({ Count: 1, Items: [item] });
   });
 });
 
@@ -85,14 +86,10 @@ it.skipIf(dynamoDbLocalUnavailableReason() !== undefined)(
     const engine = await startEngine('dynamodb-local', folder);
     const table = await createOwnTable(engine.url);
     // Another connection sees what a new process would find.
-    const file = new DatabaseSync(join(folder, 'dynamodb-local/shared-local-instance.db'), {
+    using file = new DatabaseSync(join(folder, 'dynamodb-local/shared-local-instance.db'), {
       readOnly: true,
-      timeout: 0,
     });
-    onTestFinished(async () => {
-      file.close();
-      await engine.close();
-    });
+    onTestFinished(() => engine.close());
     const count = file.prepare(`SELECT count(*) AS count FROM "${table.name}"`);
     for (let written = 1; written <= (isHard ? 2_000 : 100); written++) {
       const Put = { TableName: table.name, Item: { pk: 'a', sk: String(written) } };
