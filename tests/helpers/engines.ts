@@ -23,9 +23,10 @@ export function describeOnEngines(
 export const describeOnDynamoDbLocal = (title: string, suite: (endpoint: string) => void): void =>
   describeOnEngines(title, suite, ['dynamodb-local']);
 
-/** The real store on a table of its own. */
-export async function createOwnStore(endpoint: string) {
+/** The real store, with its client, on a table of its own. */
+export async function createOwnStore(endpoint?: string) {
   const own = await createOwnTable(endpoint);
   Object.assign(process.env, own.environment());
-  return { ...own, store: createInquiryStore(createDynamoDbClient(), own.name) };
+  const storeClient = createDynamoDbClient();
+  return { ...own, storeClient, store: createInquiryStore(storeClient, own.name) };
 }

@@ -8,6 +8,8 @@ export const ACCOUNT = '111122223333';
 export const REGION = 'eu-central-1';
 export const arn = (service: string, resource = 'mock', region = REGION): string =>
   `arn:aws:${service}:${region}:${ACCOUNT}:${resource}`;
+/** IAM has no regions. */
+export const iamArn = (resource: string): string => arn('iam', resource, '');
 
 /** The statement of a bucket's or queue's policy that refuses requests without TLS. */
 export const onlyTls = (Action: string, Resource: string | string[]) => ({
@@ -68,7 +70,7 @@ const toResources = (region: string): ByAddress => ({
   },
   aws_cognito_user_pool_client: { id: 'client' },
   aws_dynamodb_table: { arn: arn('dynamodb'), stream_arn: arn('dynamodb', 'stream') },
-  aws_iam_role: { arn: arn('iam', 'role/mock', '') },
+  aws_iam_role: { arn: iamArn('role/mock') },
   aws_lambda_alias: { arn: arn('lambda', 'function:mock:live'), invoke_arn: arn('apigateway') },
   aws_lambda_function: { arn: arn('lambda', 'function:mock'), version: '12' },
   // The answer of a mailer that passes.
@@ -85,77 +87,89 @@ const toResources = (region: string): ByAddress => ({
   aws_sqs_queue: { arn: arn('sqs') },
 });
 const toData = (region: string): ByAddress => ({
-  aws_apigatewayv2_apis: { ids: ['mockapi'] },
   aws_caller_identity: { account_id: ACCOUNT },
   aws_partition: { partition: 'aws' },
   aws_region: { id: region },
-  aws_resourcegroupstaggingapi_resources: {
-    resource_tag_mapping_list: [{ resource_arn: 'arn:aws:route53:::healthcheck/mock' }],
-  },
   aws_sesv2_email_identity: { arn: arn('ses', 'named'), verified_for_sending_status: true },
 });
-const mapValues = (values: ByAddress, change: (value: Values) => unknown) =>
+export const mapValues = <V, R>(
+  values: Record<string, V>,
+  change: (value: V) => R,
+): Record<string, R> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+const toDefaults = (values: ByAddress) => mapValues(values, (defaults) => ({ defaults }));
 const toProvider = (region: string) => ({
-  mock_resource: mapValues(toResources(region), (defaults) => ({ defaults })),
-  mock_data: mapValues(toData(region), (defaults) => ({ defaults })),
+  mock_resource: toDefaults(toResources(region)),
+  mock_data: toDefaults(toData(region)),
 });
-const toOverrides = (values: ByAddress, ofData: boolean) =>
-  Object.entries(values)
-    .filter(([target]) => /(^|\.)data\./.test(target) === ofData)
-    .map(([target, overridden]) => ({ target, values: overridden }));
+/** Those of data sources and those of resources. */
+const toOverrides = (values: ByAddress) =>
+  Object.groupBy(
+    Object.entries(values).map(([target, overridden]) => ({ target, values: overridden })),
+    ({ target }) => (/(^|\.)data\./.test(target) ? 'override_data' : 'override_resource'),
+  );
 
-type Changes = readonly { address: string; change: { after: Values } }[];
+interface Resource {
+  address: string;
+  mode: 'data' | 'managed';
+  type: string;
+  name: string;
+  index?: number | string;
+  /** Of a state. */
+  values?: Values;
+  /** Of a plan. */
+  change?: { after: Values };
+}
 interface Part {
-  resources?: readonly { address: string; values: Values }[];
+  resources?: Resource[];
   child_modules?: Part[];
 }
-const list = ({ resources: own = [], child_modules: modules = [] }: Part): [string, Values][] => [
-  ...own.map(({ address, values }): [string, Values] => [address, values]),
+const list = ({ resources = [], child_modules: modules = [] }: Part): Resource[] => [
+  ...resources,
   ...modules.flatMap(list),
 ];
 
 /** The values by module (of the called ones, or `root`), type, name, and key where there is one. */
-function toTree(resources: readonly (readonly [string, Values])[]) {
+function toTree(resources: Resource[]) {
   const tree = JSON.parse('{}');
-  for (const [address, values] of resources) {
-    const [, module = 'root', type = '', name = '', key] =
-      /^(?:module\.(\w+)(?:\[0\])?\.)?(\w+)\.(\w+)(?:\["(.*)"\])?/.exec(address) ?? [];
-    if (type === 'data') continue;
+  for (const { address, mode, type, name, index, change, values = change?.after } of resources) {
+    if (mode === 'data') continue;
+    const [, module = 'root'] = /^module\.(\w+)/.exec(address) ?? [];
     const ofType = ((tree[module] ??= {})[type] ??= {});
-    if (key === undefined) ofType[name] = values;
-    else (ofType[name] ??= {})[key] = values;
+    if (typeof index === 'string') (ofType[name] ??= {})[index] = values;
+    else ofType[name] = values;
   }
   return tree;
 }
 
-interface Options {
+export interface Options {
   module?: string;
-  workspace?: string;
+  workspace: string;
   /** Instead of the mocked values, by addresses. */
-  overrides?: ByAddress;
+  overrides: ByAddress;
   /** A plan lacks what AWS assigns, and the outputs. */
   command?: 'apply' | 'plan';
 }
 
 /** @returns What renders a module with the values of its variables; undefined without Terraform or its provider. */
 export async function openModules() {
-  const reason = await terraformUnavailableReason();
-  const copy = reason === undefined ? await copyModules(process.env) : undefined;
+  if ((await terraformUnavailableReason()) !== undefined) return undefined;
+  const copy = await copyModules(process.env);
   if (copy === undefined) return undefined;
   /** @returns The resources and the outputs, or the errors. */
-  async function render(variables: object, options: Options = {}) {
-    const { module = 'infra/terraform', workspace = 'develop', overrides = {} } = options;
-    const cwd = join(copy ?? '', module);
+  const render = async (
+    variables: object,
+    { module = 'infra/terraform', workspace, overrides, command = 'apply' }: Options,
+  ) => {
+    const cwd = join(copy, module);
     const file = `${crypto.randomUUID()}.tftest.json`;
     const test = {
       mock_provider: {
         aws: [toProvider(REGION), { alias: 'us_east_1', ...toProvider('us-east-1') }],
       },
-      override_resource: toOverrides(overrides, false),
-      override_data: toOverrides(overrides, true),
+      ...toOverrides(overrides),
       variables,
-      run: { only: { command: options.command ?? 'apply' } },
+      run: { only: { command } },
     };
     writeFileSync(join(cwd, file), JSON.stringify(test));
     const args = ['test', '-json', '-verbose', `-filter=${file}`];
@@ -167,17 +181,13 @@ export async function openModules() {
       .split('\n')
       .map((line) => JSON.parse(line));
     const { test_plan: plan, test_state: state } = Object.assign({}, ...lines);
-    const changes: Changes = plan?.resource_changes ?? [];
     return {
-      ...toTree([
-        ...changes.map(({ address, change }) => [address, change.after] as const),
-        ...list(state?.root_module ?? {}),
-      ]),
-      outputs: mapValues(state?.outputs ?? {}, ({ value }) => value),
+      ...toTree([...(plan?.resource_changes ?? []), ...list(state?.root_module ?? {})]),
+      outputs: mapValues(state?.outputs ?? {}, ({ value }: Values) => value),
       errors: lines.flatMap(({ diagnostic }) =>
         diagnostic?.severity === 'error' ? [diagnostic.detail] : [],
       ),
     };
-  }
+  };
   return { render, close: () => rmSync(copy, { recursive: true, force: true }) };
 }

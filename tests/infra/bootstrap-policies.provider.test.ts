@@ -7,22 +7,32 @@ import { createInbox } from '../../inbox/store.ts';
 import { STAGES, type Stage } from '../../lib/stages.ts';
 import { createOwnStore } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
-import { ACCOUNT, REGION, arn, onlyTls, openModules, PRIVATE } from '../helpers/mocked-module.ts';
-import { bestEngine } from '../helpers/own-table.ts';
+import {
+  ACCOUNT,
+  REGION,
+  arn,
+  iamArn,
+  mapValues,
+  onlyTls,
+  openModules,
+  PRIVATE,
+} from '../helpers/mocked-module.ts';
 import { recordRequests } from '../helpers/recorded-requests.ts';
 
-type Context = Record<string, string | readonly string[]>;
+type OneOrMore = string | readonly string[];
+type Context = Record<string, OneOrMore>;
 interface Statement {
   Sid: string;
   Effect: 'Allow' | 'Deny';
-  Action: string | readonly string[];
-  Resource: string | readonly string[];
+  Action: OneOrMore;
+  Resource: OneOrMore;
   Condition?: Record<string, Context>;
 }
 type Policies = Record<string, { Statement: readonly Statement[] }>;
 type Request = readonly [action: string, resource?: string, context?: Context];
 
 const github = { repository: 'octo/inquiries' };
+const STATE_BUCKET = 'arn:aws:s3:::state-bucket';
 const HEALTH_CHECK = 'arn:aws:route53:::healthcheck/';
 /** Each stage has an API and health checks of its own, by their ids. */
 const found = (toIds: (stage: Stage) => readonly [api: string, ...healthChecks: string[]]) =>
@@ -56,11 +66,9 @@ async function render(
         overrides: { 'aws_s3_bucket.state': {}, ...data },
       },
     )) ?? {};
-  const policies: Policies = Object.fromEntries(
-    Object.entries<{ policy: string }>({
-      ...root?.aws_iam_policy?.this,
-      ...root?.aws_iam_role_policy?.deploy,
-    }).map(([name, { policy }]) => [name, JSON.parse(policy)]),
+  const policies: Policies = mapValues(
+    { ...root?.aws_iam_policy?.this, ...root?.aws_iam_role_policy?.deploy },
+    ({ policy }: { policy: string }) => JSON.parse(policy),
   );
   return { root, errors, policies };
 }
@@ -114,19 +122,16 @@ const plan = ['read'];
 const deploy = ['read', 'deploy'];
 
 const table = (stage: Stage) => arn('dynamodb', `table/inquiries-${stage}`);
-const role = (stage: Stage) => arn('iam', `role/inquiries-${stage}-function`, '');
+const role = (stage: Stage) => iamArn(`role/inquiries-${stage}-function`);
 const pool = arn('cognito-idp', 'userpool/u');
-const state = (stage: Stage) =>
-  `arn:aws:s3:::state-bucket/env:/${stage}/inquiries/terraform.tfstate`;
+const state = (stage: Stage) => `${STATE_BUCKET}/env:/${stage}/inquiries/terraform.tfstate`;
 const tags = (stage: Stage, kind = 'Resource'): Context => ({
   [`aws:${kind}Tag/service`]: 'inquiries',
   [`aws:${kind}Tag/stage`]: stage,
 });
 const bounded = (stage: Stage): Context => ({
-  'iam:PermissionsBoundary': arn(
-    'iam',
+  'iam:PermissionsBoundary': iamArn(
     `policy/terraform-bootstrap/inquiries-${stage}-boundary-${REGION}`,
-    '',
   ),
 });
 /** `SERVICE:A B` → SERVICE:A, SERVICE:B, each with the rest of the request. */
@@ -136,12 +141,10 @@ const toRequests = (...rows: readonly Request[]) =>
     return names.split(' ').map((name): Request => [`${service}:${name}`, resource, context]);
   });
 /** What a deployment of a stage asks for, by the kinds of its resources. */
-const needed = (stage: Stage) =>
-  toRequests(
-    [
-      's3:ListBucket ListTagsForResource PutObject',
-      `arn:aws:s3:::inquiries-${stage}-site-${ACCOUNT}`,
-    ],
+const needed = (stage: Stage) => {
+  const name = `inquiries-${stage}`;
+  return toRequests(
+    ['s3:ListBucket ListTagsForResource PutObject', `arn:aws:s3:::${name}-site-${ACCOUNT}`],
     ['s3:GetObject PutObject', state(stage)],
     [
       'dynamodb:CreateTable DescribeTimeToLive TagResource UpdateTimeToLive UpdateTable',
@@ -150,17 +153,17 @@ const needed = (stage: Stage) =>
     ['iam:CreateRole PutRolePolicy', role(stage), bounded(stage)],
     ['iam:UpdateAssumeRolePolicy ListAttachedRolePolicies GetRole', role(stage)],
     ['iam:PassRole', role(stage), { 'iam:PassedToService': 'lambda.amazonaws.com' }],
-    ['lambda:UpdateFunctionCode InvokeFunction', arn('lambda', `function:inquiries-${stage}`)],
+    ['lambda:UpdateFunctionCode InvokeFunction', arn('lambda', `function:${name}`)],
     [
       'logs:PutRetentionPolicy PutMetricFilter ListTagsForResource',
-      arn('logs', `log-group:/aws/lambda/inquiries-${stage}`),
+      arn('logs', `log-group:/aws/lambda/${name}`),
     ],
-    ['events:PutRule DescribeRule', arn('events', `rule/inquiries-${stage}-mailer-digests`)],
-    ['cloudwatch:PutMetricAlarm', arn('cloudwatch', `alarm:inquiries-${stage}-function-errors`)],
-    ['cloudwatch:GetDashboard PutDashboard', arn('cloudwatch', `dashboard/inquiries-${stage}`, '')],
-    ['sns:Subscribe GetTopicAttributes', arn('sns', `inquiries-${stage}-alarms`)],
-    ['sqs:CreateQueue GetQueueAttributes', arn('sqs', `inquiries-${stage}-failed`)],
-    ['ses:CreateConfigurationSet', arn('ses', `configuration-set/inquiries-${stage}`)],
+    ['events:PutRule DescribeRule', arn('events', `rule/${name}-mailer-digests`)],
+    ['cloudwatch:PutMetricAlarm', arn('cloudwatch', `alarm:${name}-function-errors`)],
+    ['cloudwatch:GetDashboard PutDashboard', arn('cloudwatch', `dashboard/${name}`, '')],
+    ['sns:Subscribe GetTopicAttributes', arn('sns', `${name}-alarms`)],
+    ['sqs:CreateQueue GetQueueAttributes', arn('sqs', `${name}-failed`)],
+    ['ses:CreateConfigurationSet', arn('ses', `configuration-set/${name}`)],
     [
       'cognito-idp:CreateUserPoolClient SetUserPoolMfaConfig AdminCreateUser AdminInitiateAuth AdminRespondToAuthChallenge',
       pool,
@@ -172,11 +175,12 @@ const needed = (stage: Stage) =>
     [
       'lambda:CreateEventSourceMapping',
       '*',
-      { 'lambda:FunctionArn': arn('lambda', `function:inquiries-${stage}-mailer:live`) },
+      { 'lambda:FunctionArn': arn('lambda', `function:${name}-mailer:live`) },
     ],
     ['lambda:TagResource', arn('lambda', 'event-source-mapping:e'), tags(stage, 'Request')],
     ['apigateway:GET PATCH', `arn:aws:apigateway:${REGION}::/apis/api-of-${stage}/routes/a`],
   );
+};
 const isRead = ([action]: Request) => /:(Describe|Get|GET|List|Test)/.test(action);
 
 describe.skipIf(!modules)('the policies (skipped without terraform and its provider)', () => {
@@ -214,7 +218,8 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
   });
 
   it('let no role tag or make what is allowed by its tags or id, touch data, or free another', () => {
-    const asked = tags('develop', 'Request');
+    const stage = 'develop';
+    const asked = tags(stage, 'Request');
     const refused = toRequests(
       ['acm:AddTagsToCertificate RequestCertificate', '*', asked],
       ['cloudfront:TagResource', arn('cloudfront', 'distribution/E', ''), asked],
@@ -223,17 +228,14 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
       ['route53:ChangeTagsForResource', 'arn:aws:route53:::hostedzone/Z1', asked],
       ['route53:ChangeTagsForResource', `${HEALTH_CHECK}of-release`, asked],
       ['sns:SetSubscriptionAttributes Unsubscribe', arn('sns', 'inquiries-release-alarms:1b2c')],
-      ['s3:DeleteObject DeleteObjectVersion', state('develop')],
-      ['cognito-idp:AdminSetUserPassword AdminDeleteUser', pool, tags('develop')],
-      [
-        'iam:AttachRolePolicy DeleteRolePermissionsBoundary CreateRole PutRolePolicy',
-        role('develop'),
-      ],
-      ['iam:CreateRole PutRolePolicy', role('develop'), bounded('release')],
+      ['s3:DeleteObject DeleteObjectVersion', state(stage)],
+      ['cognito-idp:AdminSetUserPassword AdminDeleteUser', pool, tags(stage)],
+      ['iam:AttachRolePolicy DeleteRolePermissionsBoundary CreateRole PutRolePolicy', role(stage)],
+      ['iam:CreateRole PutRolePolicy', role(stage), bounded('release')],
       [
         'iam:CreateRole PutRolePolicy',
-        arn('iam', `role/terraform-bootstrap/inquiries-develop-deploy-${REGION}`, ''),
-        bounded('develop'),
+        iamArn(`role/terraform-bootstrap/inquiries-develop-deploy-${REGION}`),
+        bounded(stage),
       ],
       ['iam:CreateUser AddClientIDToOpenIDConnectProvider'],
       ['sts:AssumeRole'],
@@ -242,13 +244,13 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
     );
     // A function's role may be given these.
     const data = toRequests(
-      ['dynamodb:GetItem Query Scan PutItem DeleteItem ExportTableToPointInTime', table('develop')],
+      ['dynamodb:GetItem Query Scan PutItem DeleteItem ExportTableToPointInTime', table(stage)],
       ['logs:GetLogEvents', arn('logs', 'log-group:/aws/lambda/inquiries-develop:*')],
       ['sqs:ReceiveMessage PurgeQueue', arn('sqs', 'inquiries-develop-failed')],
-      ['ses:SendEmail', arn('ses', 'identity/i'), tags('develop')],
+      ['ses:SendEmail', arn('ses', 'identity/i'), tags(stage)],
     );
-    expect(allowed('develop', deploy, [...refused, ...data])).toEqual([]);
-    expect(allowed('develop', boundary, [...refused, ...data])).toEqual(data);
+    expect(allowed(stage, deploy, [...refused, ...data])).toEqual([]);
+    expect(allowed(stage, boundary, [...refused, ...data])).toEqual(data);
   });
 
   it.each(['main', 'release'] as const)('let no role of %s end the protection of data', (stage) => {
@@ -276,7 +278,7 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
   });
 
   it('let an operator do what the inbox sends to answer, and only the larger one erase', async () => {
-    const own = await createOwnStore(bestEngine());
+    const own = await createOwnStore();
     const [first, second] = [INQUIRY.id, '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583'];
     for (const id of [first, second]) await own.store.put({ ...INQUIRY, id }, makeCall());
     const sent = recordRequests(own.client);
@@ -286,17 +288,18 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
     await inbox.answer(second, { respondent: 'ana' });
     expect(await inbox.get(first)).toMatchObject({ reply: 'yes', respondent: 'ana' });
 
+    const main = table('main');
     const attributes = (...names: string[]) => ({ 'dynamodb:Attributes': names });
     const answers = sent.map(
       ([action, { IndexName, Key, UpdateExpression, ConditionExpression }]): Request => {
         const path = IndexName ? `/index/${IndexName}` : '';
-        if (UpdateExpression === undefined) return [action, table('main') + path];
+        if (UpdateExpression === undefined) return [action, main + path];
         // Placeholders and functions are no columns.
         const columns =
           `${UpdateExpression} ${ConditionExpression}`.match(/(?<![:\w])[a-z]\w*\b(?! *\()/g) ?? [];
         return [
           action,
-          table('main'),
+          main,
           { ...attributes('pk', 'sk', ...columns), 'dynamodb:LeadingKeys': Key?.['pk'] ?? '' },
         ];
       },
@@ -305,15 +308,15 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
     const key = arn('ssm', 'parameter/inquiries-main/erasure-key');
     const mailer = arn('lambda', 'function:inquiries-main-mailer');
     const erasures: Request[] = [
-      ['dynamodb:BatchWriteItem', table('main'), attributes('pk', 'sk')],
+      ['dynamodb:BatchWriteItem', main, attributes('pk', 'sk')],
       ['ssm:PutParameter', key],
       // docs/runbook.md invokes the live version, whose ARN is another (docs.aws.amazon.com/lambda/latest/dg/using-aliases.html).
       ['lambda:InvokeFunction', `${mailer}:live`],
     ];
     const refused: Request[] = [
-      ['dynamodb:UpdateItem', table('main'), attributes('body')],
-      ['dynamodb:UpdateItem', table('main'), { 'dynamodb:LeadingKeys': '$inquiries#quota_1' }],
-      ['dynamodb:BatchWriteItem', table('main'), attributes('pk', 'body')],
+      ['dynamodb:UpdateItem', main, attributes('body')],
+      ['dynamodb:UpdateItem', main, { 'dynamodb:LeadingKeys': '$inquiries#quota_1' }],
+      ['dynamodb:BatchWriteItem', main, attributes('pk', 'body')],
       ['dynamodb:Query', table('release')],
       ['ssm:PutParameter', key, { 'ssm:Overwrite': 'true' }],
       ['lambda:InvokeFunction', mailer],
@@ -328,8 +331,8 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
     const withIds = await render({ github: { ...github, ...ids, existing_provider: true } });
     const issuer = 'token.actions.githubusercontent.com';
     for (const [roles, ...repositories] of [
-      [root.aws_iam_role.github, 'octo/inquiries'],
-      [withIds.root.aws_iam_role.github, 'octo/inquiries', 'octo@1/inquiries@23'],
+      [root.aws_iam_role.github, github.repository],
+      [withIds.root.aws_iam_role.github, github.repository, 'octo@1/inquiries@23'],
     ]) {
       expect(Object.keys(roles)).toEqual(
         STAGES.flatMap((stage) => [`${stage}-deploy`, `${stage}-plan`]),
@@ -345,7 +348,7 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
         expect(JSON.parse(values.assume_role_policy).Statement).toMatchObject([
           {
             Action: 'sts:AssumeRoleWithWebIdentity',
-            Principal: { Federated: arn('iam', `oidc-provider/${issuer}`, '') },
+            Principal: { Federated: iamArn(`oidc-provider/${issuer}`) },
             Condition: {
               StringEquals: {
                 [`${issuer}:aud`]: 'sts.amazonaws.com',
@@ -380,11 +383,9 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
     );
     // Of policies of their own, and of one in a role.
     const most = (name: string) => (name.endsWith('-deploy') ? 10_240 : 6_144);
-    const sizes = Object.entries(longest.policies).map(
-      ([name, policy]) => [name, JSON.stringify(policy).length] as const,
-    );
-    expect(sizes).toHaveLength(15);
-    expect(sizes.filter(([name, size]) => size > most(name))).toEqual([]);
+    const sizes = mapValues(longest.policies, (policy) => JSON.stringify(policy).length);
+    expect(Object.keys(sizes)).toHaveLength(15);
+    expect(Object.entries(sizes).filter(([name, size]) => size > most(name))).toEqual([]);
   });
 
   it('are beside a private bucket that keeps old states, and a budget', async () => {
@@ -416,7 +417,7 @@ describe.skipIf(!modules)('the policies (skipped without terraform and its provi
       },
     });
     expect(JSON.parse(smallest.aws_s3_bucket_policy.state.policy).Statement).toEqual([
-      onlyTls('s3:*', ['arn:aws:s3:::state-bucket', 'arn:aws:s3:::state-bucket/*']),
+      onlyTls('s3:*', [STATE_BUCKET, `${STATE_BUCKET}/*`]),
     ]);
     expect(smallest).not.toHaveProperty('aws_iam_role');
     const mailed = {

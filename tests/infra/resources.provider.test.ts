@@ -5,16 +5,21 @@
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createDeliveryEntity, createQuotaEntity } from '../../src/entities/delivery.ts';
-import { createDynamoDbClient } from '../../src/entities/client.ts';
-import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createRateEntity } from '../../src/entities/rate.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
 import { logMail } from '../../src/mailer/log.ts';
 import { createOwnStore } from '../helpers/engines.ts';
-import { INQUIRY, makeCall } from '../helpers/events.ts';
-import { ACCOUNT, arn, onlyTls, openModules, PRIVATE } from '../helpers/mocked-module.ts';
-import { bestEngine } from '../helpers/own-table.ts';
+import { EMAIL, INQUIRY, makeCall, SUB } from '../helpers/events.ts';
+import {
+  ACCOUNT,
+  arn,
+  iamArn,
+  onlyTls,
+  openModules,
+  type Options,
+  PRIVATE,
+} from '../helpers/mocked-module.ts';
 import { recordRequests } from '../helpers/recorded-requests.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -30,16 +35,15 @@ const passing = {
   'aws_lambda_invocation.refused["unauthorized"]': answers(401),
   'aws_lambda_invocation.refused["not_allowed"]': answers(405),
 };
-interface More {
-  workspace?: string;
-  variables?: object;
-  overrides?: object;
-  command?: 'plan';
-}
 /** @returns The resources of a stage, its outputs and the errors. */
 async function render(
   settings: object,
-  { workspace = 'main', variables, overrides, ...more }: More = {},
+  {
+    workspace = 'main',
+    variables,
+    overrides,
+    ...more
+  }: Partial<Options> & { variables?: object } = {},
 ) {
   const packages = { package_file: 'versions.tf', mailer_package_file: 'stages.tf' };
   return modules?.render(
@@ -48,6 +52,7 @@ async function render(
   );
 }
 
+const table = arn('dynamodb');
 /** The statements by their Sids. */
 const statementsOf = ({ policy }: { policy: string }) =>
   Object.fromEntries(
@@ -65,6 +70,8 @@ const common = {
   Logs: allow(['logs:CreateLogStream', 'logs:PutLogEvents'], `${arn('logs')}:*`),
   Traces: allow(['xray:PutTelemetryRecords', 'xray:PutTraceSegments'], '*'),
 };
+/** What the function may do with inquiries. */
+const Inquiries = allow(['dynamodb:PutItem', 'dynamodb:Query'], table);
 /** The pattern of the keys of an entity's rows. */
 const keysOf = ({ Key }: { Key: { pk: string } }) => Key.pk;
 
@@ -72,16 +79,18 @@ const ISSUER = 'https://cognito-idp.eu-central-1.amazonaws.com';
 const API = 'api.example.com';
 const SITE = 'contact.example.com';
 const ON_CALL = 'main@example.com';
+const GATEWAY = 'https://api.mock';
 const CLOUDFRONT = 'https://cloudfront.mock';
-const table = arn('dynamodb');
+const FORM = `${CLOUDFRONT}/`;
 const stream = arn('dynamodb', 'stream');
 const queue = arn('sqs');
 const live = arn('lambda', 'function:mock:live');
-const boundary = arn('iam', 'policy/boundary', '');
+const boundary = iamArn('policy/boundary');
+const bucket = 'arn:aws:s3:::mock';
 const inbox = { to: 'team@example.org', from: 'main@mail.example.com' };
 const logged = { retention_in_days: 30 };
 const traced = (log_group: string) => ({
-  role: arn('iam', 'role/mock', ''),
+  role: iamArn('role/mock'),
   publish: true,
   tracing_config: [{ mode: 'Active' }],
   logging_config: [{ log_group, system_log_level: 'INFO' }],
@@ -95,6 +104,7 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
     async (workspace) => {
       const { root, identity, site, outputs, ...others } = await render({}, { workspace });
       const isProtected = workspace !== 'develop';
+      const name = `inquiries-${workspace}`;
       // CKV2_AWS_16, CKV_AWS_28, AVD-AWS-0024
       const kept = {
         billing_mode: 'PAY_PER_REQUEST',
@@ -138,13 +148,13 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
         // CKV_AWS_45, CKV_AWS_50, CKV_AWS_66, CKV_AWS_363, AVD-AWS-0066
         aws_lambda_function: {
           this: {
-            ...traced(`/aws/lambda/inquiries-${workspace}`),
+            ...traced(`/aws/lambda/${name}`),
             memory_size: 128,
             timeout: 30,
             environment: [
               {
                 variables: {
-                  TABLE_NAME: `inquiries-${workspace}`,
+                  TABLE_NAME: name,
                   CORS_ORIGIN: CLOUDFRONT,
                 },
               },
@@ -202,7 +212,7 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
       // CKV_AWS_60 to 63, CKV_AWS_286 to 290, CKV_AWS_355, CKV2_AWS_40, AVD-AWS-0057, AVD-AWS-0342, AVD-AWS-0345
       expect(statementsOf(root.aws_iam_role_policy.function)).toEqual({
         ...common,
-        Inquiries: allow(['dynamodb:PutItem', 'dynamodb:Query'], table),
+        Inquiries,
       });
       const client = {
         prevent_user_existence_errors: 'ENABLED',
@@ -226,13 +236,13 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
           },
         },
         aws_cognito_user_pool_domain: {
-          this: { domain: expect.stringContaining(`inquiries-${workspace}-`) },
+          this: { domain: expect.stringContaining(`${name}-`) },
         },
         aws_cognito_user_pool_client: {
           form: {
             ...client,
-            callback_urls: [`${CLOUDFRONT}/`],
-            logout_urls: [`${CLOUDFRONT}/`],
+            callback_urls: [FORM],
+            logout_urls: [FORM],
             allowed_oauth_flows: ['code'],
             allowed_oauth_scopes: ['email', 'openid'],
             explicit_auth_flows: ['ALLOW_USER_SRP_AUTH'],
@@ -275,23 +285,23 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
       });
       // CKV_AWS_70
       expect(statementsOf(site.aws_s3_bucket_policy.this)).toEqual({
-        CloudFrontReads: allow('s3:GetObject', 'arn:aws:s3:::mock/*', {
+        CloudFrontReads: allow('s3:GetObject', `${bucket}/*`, {
           Principal: { Service: 'cloudfront.amazonaws.com' },
           Condition: { StringEquals: { 'AWS:SourceArn': arn('cloudfront') } },
         }),
-        OnlyTls: onlyTls('s3:*', ['arn:aws:s3:::mock', 'arn:aws:s3:::mock/*']),
+        OnlyTls: onlyTls('s3:*', [bucket, `${bucket}/*`]),
       });
       expect(outputs).toMatchObject({
-        site: { distribution_id: 'DISTRIBUTION', url: `${CLOUDFRONT}/` },
+        site: { distribution_id: 'DISTRIBUTION', url: FORM },
         form_config: {
           issuer: `${ISSUER}/pool`,
           clientId: 'client',
-          apiUrl: 'https://api.mock',
+          apiUrl: GATEWAY,
         },
         connect_origins: [
           ISSUER,
           `https://${identity.aws_cognito_user_pool_domain.this.domain}.auth.eu-central-1.amazoncognito.com`,
-          'https://api.mock',
+          GATEWAY,
         ],
         dns_records: [],
       });
@@ -309,7 +319,7 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
     sign_up: false,
     totp: true,
     probe: true,
-    form: { name: 'Example Ltd', imprint: 'https://example.com/legal' },
+    form: { imprint: 'https://example.com/legal', name: 'Example Ltd' },
     inbox: {
       ...inbox,
       mails_per_hour: 25,
@@ -318,10 +328,6 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
       acknowledge: true,
       parallelization_factor: 4,
     },
-  };
-  const variables = {
-    permissions_boundaries: { main: boundary },
-    live_mailer_versions: { replies: '7' },
   };
 
   it('with every setting has mail, alarms, health checks, domains and a form', async () => {
@@ -333,13 +339,14 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
       alarms,
       alarms_us_east_1: alarmsUsEast1,
       outputs,
-    } = await render(everything, { variables });
+    } = await render(everything, {
+      variables: {
+        permissions_boundaries: { main: boundary },
+        live_mailer_versions: { replies: '7' },
+      },
+    });
     const contact = `https://${SITE}`;
-    const company = {
-      form: `${contact}/`,
-      imprint: 'https://example.com/legal',
-      name: 'Example Ltd',
-    };
+    const company = { form: `${contact}/`, ...everything.form };
     const probed = (fqdn: string, resource_path: string) => ({
       type: 'HTTPS',
       fqdn,
@@ -469,6 +476,7 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
       maximum_record_age_in_seconds: -1,
       parallelization_factor: 1,
     };
+    const unwanted = ['BOUNCE', 'COMPLAINT'];
     const lambda = {
       ...traced('/aws/lambda/inquiries-main-mailer'),
       environment: [
@@ -537,19 +545,19 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
       aws_cloudwatch_event_rule: { digests: { schedule_expression: 'rate(5 minutes)' } },
       aws_cloudwatch_event_target: { digests: { arn: live, input: '{"digest":true}' } },
       aws_sesv2_configuration_set: {
-        this: { suppression_options: [{ suppressed_reasons: ['BOUNCE', 'COMPLAINT'] }] },
+        this: { suppression_options: [{ suppressed_reasons: unwanted }] },
       },
       aws_sesv2_configuration_set_event_destination: {
         team: {
           event_destination: [
             {
-              matching_event_types: ['BOUNCE', 'COMPLAINT'],
+              matching_event_types: unwanted,
               sns_destination: [{ topic_arn: arn('sns') }],
             },
           ],
         },
         metrics: {
-          event_destination: [{ matching_event_types: ['BOUNCE', 'COMPLAINT', 'SEND'] }],
+          event_destination: [{ matching_event_types: [...unwanted, 'SEND'] }],
         },
       },
       aws_sesv2_email_identity_feedback_attributes: {
@@ -638,14 +646,18 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
       'sign-in-unreachable': outside,
       'table-throttles': ticket,
     };
-    const byRegion = {
-      'eu-central-1': alarms.aws_cloudwatch_metric_alarm.this,
-      'us-east-1': alarmsUsEast1.aws_cloudwatch_metric_alarm.this,
-    };
+    const byRegion = { 'eu-central-1': alarms, 'us-east-1': alarmsUsEast1 };
     const widgets = JSON.parse(root.aws_cloudwatch_dashboard.this.dashboard_body).widgets;
+    const names = new Set<string>();
     const dimensions = new Set<string>();
     for (const [region, all] of Object.entries(byRegion)) {
-      for (const [name, alarm] of Object.entries<typeof all>(all)) {
+      expect(all.aws_sns_topic_subscription).toMatchObject({
+        this: { [ON_CALL]: { endpoint: ON_CALL, protocol: 'email' } },
+      });
+      for (const [name, alarm] of Object.entries<typeof all>(
+        all.aws_cloudwatch_metric_alarm.this,
+      )) {
+        names.add(name);
         const metrics = alarm.metric_query.flatMap(({ metric }: typeof alarm) => metric);
         for (const metric of metrics) {
           for (const [key, value] of Object.entries<string>(metric.dimensions ?? {})) {
@@ -678,27 +690,17 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
         );
       }
     }
-    const headings = Array.from(
-      readText('docs/runbook.md').matchAll(/^### `(.*)`$/gm),
-      ([, name]) => name,
-    );
-    expect(new Set(Object.values(byRegion).flatMap((all) => Object.keys(all)))).toEqual(
-      new Set(headings),
-    );
+    const headings = readText('docs/runbook.md').matchAll(/^### `(.*)`$/gm);
+    expect(names).toEqual(new Set(Array.from(headings, ([, heading]) => heading)));
     // Each watches what exists.
     const made = JSON.stringify([root, mailer]);
     expect([...dimensions].filter((value) => !made.includes(`"${value}"`))).toEqual([]);
     // Ten refused requests in five minutes: a stage of ten a day is watched by issuer-unreachable.
-    expect(byRegion['eu-central-1']['issuer-outage'].metric_query).toContainEqual(
+    expect(alarms.aws_cloudwatch_metric_alarm.this['issuer-outage'].metric_query).toContainEqual(
       expect.objectContaining({
         expression: 'IF(refused >= 10, 100 * refused / (refused + admitted), 0)',
       }),
     );
-    const mailed = {
-      this: { [ON_CALL]: { endpoint: ON_CALL, protocol: 'email' } },
-    };
-    expect(alarms.aws_sns_topic_subscription).toMatchObject(mailed);
-    expect(alarmsUsEast1.aws_sns_topic_subscription).toMatchObject(mailed);
     expect(alarms.aws_sns_topic.this[ON_CALL].name).not.toBe(
       alarmsUsEast1.aws_sns_topic.this[ON_CALL].name,
     );
@@ -719,11 +721,9 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
       '/aws/lambda/inquiries-main MaxMemoryUsed',
       '/aws/lambda/inquiries-main NotJson 0',
     ]);
-    expectWritten(JSON.stringify(byRegion), filters.map(({ pattern }) => pattern).join('\n'));
-  });
 
-  /** The alarms and filters read what the functions write. */
-  function expectWritten(alarms: string, patterns: string) {
+    // The alarms and filters read what the functions write.
+    const patterns = filters.map(({ pattern }) => pattern).join('\n');
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const failed = vi.spyOn(console, 'error').mockReturnValue();
@@ -740,27 +740,10 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
     const written = write.mock.calls.join('\n');
     expect(written).toContain('"Namespace":"Inquiries","Dimensions":[["FunctionName"]]');
     for (const name of ['Faults', 'MailFailures']) {
-      expect(alarms).toContain(`"metric_name":"${name}","namespace":"Inquiries"`);
+      expect(JSON.stringify(byRegion)).toContain(`"metric_name":"${name}","namespace":"Inquiries"`);
       expect(written).toContain(`"${name}":`);
     }
-  }
-
-  /** The actions on the table that the function needs. */
-  async function listSent() {
-    const { name } = await createOwnStore(bestEngine());
-    const client = createDynamoDbClient();
-    const sent = recordRequests(client);
-    const store = createInquiryStore(client, name);
-    await store.put(INQUIRY, makeCall());
-    await Array.fromAsync(
-      store.list({ sub: INQUIRY.cognito_sub, email: INQUIRY.email }, {}, makeCall()),
-    );
-    // dynalite refuses transactions, after this one was recorded.
-    await Promise.allSettled([
-      store.put(INQUIRY, makeCall(), { key: 'k', limit: { most: 1, time: 0 } }),
-    ]);
-    return new Set(sent.map(([action]) => action));
-  }
+  });
 
   it('takes every other setting', async () => {
     const key = arn('kms', 'key/00000000-0000-0000-0000-000000000000');
@@ -818,11 +801,10 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
     const owners = {
       'dynamodb:LeadingKeys': keysOf(createRateEntity('t').get({ owner_hour: '*' }).params()),
     };
-    const { Logs } = common;
-    const statements = statementsOf(root.aws_iam_role_policy.function);
+    const { Logs, ...statements } = statementsOf(root.aws_iam_role_policy.function);
+    expect(Logs).toEqual(common.Logs);
     expect(statements).toEqual({
-      Logs,
-      Inquiries: allow(['dynamodb:PutItem', 'dynamodb:Query'], table),
+      Inquiries,
       Rates: allow('dynamodb:UpdateItem', table, {
         Condition: { 'ForAllValues:StringLike': owners },
       }),
@@ -833,9 +815,17 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
         },
       }),
     });
-    const actions = Object.values<typeof root>(statements).flatMap(({ Action }) => Action);
-    expect(await listSent()).toEqual(
-      new Set(actions.filter((action: string) => action.startsWith('dynamodb'))),
+    // The actions on the table that the function needs.
+    const { store, storeClient } = await createOwnStore();
+    const sent = recordRequests(storeClient);
+    await store.put(INQUIRY, makeCall());
+    await Array.fromAsync(store.list({ sub: SUB, email: EMAIL }, {}, makeCall()));
+    // dynalite refuses transactions, after this one was recorded.
+    await Promise.allSettled([
+      store.put(INQUIRY, makeCall(), { key: 'k', limit: { most: 1, time: 0 } }),
+    ]);
+    expect(new Set(sent.map(([action]) => action))).toEqual(
+      new Set(Object.values<typeof root>(statements).flatMap(({ Action }) => Action)),
     );
     expect(mailer).toMatchObject({
       aws_cloudwatch_log_group: { this: year },
@@ -854,12 +844,9 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
   it('keeps the addresses of AWS until the records of its domains exist, and takes an issuer of its own', async () => {
     const own = { issuer: 'https://issuer.example.com', audience: ['form', 'other'] };
     const domain = { name: API };
-    const unready = await render({
-      ...own,
-      domain,
-      site_domain: { name: SITE },
-    });
-    const addresses = { api_url: 'https://api.mock', site: { url: `${CLOUDFRONT}/` } };
+    const site_domain = { name: SITE };
+    const unready = await render({ ...own, domain, site_domain });
+    const addresses = { api_url: GATEWAY, site: { url: FORM } };
     const validated = {
       type: 'CNAME',
       name: '_mock.example.com',
@@ -885,7 +872,7 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
     const certificate_arn = arn('acm', 'certificate/own', 'us-east-1');
     const ready = await render({
       domain: { ...domain, dns: 'certificate' },
-      site_domain: { name: SITE, certificate_arn },
+      site_domain: { ...site_domain, certificate_arn },
       inbox: { ...inbox, pool_mail: false },
     });
     expect(ready.outputs).toMatchObject({
