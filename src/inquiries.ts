@@ -87,7 +87,7 @@ export function createInquiries(
   { inquiriesPerHour, now = Date.now }: InquiriesOptions = {},
 ) {
   const generator = new V7Generator({
-    // The package's own source of random numbers loads Node's Web Crypto: 3 ms of a cold start.
+    // The package's own source of random numbers would load Node's Web Crypto in every cold start.
     nextUint32: () => randomInt(2 ** 32),
   });
   generator.setRollbackAllowance(MAX_ROLLBACK);
