@@ -3,11 +3,12 @@ import { defineConfig } from 'oxlint';
 /** What each room may import beside itself, as in docs/architecture.md. docs/adr/0073 */
 const ARROWS = {
   src: [],
-  web: ['src'],
-  lib: ['src', 'web', 'infra'],
-  inbox: ['src', 'web', 'lib'],
-  local: ['src', 'web', 'lib', 'infra'],
-  deploy: ['src', 'web', 'lib'],
+  ui: [],
+  web: ['src', 'ui'],
+  lib: ['src', 'infra'],
+  inbox: ['src', 'ui', 'web', 'lib'],
+  local: ['src', 'lib', 'infra'],
+  deploy: ['web', 'lib'],
   scripts: ['src', 'lib'],
   bench: ['src', 'lib', 'local'],
   tests: [],
@@ -84,7 +85,7 @@ export default defineConfig({
     },
     { files: ['tests/{security,resilience}/**'], rules: { 'vitest/no-conditional-expect': 'off' } },
     { files: ['src/**'], rules: { 'node/no-process-env': 'error' } },
-    ...(['src', 'lib', 'inbox', 'local', 'deploy', 'scripts', 'bench'] as const).map((room) =>
+    ...(['src', 'ui', 'lib', 'inbox', 'local', 'deploy', 'scripts', 'bench'] as const).map((room) =>
       refuseImports(`${room}/**`, outOf(room), handlers),
     ),
     refuseImports('web/**', outOf('web'), contract, service),

@@ -38,7 +38,7 @@ const isShared = (file: string): boolean => !LOCAL.test(file);
  * @param isOffline - Whether they take the provider of TF_PLUGIN_DIR, 5.100, in place of the users' 6.x.
  */
 export function copySources(copy: string, isOffline: boolean): void {
-  for (const folder of ['infra', 'web/src', 'web/ui']) {
+  for (const folder of ['infra', 'web/src', 'ui']) {
     cpSync(join(ROOT, folder), join(copy, folder), { recursive: true, filter: isShared });
   }
   const overrides = isOffline ? 'infra/terraform/{,*/}tests/*_override.tf' : [];

@@ -3,7 +3,7 @@ import { createDeliveryEntity, DELIVERED_MAILS } from '../src/entities/delivery.
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
 import { toFirstId } from '../src/entities/keys.ts';
 import { showAddress } from '../src/invisible.ts';
-import { formatCount } from '../web/ui/format.ts';
+import { formatCount } from '../ui/format.ts';
 import { isConfirmed, UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe, wrapLine } from '../lib/terminal-text.ts';
 import { findAccount, type Account } from './accounts.ts';

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import stringWidth from 'string-width';
 import type { Io } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
-import { formatCount } from '../web/ui/format.ts';
+import { formatCount } from '../ui/format.ts';
 
 /** One line of JSON. Characters that are unsafe on a terminal are escaped; parsed, it is the same value. */
 export const toJsonLine = (value: object, fields?: readonly string[]): string =>

@@ -6,7 +6,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { ITEM_LIMIT } from '../src/limits.ts';
-import { beginningOf } from '../web/ui/format.ts';
+import { beginningOf } from '../ui/format.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
 import { buildPageWhenStale, outputOf } from '../lib/page-build.ts';
 import { startPageServer } from '../lib/page-server.ts';

@@ -4,21 +4,21 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { InlineConfig, ViteDevServer } from 'vite';
 import { openFolder } from './command-line.ts';
-import { WEB } from './paths.ts';
+import { UI, WEB } from './paths.ts';
 
 /** Where the build of a page lies. */
 export const outputOf = (page: string): string => join(page, 'dist');
 
 /**
- * Builds a page if its output is missing or older than its sources, web/ and the dependencies. A build takes seconds,
+ * Builds a page if its output is missing or older than its sources, web/, ui/ and the dependencies. A build takes seconds,
  * and Vite itself does not know whether one is needed.
  *
  * @param page - The folder of its index.html.
  * @returns Whether it was built.
  */
 export async function buildPageWhenStale(page: string): Promise<boolean> {
-  const sources = [page, WEB].flatMap((folder) =>
-    globSync(['*.*', '{src,ui,public}/**/*'], { cwd: folder }).map((file) => join(folder, file)),
+  const sources = [page, WEB, UI].flatMap((folder) =>
+    globSync(['*.*', '{src,public}/**/*'], { cwd: folder }).map((file) => join(folder, file)),
   );
   const newest = Math.max(...[...sources, join(WEB, '../package-lock.json')].map(timeOf));
   // Written last: a build that was interrupted is done again.

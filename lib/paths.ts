@@ -6,5 +6,6 @@ export const ROOT = join(import.meta.dirname, '..');
 export const MODULE = join(ROOT, 'infra/terraform');
 /** The contact form. */
 export const WEB = join(ROOT, 'web');
+export const UI = join(ROOT, 'ui');
 /** Where `npm start` keeps inquiries and the issuer's key, unless `--data` names another folder. */
 export const DATA_FOLDER = join(ROOT, '.data');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ViteDevServer } from 'vite';
 import { outputOf, startLivePage } from '../lib/page-build.ts';
-import { WEB } from '../lib/paths.ts';
+import { ROOT, WEB } from '../lib/paths.ts';
 import { hashOf, startPageServer } from '../lib/page-server.ts';
 
 /** The form's config.json, the company's settings included. web/README.md */
@@ -14,7 +14,7 @@ interface FormConfig extends Record<string, unknown> {
 }
 
 /** A file that is inlined in the page. */
-const hashOfFile = (file: string): string => hashOf(readFileSync(join(WEB, file), 'utf8'));
+const hashOfFile = (file: string): string => hashOf(readFileSync(join(ROOT, file), 'utf8'));
 
 /**
  * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0017
@@ -56,7 +56,7 @@ export async function startFormServer(
             'worker-src blob:',
           ]
         : [
-            `script-src 'self' ${hashOfFile('src/first-paint.js')}`,
+            `script-src 'self' ${hashOfFile('web/src/first-paint.js')}`,
             `style-src 'self' ${hashOfFile('ui/first-paint.css')}`,
             `connect-src 'self' ${issuer} ${apiUrl}`,
             "require-trusted-types-for 'script'",

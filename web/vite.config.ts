@@ -27,7 +27,7 @@ async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string>
  * is moved behind the static content, whose painting it would block.
  */
 function firstPaint(): Plugin {
-  const [style, script] = [read('ui/first-paint.css'), read('src/first-paint.js')];
+  const [style, script] = [read('../ui/first-paint.css'), read('src/first-paint.js')];
   return {
     name: 'first-paint',
     generateBundle() {

@@ -1,5 +1,5 @@
 /** The entry point of the operators' page: takes the secret from the address and shows the inbox, or what is wrong. */
-import { problemPage } from '../../web/ui/dom.ts';
+import { problemPage } from '../../ui/dom.ts';
 import { createApi, isFailure } from './client.ts';
 import { showInbox } from './inbox.ts';
 import { FIRST_QUERY } from './query.ts';

@@ -1,5 +1,5 @@
 /** The pane with the inquiry that is open: loads it, and shows it with its answer or the box to answer it. */
-import { button, div, h, live, notice } from '../../web/ui/dom.ts';
+import { button, div, h, live, notice } from '../../ui/dom.ts';
 import { close } from './address.ts';
 import type { Given } from './answers.ts';
 import { isFailure, type Api, type Closed, type Inquiry, type Session } from './client.ts';

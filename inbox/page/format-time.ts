@@ -1,4 +1,4 @@
-import { createTimeFormat } from '../../web/ui/format.ts';
+import { createTimeFormat } from '../../ui/format.ts';
 
 let format: typeof formatTime | undefined;
 

@@ -1,5 +1,5 @@
 /** Wires list, inquiry, outbox and keys, and opens what the address names. */
-import { button, div, h } from '../../web/ui/dom.ts';
+import { button, div, h } from '../../ui/dom.ts';
 import { close, open, openedId } from './address.ts';
 import {
   isFailure,

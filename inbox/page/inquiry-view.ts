@@ -2,9 +2,9 @@
 import { showAddress, showInvisible } from '../../src/invisible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/languages.ts';
 import { toReference } from '../../src/limits.ts';
-import { copyButton } from '../../web/ui/copy.ts';
-import { button, h, notice } from '../../web/ui/dom.ts';
-import { beginningOf } from '../../web/ui/format.ts';
+import { copyButton } from '../../ui/copy.ts';
+import { button, h, notice } from '../../ui/dom.ts';
+import { beginningOf } from '../../ui/format.ts';
 import { canMail, factsOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';
 import { formatTime } from './format-time.ts';

@@ -1,5 +1,5 @@
 /** Keyboard shortcuts as in mail programs, outside of text boxes. They can be switched off (WCAG 2.2, 2.1.4). */
-import { button, h } from '../../web/ui/dom.ts';
+import { button, h } from '../../ui/dom.ts';
 import { close, open } from './address.ts';
 import type { Detail } from './detail.ts';
 import type { Outbox } from './outbox.ts';

@@ -1,5 +1,5 @@
 /** The head of the list: which inquiries, in which order, and the search in all of them. */
-import { button, div, h } from '../../web/ui/dom.ts';
+import { button, div, h } from '../../ui/dom.ts';
 import type { Query } from './client.ts';
 import { countOf, headingOf, type ListState } from './list-state.ts';
 import { CHOICES, FIRST_QUERY, ORDERS, queryOf, searchFor, turned } from './query.ts';

@@ -1,5 +1,5 @@
 /** What the list shows, apart from its elements: the query, what is loaded, and what is known of answers. */
-import { formatCount } from '../../web/ui/format.ts';
+import { formatCount } from '../../ui/format.ts';
 import { isFailure, type Closed, type Failure, type Inquiry } from './client.ts';
 import type { Listing, Query, Unanswered } from './client.ts';
 import { CHOICES, FIRST_QUERY } from './query.ts';

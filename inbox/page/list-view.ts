@@ -1,5 +1,5 @@
 /** The elements of the list. */
-import { button, div, h, live, notice, p } from '../../web/ui/dom.ts';
+import { button, div, h, live, notice, p } from '../../ui/dom.ts';
 import { isFailure, type Failure, type Listing } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import { markHits } from './hits.ts';

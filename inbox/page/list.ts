@@ -1,5 +1,5 @@
 /** The list of inquiries: loads it, keeps it up to date, and has it drawn. */
-import { formatCount } from '../../web/ui/format.ts';
+import { formatCount } from '../../ui/format.ts';
 import {
   isFailure,
   type Api,

@@ -1,6 +1,6 @@
 /** The box in which a reply is written, and the one with a reply that was not sent. */
 import { showAddress } from '../../src/invisible.ts';
-import { button, div, h } from '../../web/ui/dom.ts';
+import { button, div, h } from '../../ui/dom.ts';
 import { canMail } from '../words.ts';
 import type { Inquiry, Session } from './client.ts';
 import { savedReplyMenu } from './saved-replies.ts';

@@ -1,7 +1,7 @@
 /** One row of the list. */
 import { showAddress, showInvisible } from '../../src/invisible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/languages.ts';
-import { h } from '../../web/ui/dom.ts';
+import { h } from '../../ui/dom.ts';
 import { canMail, nearExpiryOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';
 import { textOr } from './inquiry-view.ts';

@@ -1,5 +1,5 @@
 /** The menu of saved replies (inbox/saved-replies.ts). */
-import { button, h } from '../../web/ui/dom.ts';
+import { button, h } from '../../ui/dom.ts';
 import type { Inquiry, Session } from './client.ts';
 import { fillIn } from './fill-in.ts';
 

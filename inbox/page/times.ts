@@ -1,5 +1,5 @@
 /** `<time>` elements, and the ages in them. */
-import { h } from '../../web/ui/dom.ts';
+import { h } from '../../ui/dom.ts';
 import { formatAge } from '../words.ts';
 import { formatTime } from './format-time.ts';
 

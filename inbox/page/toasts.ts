@@ -1,6 +1,6 @@
 /** What has just been done or has failed: lines under the list. */
 import { showAddress } from '../../src/invisible.ts';
-import { button, div, h } from '../../web/ui/dom.ts';
+import { button, div, h } from '../../ui/dom.ts';
 import { open } from './address.ts';
 import type { Inquiry } from './client.ts';
 

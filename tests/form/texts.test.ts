@@ -1,6 +1,6 @@
 /** Sizes, formats and messages of the contact form. */
 import { expect, it } from 'vitest';
-import { beginningOf, directionOf } from '../../web/ui/format.ts';
+import { beginningOf, directionOf } from '../../ui/format.ts';
 import { sizeOf } from '../../web/src/fields.ts';
 import { chooseLanguage, loadLocale } from '../../web/src/locale.ts';
 import { describeSendFailure, describeSize } from '../../web/src/messages.ts';

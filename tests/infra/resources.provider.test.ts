@@ -456,7 +456,7 @@ describe.skipIf(!modules)('a stage (skipped without terraform and its provider)'
       pattern
         .exec(readText(file))?.[1]
         ?.replace(/FIRST_PAINT_SCRIPT|<hash of the script>/, hash('web/src/first-paint.js'))
-        .replace(/FIRST_PAINT_STYLE|<hash of the style sheet>/, hash('web/ui/first-paint.css'))
+        .replace(/FIRST_PAINT_STYLE|<hash of the style sheet>/, hash('ui/first-paint.css'))
         .replace(/(connect-src 'self') [^;]*/, `$1 ${outputs.connect_origins.join(' ')}`);
     const policy = headers.content_security_policy[0].content_security_policy;
     expect(fill('web/README.md', /^Content-Security-Policy: (.*)$/m)).toBe(policy);

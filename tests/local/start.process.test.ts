@@ -33,7 +33,7 @@ const started = new AsyncDisposableStack();
 afterAll(() => started.disposeAsync());
 beforeAll(() => {
   fs.mkdirSync(temporary);
-  const rooms = ['src', 'lib', 'local', 'deploy', 'inbox', 'web', 'infra', 'docs'];
+  const rooms = ['src', 'lib', 'local', 'deploy', 'inbox', 'web', 'ui', 'infra', 'docs'];
   for (const part of [...rooms, 'package.json', 'tsconfig.json']) {
     fs.cpSync(join(ROOT, part), join(root, part), { recursive: true });
   }
@@ -241,7 +241,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
       await page.waitForLoadState();
       let loads = 0;
       page.on('load', () => void loads++);
-      replace('web/ui/style.css', '', ':root { --probe: 1; }\n');
+      replace('ui/style.css', '', ':root { --probe: 1; }\n');
       const style = "getComputedStyle(document.documentElement).getPropertyValue('--probe')";
       await expect.poll(() => page.evaluate(style)).toBe('1');
       expect(await on(page).message.inputValue()).toBe('written');

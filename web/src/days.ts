@@ -1,6 +1,6 @@
 /** The inquiries of the list, grouped by the reader's days. */
 import type { Inquiry } from '../../src/contract.ts';
-import { div, h } from '../ui/dom.ts';
+import { div, h } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 
 /** The heading of a day. */

@@ -2,8 +2,8 @@
 import { inLanguage } from '../../src/languages.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/mailbox.ts';
-import { div, h, p } from '../ui/dom.ts';
-import { directionOf } from '../ui/format.ts';
+import { div, h, p } from '../../ui/dom.ts';
+import { directionOf } from '../../ui/format.ts';
 import { isolate } from './bidi.ts';
 import { CONTROLS, fieldNames, mapFields, sizeOf, type Texts } from './fields.ts';
 import { describeSize } from './messages.ts';

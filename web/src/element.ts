@@ -4,10 +4,10 @@
  */
 import { createApi, withFirstPage } from './api.ts';
 import { BRANDING, ConfigError, readColor, readUrl, refuseAs, type Branding } from './config.ts';
-import { button, div, h, p } from '../ui/dom.ts';
+import { button, div, h, p } from '../../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
-import firstPaint from '../ui/first-paint.css?inline';
+import firstPaint from '../../ui/first-paint.css?inline';
 import type { Message } from './languages/strings.ts';
 import { isLanguage, LANGUAGES } from '../../src/languages.ts';
 import { baseOf, chooseLanguage, loadLocale, type Locale } from './locale.ts';

@@ -1,7 +1,7 @@
 /** The elements of the form, and how they show its state. */
 import type { Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { div, h, live, notice, p, setBusy } from '../ui/dom.ts';
+import { div, h, live, notice, p, setBusy } from '../../ui/dom.ts';
 import { arrange } from './days.ts';
 import type { Drafts } from './drafts.ts';
 import { createEditor } from './editor.ts';

@@ -1,7 +1,7 @@
 /** The form: what the user, the browser and the service do to it. */
 import { isFailure, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { ask, button, notice } from '../ui/dom.ts';
+import { ask, button, notice } from '../../ui/dom.ts';
 import { EMPTY, hasText, isSame } from './fields.ts';
 import {
   createFormView,

@@ -2,9 +2,9 @@
 import type { Inquiry } from '../../src/contract.ts';
 import { NO_SUBJECT } from '../../src/languages.ts';
 import { toReference } from '../../src/limits.ts';
-import { copyButton } from '../ui/copy.ts';
-import { button, div, h } from '../ui/dom.ts';
-import { beginningOf } from '../ui/format.ts';
+import { copyButton } from '../../ui/copy.ts';
+import { button, div, h } from '../../ui/dom.ts';
+import { beginningOf } from '../../ui/format.ts';
 import { fieldNames, textsOf } from './fields.ts';
 import type { ViewParts } from './view-parts.ts';
 

@@ -2,7 +2,7 @@
 import { isFailure, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { INQUIRY_ID } from '../../src/limits.ts';
-import { button, div, h, live, notice, p } from '../ui/dom.ts';
+import { button, div, h, live, notice, p } from '../../ui/dom.ts';
 import { arrange, createDays } from './days.ts';
 import { fold } from './item.ts';
 import { createItems } from './items.ts';

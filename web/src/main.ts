@@ -3,7 +3,7 @@ import { createApi, withFirstPage, type Api } from './api.ts';
 import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../src/languages.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
 import { removeDeletedDrafts } from './drafts.ts';
-import { button, h, problemPage } from '../ui/dom.ts';
+import { button, h, problemPage } from '../../ui/dom.ts';
 import { chooseLanguage, loadLocale, type Locale } from './locale.ts';
 import { signedOutPage } from './signed-out-page.ts';
 import { createSignIn, type SignInResult } from './session.ts';

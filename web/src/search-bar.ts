@@ -1,5 +1,5 @@
 /** The fields that search the list: terms and a period. */
-import { h } from '../ui/dom.ts';
+import { h } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 
 /** The periods to choose from, in milliseconds, as the languages name them. */

@@ -3,9 +3,9 @@ import { toReference } from '../../src/limits.ts';
 import { isolate } from './bidi.ts';
 import { inLanguage } from '../../src/languages.ts';
 import { describeAnswer } from './messages.ts';
-import { copyButton } from '../ui/copy.ts';
+import { copyButton } from '../../ui/copy.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { button, div, h } from '../ui/dom.ts';
+import { button, div, h } from '../../ui/dom.ts';
 import type { ViewParts } from './view-parts.ts';
 
 type SentParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;

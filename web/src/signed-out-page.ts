@@ -1,4 +1,4 @@
-import { button, div, h, live, notice, p } from '../ui/dom.ts';
+import { button, div, h, live, notice, p } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import type { SignInResult } from './session.ts';
 

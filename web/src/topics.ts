@@ -1,5 +1,5 @@
 import { inLanguage, type Text } from '../../src/languages.ts';
-import { button, div, h } from '../ui/dom.ts';
+import { button, div, h } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import { toggleTopic, topicOf, withoutTopic } from './subject.ts';
 

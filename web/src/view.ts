@@ -1,5 +1,5 @@
 /** The form and the list of one user. The page and the custom element show it. */
-import { ask, h } from '../ui/dom.ts';
+import { ask, h } from '../../ui/dom.ts';
 import { createDrafts } from './drafts.ts';
 import { EMPTY, hasText as isWritten } from './fields.ts';
 import { createForm } from './form.ts';

@@ -23,7 +23,7 @@ variable "connections" {
 
 locals {
   # Hashes of the inline script and style sheet, which paint the page before another file is loaded.
-  first_paint = { for type, folder in { js = "src", css = "ui" } : type => "'sha256-${base64sha256(file("${path.module}/../../../web/${folder}/first-paint.${type}"))}'" }
+  first_paint = { for type, folder in { js = "web/src", css = "ui" } : type => "'sha256-${base64sha256(file("${path.module}/../../../${folder}/first-paint.${type}"))}'" }
 }
 
 data "aws_caller_identity" "this" {}
