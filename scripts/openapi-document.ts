@@ -287,9 +287,13 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
             },
             '429': {
               description:
-                '`TOO_MANY_REQUESTS`: you have sent as many inquiries within an hour as the stage allows, or too many at once. A request ' +
-                'whose key is known is still answered. From the gateway, without `Retry-After`: the stage is throttled.',
-              ...errorOrReply(replies.tooManyRequests, { limit: errors.refusals.limit(60, 1) }),
+                '`TOO_MANY_REQUESTS`: you have sent as many inquiries within an hour as the stage allows. `TOO_MANY_AT_ONCE`: others of ' +
+                'your requests are being processed. A request whose key is known is still answered. From the gateway, without ' +
+                '`Retry-After`: the stage is throttled.',
+              ...errorOrReply(replies.tooManyRequests, {
+                limit: errors.refusals.limit(60, 1),
+                busy: errors.refusals.busy(),
+              }),
               headers: {
                 ...cors,
                 ...retryAfter(

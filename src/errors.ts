@@ -45,9 +45,6 @@ const payloadTooLarge = (message: string): ApiError =>
 export const bodyTooLarge = (): ApiError =>
   payloadTooLarge('The request body is larger than any inquiry that can be stored.');
 
-const tooMany = (message: string, seconds: number): ApiError =>
-  new ApiError(429, 'TOO_MANY_REQUESTS', message, { 'Retry-After': String(seconds) });
-
 /** Errors by why the store has refused an inquiry; nothing is stored. */
 export const refusals = {
   email: () =>
@@ -70,10 +67,18 @@ export const refusals = {
       { 'Retry-After': '1' },
     ),
   /** Other requests of the owner are being counted. docs/adr/0091 */
-  busy: () => tooMany('There are too many requests at once.', 1),
+  busy: () =>
+    new ApiError(429, 'TOO_MANY_AT_ONCE', 'There are too many requests at once.', {
+      'Retry-After': '1',
+    }),
   /** The owner has reached the limit of the stage, for so many seconds. docs/adr/0091 */
   limit: (perHour = 0, seconds = 0) =>
-    tooMany(`The limit of inquiries per hour (${perHour}) is reached.`, seconds),
+    new ApiError(
+      429,
+      'TOO_MANY_REQUESTS',
+      `The limit of inquiries per hour (${perHour}) is reached.`,
+      { 'Retry-After': String(seconds) },
+    ),
 };
 
 /** The spec's 500 for a body that is not JSON; the message tells the client what to correct. docs/contract.md */
