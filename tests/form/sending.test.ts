@@ -89,7 +89,6 @@ async function submit(answers: readonly (Inquiry | Failure)[], pending?: number)
         requests.push(request);
         return left.shift() ?? failure('refused');
       },
-      () => true,
       async (seconds) => void waits.push(seconds),
     );
   const result = await reload().send(TEXTS);
@@ -100,7 +99,7 @@ it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
   ['is done when the service answers', [INQUIRY]],
   ['goes on at once after no answer', [LOST, INQUIRY]],
   ['ends after the second request whose outcome is unknown', [failure('server', true), LOST]],
-  ['ends offline', [failure('offline', true)]],
+  ['goes on at once when the browser says that it is offline', [failure('offline', true), INQUIRY]],
   ['ends when nothing was sent', [failure('unreachable')]],
   ['ends with a used key', [failure('reused')]],
   [

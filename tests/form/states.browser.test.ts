@@ -156,7 +156,7 @@ it.each(LANGUAGES)('in %s: from the form to the sign-out', async (language) => {
   await write(strings.form.title, 'شكرا. Danke! ありがとう。 <b>'.repeat(30));
   await context.setOffline(true);
   await send.click();
-  await check(strings.form.offline);
+  await check(strings.failures.offline);
   await context.setOffline(false);
   await click(strings.session.signOut);
   await check(strings.ask.unsent.title);

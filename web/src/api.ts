@@ -13,7 +13,7 @@ export interface Failure {
     | 'conflict' // a request with the same key is being processed
     | 'reused' // the key was used for an inquiry with another text
     | 'refused' // the message says why
-    | 'offline' // the browser has no network
+    | 'offline' // no response, and the browser says that it has no network
     | 'unreachable' // no response, or none in time
     | 'server'; // the service failed
   /** Whether the request may have succeeded: the response was lost, or the service failed half-way. */

@@ -36,11 +36,8 @@ interface FormState {
 export type Form = ReturnType<typeof createFormView>;
 
 export function createFormView(parts: FormParts) {
-  const { form: strings, failures } = parts.locale.strings;
-  const submission = createSubmission(
-    parts.drafts,
-    async (request, key) => parts.api.create(request, key, parts.locale.language),
-    () => navigator.onLine,
+  const submission = createSubmission(parts.drafts, async (request, key) =>
+    parts.api.create(request, key, parts.locale.language),
   );
   const editor = createEditor(parts, submission.texts);
   const place = div('');
@@ -62,7 +59,6 @@ export function createFormView(parts: FormParts) {
     keptNote,
     actions,
     element: h('form', attributes, editor.element, place, alert, status, actions),
-    offlineHint: notice('plain', { title: failures.offline, text: strings.offline }),
     state,
   };
 }

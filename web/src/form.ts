@@ -25,7 +25,6 @@ export function createForm(parts: FormParts) {
   const { element, submission, editor, state } = form;
   listen(form);
   keep(form);
-  showConnection(form);
   return {
     element,
     backButton: createBackButton(form),
@@ -71,20 +70,18 @@ function listen(form: Form): void {
     if (wouldLose(form)) event.preventDefault();
   };
   addEventListener('beforeunload', warnOfLoss, { signal });
-  for (const change of ['online', 'offline']) {
-    addEventListener(change, () => showConnection(form), { signal });
-  }
+  addEventListener('online', () => showConnection(form), { signal });
 }
 
 /** An error stays until the next attempt, unless a shorter text may be taken. */
 function onInput(form: Form): void {
-  const { submission, state, status, offlineHint } = form;
+  const { submission, state, status } = form;
   submission.edit();
   if (state.failure?.kind === 'too-large') {
     update(form, { failure: undefined });
     show(form);
   }
-  if (!offlineHint.isConnected) status.replaceChildren();
+  status.replaceChildren();
   keep(form);
 }
 
@@ -193,21 +190,13 @@ function fail(form: Form, failure: Failure): void {
   form.onFailed?.(failure);
   // The message may have moved the button out of view.
   control.scrollIntoView({ block: 'nearest' });
-  // The connection may be back already.
-  showConnection(form);
 }
 
-/** Says that the browser is offline, or, after a failure for that reason, that it is online again. */
+/** Says, after a failure for that reason, that the browser is online again. */
 function showConnection(form: Form): void {
-  const { state, alert, offlineHint, locale } = form;
+  const { state, locale } = form;
   const { isSending, panel, failure } = state;
-  if (isSending || panel !== undefined) return;
-  if (!navigator.onLine) {
-    if (!alert.hasChildNodes()) show(form, offlineHint);
-    return;
-  }
-  offlineHint.remove();
-  if (failure?.kind !== 'offline') return;
+  if (isSending || panel !== undefined || failure?.kind !== 'offline') return;
   update(form, { failure: undefined });
   const { text } = describeSendFailure(locale, failure, Date.now());
   tell(form, { title: locale.strings.form.connected, text });
@@ -218,7 +207,6 @@ function writeAnother(form: Form): void {
   show(form);
   update(form, { panel: undefined });
   form.editor.focusFirst();
-  showConnection(form);
 }
 
 /** Empties the form. What is typed into it then is another inquiry. */

@@ -10,8 +10,8 @@ import { EMPTY, hasText, toRequest, type Texts } from './fields.ts';
 const KEY_LIFETIME = 23 * 3_600_000;
 /** How often a draft is sent again while another request with its key is being processed. */
 const CONFLICTS = 5;
-/** Failures after which a draft is sent again at once; offline it would fail again. */
-const UNANSWERED: ReadonlySet<Failure['kind']> = new Set(['unreachable', 'server']);
+/** Failures after which a draft is sent again at once. */
+const UNANSWERED: ReadonlySet<Failure['kind']> = new Set(['offline', 'unreachable', 'server']);
 /** Failures that say what became of the key, also of an earlier attempt with it. */
 const VERDICTS: ReadonlySet<Failure['kind']> = new Set(['too-large', 'refused', 'limit', 'reused']);
 
@@ -21,7 +21,6 @@ const sleep = async (seconds: number): Promise<void> =>
 export function createSubmission(
   drafts: Drafts,
   create: (request: CreateInquiryRequest, key: string) => ReturnType<Api['create']>,
-  isOnline: () => boolean,
   wait = sleep,
 ) {
   const { key, pending, ...texts } = drafts.load() ?? { ...EMPTY, key: crypto.randomUUID() };
@@ -59,7 +58,6 @@ export function createSubmission(
     /** Sends the texts, or repeats an attempt whose outcome is unknown. `mayBeDone` is about all attempts. */
     async send(current: Texts): Promise<Inquiry | Failure> {
       const mayBeDone = isUnsure();
-      if (!isOnline()) return { kind: 'offline', mayBeDone };
       if (!mayBeDone) state.pending = Date.now();
       keep(current);
       const request = async () => create(toRequest(current), state.key);
