@@ -1,5 +1,5 @@
 /** The contact form in a real browser, on the whole local stack. */
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PHONE } from '../helpers/chromium.ts';
 import {
@@ -28,22 +28,47 @@ const expectInView = async (place: Locator) => {
   expect(isInView).toBe(true);
 };
 
+/** Expects that the accessibility tree calls a field required, and not invalid. */
+const expectRequired = async (page: Page, label: string) => {
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = await session.send('Accessibility.getFullAXTree');
+  const field = nodes.find(({ role, name }) => role?.value === 'textbox' && name?.value === label);
+  const properties = Object.fromEntries(
+    (field?.properties ?? []).map(({ name, value }) => [name, value.value as unknown]),
+  );
+  expect(properties).toMatchObject({ required: true, invalid: 'false' });
+};
+
 it('asks for a message, sends once, and lists what was sent on top', async () => {
   const email = anyone().replace('ana', 'müller');
   const visit = await begin({ reducedMotion: 'reduce' }, email);
-  const { submit, page, see, seeIn, lacks, lists, focusIs, posts, send, message, button } = visit;
+  const { submit, page, see, seeIn, lacks, lists, focusIs, posts, send, subject, message, button } =
+    visit;
   const list = page.getByRole('heading', { name: 'Your inquiries' });
   // One column until there is an inquiry, as soon as the list is known to be empty.
   await list.waitFor({ state: 'hidden' });
   await see(/We can’t send email to .*müller.*In your message, /);
+  await expectRequired(page, 'Message');
   for (const text of ['', '  ']) {
-    await submit(text, text);
-    await see('Please write a message.');
-    await page.locator('#body:focus[aria-invalid=true]').waitFor();
+    await visit.write('a subject is no message', text);
+    for (const press of [
+      async () => send.click(),
+      async () => subject.press('Enter'),
+      async () => subject.press('Control+Enter'),
+      async () => message.press('Control+Enter'),
+    ]) {
+      await page.locator('#body[aria-invalid=false]').waitFor();
+      await press();
+      await see('Please write a message.');
+      await page.locator('#body:focus[aria-invalid=true]').waitFor();
+      await subject.press('End');
+      await page.keyboard.type('x');
+    }
   }
+  await send.click();
   await page.keyboard.type('a');
   await lacks('Please write a message.');
-  await page.locator('#body:not([aria-invalid])').waitFor();
+  await page.locator('#body[aria-invalid=false]').waitFor();
   expect(posts).toEqual([]);
   await submit('first', 'one\n\ntwo');
   await see('how else we can reach you, please write another');
@@ -236,9 +261,6 @@ it('takes a topic as the subject, and says what becomes of the inquiry', async (
   });
   const pressed = '[aria-pressed=true]';
   await click('Billing');
-  // A topic is not a message.
-  await click('Send');
-  await see('Please write a message.');
   await page.reload();
   await holds('Billing');
   await seeIn(pressed, 'Billing');

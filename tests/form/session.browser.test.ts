@@ -68,7 +68,7 @@ it('is handed to new tabs, and renewed for all of them', async () => {
   await write('still here');
   await send.click();
   await see('Your session has ended');
-  await holds('still here');
+  await holds('still here', 'still here');
 });
 
 /** From now on the browser cannot keep what a page stores. */
@@ -87,7 +87,7 @@ it('ends in every tab and at the issuer at sign-out, which keeps or deletes the 
   await first.emailField.waitFor();
   await other.page.unrouteAll();
   await other.signIn(email);
-  await other.holds('kept');
+  await other.holds('kept', 'kept');
   await first.page.goto(stack.formUrl);
   const elsewhere = await openTab(context);
   const full = await openTab(context);

@@ -180,7 +180,7 @@ it('changes its language from the menu, and remembers the choice', async () => {
   await page.keyboard.press('ArrowDown');
   const chosen = page.getByRole('combobox', { name: 'Langue' });
   await chosen.and(page.locator(':focus')).waitFor();
-  await holds('Grüße');
+  await holds('Grüße', 'Grüße');
   await page.reload();
   await chosen.waitFor();
   expect(await page.locator('#brand').innerText()).toMatch(/^E\s*Example Shop$/);

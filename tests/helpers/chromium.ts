@@ -116,7 +116,7 @@ export function on(page: Page) {
     await emailField.fill(email);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
-  const write = async (ofSubject: string, ofMessage = '') => {
+  const write = async (ofSubject: string, ofMessage = ofSubject) => {
     // The fields are locked while sending, and hidden after it.
     const another = button('Write another');
     await page.locator('#subject:read-write').or(another).filter({ visible: true }).waitFor();

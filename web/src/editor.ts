@@ -29,7 +29,8 @@ export function createEditor(parts: EditorParts, texts: Texts) {
     isOver = bytes > ITEM_LIMIT;
     const text = isMissing ? locale.strings.form.empty : describeSize(locale, bytes);
     if (size.textContent !== text) size.textContent = text;
-    body.ariaInvalid = isMissing || isOver ? 'true' : null;
+    // Otherwise `required` would make an untouched field an invalid one.
+    body.ariaInvalid = String(isMissing || isOver);
     topics?.update();
     // It is below a text that may fill the window.
     if (isOver && !wasOver) size.scrollIntoView({ block: 'nearest' });
@@ -45,10 +46,9 @@ export function createEditor(parts: EditorParts, texts: Texts) {
     element,
     read,
     write,
-    /** Whether the texts can be sent. A topic is not a message. Says why not. */
+    /** Whether the texts can be sent. Says why not. */
     validate(isRefused: boolean): boolean {
-      const hasSubject = topics === undefined ? subject.value.trim() !== '' : !topics.isAlone();
-      const isMissing = !hasSubject && body.value.trim() === '';
+      const isMissing = body.value.trim() === '';
       if (!isMissing && !isRefused && !isOver) {
         return all.every((input) => input.reportValidity());
       }

@@ -11,6 +11,7 @@ export const CONTROLS: Readonly<Record<FieldName, Record<string, string>>> = {
   subject: { type: 'text', autocomplete: 'off' },
   body: {
     rows: '8',
+    required: '',
     'aria-describedby': 'size',
     'aria-keyshortcuts': 'Control+Enter Meta+Enter',
   },

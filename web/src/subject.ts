@@ -9,7 +9,7 @@ export function topicOf(subject: string, topics: string[]): string | undefined {
 }
 
 /** What the user typed into a subject, beside a topic. */
-export function withoutTopic(subject: string, topics: string[]): string {
+function withoutTopic(subject: string, topics: string[]): string {
   const topic = topicOf(subject, topics);
   return topic === undefined ? subject : subject.slice(`${topic}: `.length);
 }

@@ -1,7 +1,7 @@
 import { inLanguage, type Text } from '../../src/languages.ts';
 import { button, div, h } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
-import { toggleTopic, topicOf, withoutTopic } from './subject.ts';
+import { toggleTopic, topicOf } from './subject.ts';
 
 /** Buttons that fill the subject; undefined without topics. */
 export function topicMenu(
@@ -25,8 +25,6 @@ export function topicMenu(
       h('p', { class: 'label', id: 'topics-label' }, strings.form.topics),
       div('topics', ...chips),
     ),
-    /** Whether the subject says nothing but a topic. */
-    isAlone: (): boolean => withoutTopic(subject.value, topics).trim() === '',
     /** Shows the topic of the subject. */
     update(): void {
       const chosen = topicOf(subject.value, topics);
