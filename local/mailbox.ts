@@ -10,15 +10,40 @@ import { startPageServer } from '../lib/page-server.ts';
 /** A mail as SES got it, and when. */
 export type LocalMail = SendEmailRequest & { at: number };
 
-/** What SES reports of mails to its mailbox simulator. */
-const SIMULATOR: Record<string, object> = {
-  'bounce@simulator.amazonses.com': {
-    bounce: { bounceType: 'Permanent', bounceSubType: 'General' },
-  },
-  'complaint@simulator.amazonses.com': { complaint: { complaintFeedbackType: 'abuse' } },
-};
 /** Milliseconds after a mail until SES reports that it has not arrived. */
 const REPORT_DELAY = 500;
+
+/**
+ * The event of SES about a mail to its mailbox simulator, if it has one; the names of headers and Amazon Resource Names are
+ * left out. Source: SES Developer Guide, "Contents of event data that Amazon SES publishes to Amazon SNS".
+ */
+function toEvent(
+  { FromEmailAddress: source, Destination, EmailTags = [] }: SendEmailRequest,
+  messageId: string,
+): object | undefined {
+  const destination = Destination?.ToAddresses ?? [];
+  const [emailAddress = ''] = destination;
+  const timestamp = new Date().toISOString();
+  const tags = Object.fromEntries(EmailTags.map(({ Name, Value }) => [Name, [Value]]));
+  const mail = { timestamp, source, messageId, destination, tags };
+  const report = { timestamp, feedbackId: randomUUID() };
+  switch (emailAddress) {
+    case 'bounce@simulator.amazonses.com': {
+      const bounce = { bounceType: 'Permanent', bounceSubType: 'General' };
+      const diagnosticCode = 'smtp; 550 5.1.1 user unknown';
+      const recipient = { emailAddress, action: 'failed', status: '5.1.1', diagnosticCode };
+      const bouncedRecipients = [recipient];
+      return { eventType: 'Bounce', bounce: { ...bounce, bouncedRecipients, ...report }, mail };
+    }
+    case 'complaint@simulator.amazonses.com': {
+      const complainedRecipients = [{ emailAddress }];
+      const complaint = { complainedRecipients, complaintFeedbackType: 'abuse', ...report };
+      return { eventType: 'Complaint', complaint, mail };
+    }
+    default:
+      return undefined;
+  }
+}
 
 /**
  * Serves the mailbox on a loopback port. Mails are kept in memory and sent to nobody.
@@ -35,15 +60,10 @@ export async function startMailbox(
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const mail = (await json(request)) as SendEmailRequest;
     mails.push({ ...mail, at: Date.now() });
-    response.end(JSON.stringify({ MessageId: randomUUID() }));
-    const destination = mail.Destination?.ToAddresses ?? [];
-    const event = SIMULATOR[destination.join()];
-    if (event === undefined) return;
-    const tags = Object.fromEntries(
-      mail.EmailTags?.map(({ Name, Value }) => [Name, [Value]]) ?? [],
-    );
-    const text = JSON.stringify({ ...event, mail: { destination, tags } });
-    setTimeout(report, REPORT_DELAY, text).unref();
+    const MessageId = randomUUID();
+    response.end(JSON.stringify({ MessageId }));
+    const event = toEvent(mail, MessageId);
+    if (event !== undefined) setTimeout(report, REPORT_DELAY, JSON.stringify(event)).unref();
   };
   const server = await startPageServer({
     port,

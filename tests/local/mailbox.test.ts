@@ -1,11 +1,13 @@
 /** The mailbox itself; start.process.test.ts sends mails to it. */
 import { expect, it, onTestFinished } from 'vitest';
 import { startMailbox } from '../../local/mailbox.ts';
+import { parseBounce } from '../../src/mailer/bounces.ts';
 import { send } from '../helpers/http.ts';
 
-it('keeps mails, reports those to SES’s simulator, and answers neither to another name nor to a page of another origin', async () => {
-  const events: unknown[] = [];
-  const { url, close } = await startMailbox(0, (event) => void events.push(JSON.parse(event)));
+/** A mailbox, and what it has reported. */
+async function begin() {
+  const events: string[] = [];
+  const { url, close } = await startMailbox(0, (event) => void events.push(event));
   onTestFinished(close);
   const deliver = async (to: string, origin = url) => {
     const EmailTags = [{ Name: 'mail', Value: 'reply' }];
@@ -15,16 +17,32 @@ it('keeps mails, reports those to SES’s simulator, and answers neither to anot
       body: JSON.stringify({ Destination: { ToAddresses: [to] }, EmailTags }),
     });
   };
-  const addresses = ['ana@simulator.amazonses.com', 'complaint@simulator.amazonses.com'];
-  for (const address of addresses) expect((await deliver(address)).status).toBe(200);
+  return { url, events, deliver };
+}
+
+it('keeps mails, and answers neither to another name nor to a page of another origin', async () => {
+  const { url, deliver } = await begin();
+  expect((await deliver('ana@example.com')).status).toBe(200);
   expect((await deliver('ana@example.com', 'https://mail.example')).status).toBe(403);
   const malformed = { method: 'POST', body: '{' };
   expect((await fetch(`${url}/v2/email/outbound-emails`, malformed)).status).toBe(400);
   const mails = await (await fetch(`${url}/mails`)).json();
-  expect(mails).toMatchObject(addresses.map((to) => ({ Destination: { ToAddresses: [to] } })));
+  expect(mails).toMatchObject([{ Destination: { ToAddresses: ['ana@example.com'] } }]);
   // DNS rebinding.
   expect((await send(`${url}/mails`, { headers: ['host', 'mail.example'] })).status).toBe(302);
-  const mail = { destination: addresses.slice(1), tags: { mail: ['reply'] } };
-  const expected = [{ complaint: { complaintFeedbackType: 'abuse' }, mail }];
-  await expect.poll(() => events).toEqual(expected);
+});
+
+it.each([
+  ['bounce', { cause: 'General', diagnostics: 'smtp; 550 5.1.1 user unknown' }],
+  ['complaint', {}],
+] as const)('reports a %s of SES’s mailbox simulator as the mailer reads it', async (why, more) => {
+  const { events, deliver } = await begin();
+  const address = `${why}@simulator.amazonses.com`;
+  for (const to of ['ana@simulator.amazonses.com', address, address]) await deliver(to);
+  await expect.poll(() => events).toHaveLength(2);
+  const [first, second] = events.map((event) => parseBounce(event, 'support@example.com'));
+  const id = expect.any(String) as string;
+  expect(first).toMatchObject({ why, address, id, ...more });
+  // Events with the same id are one.
+  expect(second).not.toMatchObject({ id: (first as { id: string }).id });
 });

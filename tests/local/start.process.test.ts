@@ -9,7 +9,7 @@ import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { readRunningStack } from '../../lib/running-stack.ts';
 import type { LocalMail } from '../../local/mailbox.ts';
-import type { InquiryListResponse } from '../../src/contract.ts';
+import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
 import { on, open, whyNoBrowser } from '../helpers/chromium.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
@@ -281,6 +281,20 @@ describeOnDynamoDbLocal('npm run dev', () => {
       const found = await Promise.all(hosts.map((host) => isListening(listening, host)));
       expect([label, ...found]).toEqual([label, true, false, false]);
     }
+  });
+
+  it('tells team and inbox of a reply to the address that bounces', async () => {
+    const owner = 'bounce@simulator.amazonses.com';
+    const { stdout } = run(`node local/token.ts --email ${owner}`);
+    const created = await stack.call('POST', 'Bounces', { authorization: stdout.trim() });
+    const { inquiry } = (await created.json()) as CreateInquiryResponse;
+    run(`echo Yes | node inbox/main.ts reply ${inquiry.id}`);
+    const notice = expect.stringContaining(
+      `reply to ${inquiry.id.slice(0, 13)} could not be delivered`,
+    );
+    await expect.poll(stack.mails).toContainEqual([TEAM, notice]);
+    const shown = run(`node inbox/main.ts show ${inquiry.id}`).stdout;
+    expect(JSON.parse(shown)).toMatchObject({ undelivered: 'bounce' });
   });
 
   it('is found by the smoke test', () => {
