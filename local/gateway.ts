@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { inquiriesPath } from '../src/contract.ts';
 import type { Authorize } from './authorizer.ts';
@@ -52,17 +53,25 @@ export function createGateway({
   log,
   accessLog = () => undefined,
 }: GatewayOptions): Server {
+  /** The response to the latest request of each connection. */
+  const latest = new WeakMap<Duplex, ServerResponse>();
   // Headers that are too large are answered by `answer` and not by Node.
   const server = createServer({ maxHeaderSize: 1_000_000 }, (request, response) => {
+    latest.set(request.socket, response);
     // The client has gone while its body was read.
     respond(request, response).catch(() => response.destroy());
   });
   // Requests that Node's HTTP parser rejects.
   server.on('clientError', (_error, socket) => {
     const { body } = refuse(replies.badRequest);
-    socket.end(
-      `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    const end = (): void =>
+      void socket.end(
+        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      );
+    // What precedes it on the connection is answered first.
+    const response = latest.get(socket);
+    if (response?.req.complete && !response.writableFinished) response.once('finish', end);
+    else end();
   });
   return server;
 

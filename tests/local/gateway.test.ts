@@ -1,4 +1,6 @@
 /** What the local gateway does as API Gateway does; tests/function/contract.test.ts has its replies to each method. */
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
 import { createGateway } from '../../local/gateway.ts';
 import { limits } from '../../lib/gateway-replies.ts';
@@ -42,8 +44,8 @@ const preflight = (origin: string) => {
 /** Headers of as many bytes as are allowed, with the request line, and of more. */
 function fill(more: number) {
   const rest = 'GET /inquiries HTTP/1.1\r\nhost: h\r\nconnection: close\r\nx: \r\n'.length;
-  const text = 'x'.repeat(limits.headers - rest + more);
-  return { headers: ['host', 'h', 'connection', 'close', 'x', text] };
+  const value = 'x'.repeat(limits.headers - rest + more);
+  return { headers: ['host', 'h', 'connection', 'close', 'x', value] };
 }
 const post = (body: string, type = 'application/json') => {
   return { method: 'POST', headers: ['Content-Type', type], body };
@@ -115,6 +117,20 @@ it('answers a preflight of another origin without what it allows', async () => {
   const { status, headers } = await send(url, preflight(EVIL));
   expect(status).toBe(204);
   for (const name of Object.keys(PREFLIGHT)) expect(headers).not.toHaveProperty(name);
+});
+
+it('answers a request before it refuses what follows in the same segment', async () => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  returned = result({ statusCode: 201 });
+  socket.write('POST /inquiries HTTP/1.1\r\nhost: h\r\ncontent-length: 2\r\n\r\n{}garbage\r\n\r\n');
+  const statuses = (await text(socket)).match(/(?<=HTTP\/1.1 )\d+/g);
+  expect(statuses).toEqual(['201', '400']);
+});
+
+it('refuses a request whose body is malformed', async () => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write('POST /inquiries HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\nx\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 400 [^]*"Bad Request"\}$/);
 });
 
 it('makes an event of payload 2.0', async () => {
