@@ -1,5 +1,5 @@
 /** Shared by the commands: strict options, one line for each error, exit codes, files. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
@@ -156,17 +156,18 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
  * @throws UsageError when it cannot be written.
  */
 export function openFolder(folder: string, purpose = 'data'): void {
-  const file = join(folder, '.write-test');
   try {
     if (!existsSync(folder)) {
       mkdirSync(dirname(folder), { recursive: true });
       // Not recursive: Node would report ENOENT on a read-only file system.
       mkdirSync(folder);
     }
+    // A folder of its own: a file with a known name could be a link to another one.
+    const test = mkdtempSync(join(folder, '.write-test-'));
     try {
-      writeFileSync(file, Buffer.alloc(1024 * 1024));
+      writeFileSync(join(test, 'zeros'), Buffer.alloc(1024 * 1024));
     } finally {
-      rmSync(file, { force: true });
+      rmSync(test, { recursive: true, force: true });
     }
   } catch (error) {
     const [reason] = (error as Error).message.split(',');

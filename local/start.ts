@@ -8,21 +8,14 @@
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
-import {
-  onEndOfNpm,
-  openFolder,
-  runCommand,
-  UsageError,
-  type Io,
-  type Main,
-} from '../lib/command-line.ts';
+import { onEndOfNpm, runCommand, UsageError, type Io, type Main } from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
 import { buildPageWhenStale } from '../lib/page-build.ts';
 import { ROOT, WEB } from '../lib/paths.ts';
-import { isAlive, readState, stateFileOf } from '../lib/running-stack.ts';
+import { stateFileOf } from '../lib/running-stack.ts';
 import { formatAnnouncement } from './announcement.ts';
+import { lockDataFolder, openDataFolder, refuseFolderInUse } from './data-folder.ts';
 import { engineNames } from './database/engines.ts';
 import { seedTable } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -31,10 +24,19 @@ import { startStack, type Stack } from './stack.ts';
 /** Returns when the stack runs; its signal handlers then end the process. */
 export const main: Main = async (args, io) => {
   const settings = readSettings(args, io.env);
-  const { folder, liveForm, reset, seed } = settings;
   // Only this user can read what this process and its engine write.
   process.umask(0o077);
-  openFolder(folder);
+  openDataFolder(settings.folder);
+  const unlock = lockDataFolder(settings.folder);
+  try {
+    await start(settings, io);
+  } finally {
+    unlock();
+  }
+};
+
+async function start(settings: Settings, io: Io): Promise<void> {
+  const { folder, liveForm, reset, seed } = settings;
   await refuseFolderInUse(folder);
   await refusePortsInUse(settings);
   if (reset) {
@@ -54,32 +56,9 @@ export const main: Main = async (args, io) => {
   if (liveForm) await reloadOnChange(stack, io);
   const seeded = seed && (await seedTable(stack.state.engine, stack.state.table, seed));
   io.stdout.write(`${formatAnnouncement(stack, settings, seeded)}\n`);
-};
+}
 
 if (import.meta.main) await runCommand(main);
-
-/** Whether a process runs and listens: process ids are reused. */
-async function runs(pid: number | undefined, url: string): Promise<boolean> {
-  return isAlive(pid) && isListening(Number(URL.parse(url)?.port ?? 0));
-}
-
-/** @throws UsageError when a running stack, or an engine that has outlived its stack, uses a data folder. */
-async function refuseFolderInUse(folder: string): Promise<void> {
-  const state = readState(folder);
-  if (state === undefined) return;
-  const { pid, enginePid, gateway, engine, form } = state;
-  const refuse = (by: string) => new UsageError(`The data folder ${folder} is in use by ${by}.`);
-  if (await runs(pid, gateway)) {
-    throw refuse(`a running stack (process ${pid}, API ${gateway}/inquiries, form ${form})`);
-  }
-  // An engine ends a moment after its stack, unless it hangs.
-  for (let waits = 0; await runs(enginePid, engine); waits++) {
-    if (waits === 50) {
-      throw refuse(`DynamoDB Local, whose stack has ended; end it with kill -9 ${enginePid}`);
-    }
-    await sleep(100);
-  }
-}
 
 /** @throws UsageError naming the option when a port is in use. */
 async function refusePortsInUse({ port, inspect = 0 }: Settings): Promise<void> {

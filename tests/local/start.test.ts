@@ -1,9 +1,18 @@
 /** What `npm start` refuses, in one line and before anything runs. start.process.test.ts runs it. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { close, listen } from '../../lib/loopback-server.ts';
+import { lockDataFolder, openDataFolder } from '../../local/data-folder.ts';
 import { main } from '../../local/start.ts';
 import { createFolder, writeState } from '../helpers/data-folder.ts';
 import { run } from '../helpers/io.ts';
@@ -79,6 +88,36 @@ it('refuses a data folder that a running stack uses, or an engine that has outli
     writeState(folder, { engine: url, gateway: url, form: '-', ...state });
     await expectRefusal('--port 0 --reset', `The data folder ${folder} is in use by ${by}`);
   }
+});
+
+it('refuses a data folder on which another stack is starting, and takes over from one that was killed', async () => {
+  const { pid } = process;
+  lockDataFolder(folder);
+  const refusal = `is in use by a stack that is starting (process ${pid}).`;
+  await expectRefusal('--port 0', `The data folder ${folder} ${refusal}`);
+  const lock = join(folder, 'starting.lock');
+  expect([readdirSync(folder), readdirSync(lock)]).toEqual([['starting.lock'], [`${pid}`]]);
+  // The machine was restarted, and the id is that of another process.
+  utimesSync(join(lock, `${pid}`), 1, 1);
+  writeFileSync(join(lock, `${2 ** 22 + 1}`), '');
+  lockDataFolder(folder)();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('refuses a data folder of another user, or one that others can use', async () => {
+  chmodSync(folder, 0o750);
+  const advice = `is open to other users; close it with: chmod 700 '${folder}'.`;
+  await expectRefusal('--port 0', `The data folder ${folder} ${advice}`);
+  vi.spyOn(process, 'getuid').mockReturnValue(4_242);
+  await expectRefusal('--port 0', `The data folder ${folder} belongs to another user.`);
+});
+
+it('tests the data folder without following links in it', () => {
+  const target = join(folder, 'target');
+  writeFileSync(target, 'precious');
+  symlinkSync(target, join(folder, '.write-test'));
+  openDataFolder(folder);
+  expect(readFileSync(target, 'utf8')).toBe('precious');
 });
 
 it('deletes what both engines have kept, with --reset, and nothing else; refuses a key file without JSON', async () => {

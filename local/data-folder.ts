@@ -1,0 +1,95 @@
+/** The data folder of the stack: whom it belongs to, and which process uses it. */
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openFolder, UsageError } from '../lib/command-line.ts';
+import { isListening } from '../lib/loopback-server.ts';
+import { isAlive, readState } from '../lib/running-stack.ts';
+
+const refuse = (folder: string, reason: string): UsageError =>
+  new UsageError(`The data folder ${folder} ${reason}.`);
+
+/**
+ * Creates the folder, or opens one that this user alone can use: in another's, links could lead to other files.
+ *
+ * @throws UsageError when it cannot be used.
+ */
+export function openDataFolder(folder: string): void {
+  openFolder(folder);
+  const { uid, mode } = statSync(folder);
+  if (uid !== process.getuid?.()) throw refuse(folder, 'belongs to another user');
+  if ((mode & 0o077) !== 0) {
+    throw refuse(folder, `is open to other users; close it with: chmod 700 '${folder}'`);
+  }
+}
+
+/**
+ * Claims the folder for this process while the stack starts. Once it runs, its state file says so. The lock is a folder
+ * that holds a file with the process id as its name, since a folder is renamed onto an empty one at most: two processes
+ * that find the lock of one that was killed cannot both take it.
+ *
+ * @returns Gives it back.
+ * @throws UsageError when another process is starting on it.
+ */
+export function lockDataFolder(folder: string): () => void {
+  const lock = join(folder, 'starting.lock');
+  const own = mkdtempSync(`${lock}-`);
+  writeFileSync(join(own, `${process.pid}`), '', { flag: 'wx' });
+  try {
+    while (!isRenamed(own, lock)) {
+      for (const holder of readdirSync(lock)) {
+        if (isHeld(lock, holder)) {
+          throw refuse(folder, `is in use by a stack that is starting (process ${holder})`);
+        }
+        rmSync(join(lock, holder), { force: true });
+      }
+    }
+  } catch (error) {
+    rmSync(own, { recursive: true, force: true });
+    throw error;
+  }
+  return () => rmSync(lock, { recursive: true, force: true });
+}
+
+/** @returns False when the target is a folder with something in it. */
+function isRenamed(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOTEMPTY', 'EEXIST'].includes(code)) return false;
+    throw error;
+  }
+}
+
+/** Whether the process with that id holds the lock: it runs, and the machine was not restarted since. */
+function isHeld(lock: string, holder: string): boolean {
+  const { mtimeMs = 0 } = statSync(join(lock, holder), { throwIfNoEntry: false }) ?? {};
+  return isAlive(Number(holder)) && mtimeMs > Date.now() - uptime() * 1_000;
+}
+
+/** Whether a process runs and listens: process ids are reused. */
+async function runs(pid: number | undefined, url: string): Promise<boolean> {
+  return isAlive(pid) && isListening(Number(URL.parse(url)?.port ?? 0));
+}
+
+/** @throws UsageError when a running stack, or an engine that has outlived its stack, uses the folder. */
+export async function refuseFolderInUse(folder: string): Promise<void> {
+  const state = readState(folder);
+  if (state === undefined) return;
+  const { pid, enginePid, gateway, engine, form } = state;
+  if (await runs(pid, gateway)) {
+    const stack = `a running stack (process ${pid}, API ${gateway}/inquiries, form ${form})`;
+    throw refuse(folder, `is in use by ${stack}`);
+  }
+  // An engine ends a moment after its stack, unless it hangs.
+  for (let waits = 0; await runs(enginePid, engine); waits++) {
+    if (waits === 50) {
+      const advice = `end it with kill -9 ${enginePid}`;
+      throw refuse(folder, `is in use by DynamoDB Local, whose stack has ended; ${advice}`);
+    }
+    await sleep(100);
+  }
+}
