@@ -4,7 +4,8 @@ import type { Failure } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { createDrafts, toStore, type DraftStore } from '../../web/src/drafts.ts';
 import { EMPTY } from '../../web/src/fields.ts';
-import { createSubmission } from '../../web/src/submission.ts';
+import { begin, reduce, type Action, type FormState } from '../../web/src/form-state.ts';
+import { hasExpired, send } from '../../web/src/submission.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { createStorage } from '../helpers/storage.ts';
 
@@ -75,28 +76,8 @@ const failure = (kind: Failure['kind'], mayBeDone = false): Failure => ({ kind, 
 const LOST = failure('unreachable', true);
 const CONFLICT = failure('conflict', true);
 
-/** Sends the draft to a service with these answers, one after the other. @param pending - Of the stored draft. */
-async function submit(answers: readonly (Inquiry | Failure)[], pending?: number) {
-  const drafts = open();
-  drafts.save({ ...DRAFT, pending });
-  const left = [...answers];
-  const requests: unknown[] = [];
-  const waits: number[] = [];
-  const reload = () =>
-    createSubmission(
-      drafts,
-      async (...request) => {
-        requests.push(request);
-        return left.shift() ?? failure('refused');
-      },
-      async (seconds) => void waits.push(seconds),
-    );
-  const result = await reload().send(TEXTS);
-  return { drafts, requests, waits, result, reload };
-}
-
 it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
-  ['is done when the service answers', [INQUIRY]],
+  ['ends with an inquiry', [INQUIRY]],
   ['goes on at once after no answer', [LOST, INQUIRY]],
   ['ends after the second request whose outcome is unknown', [failure('server', true), LOST]],
   ['goes on at once when the browser says that it is offline', [failure('offline', true), INQUIRY]],
@@ -108,10 +89,12 @@ it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
     [3, 1],
   ],
   ['ends after waiting five times', Array<Failure>(6).fill(CONFLICT), [1, 1, 1, 1, 1]],
-])('sending %s, each time with the same request and key', async (_, answers, expected = []) => {
-  const { result, requests, waits } = await submit(answers);
-  expect([result, waits]).toEqual([answers.at(-1), expected]);
-  expect(requests).toEqual(answers.map(() => [TEXTS, 'k']));
+])('sending %s', async (_, answers, expected = []) => {
+  const left = [...answers];
+  const waits: number[] = [];
+  const request = async () => left.shift() ?? failure('refused');
+  const result = await send(request, false, async (seconds) => void waits.push(seconds));
+  expect([result, left, waits]).toEqual([answers.at(-1), [], expected]);
 });
 
 it.each([
@@ -121,39 +104,97 @@ it.each([
   ['refused', false],
   ['limit', false],
   ['reused', false],
-] as const)(
-  'after an unknown outcome and then %s, it may have been done: %j',
-  async (kind, mayBeDone) => {
-    for (const { result } of [
-      await submit([LOST, failure(kind)]),
-      await submit([CONFLICT, failure(kind)]),
-      await submit([failure(kind)], Date.now()),
-    ]) {
-      expect(result).toEqual({ kind, mayBeDone });
-    }
-  },
-);
+] as const)('after an unknown outcome and then %s, it may have arrived: %j', async (kind, is) => {
+  for (const [wasSent, ...answers] of [
+    [false, LOST, failure(kind)],
+    [false, CONFLICT, failure(kind)],
+    [true, failure(kind)],
+  ] as const) {
+    const left = [...answers];
+    const request = async () => left.shift() ?? INQUIRY;
+    expect(await send(request, wasSent, async () => undefined)).toEqual({ kind, mayBeDone: is });
+  }
+});
 
 it.each([
-  [[LOST, LOST], true, false],
-  [[failure('signed-out')], false, true],
-  [[failure('limit')], false, false],
-])(
-  'after %j and a reload, a draft may have arrived: %j, or is ready: %j',
-  async (answers, ...is) => {
-    const { texts, key, isUnsure, isReady, expiredAttempt } = (await submit(answers)).reload();
-    expect([texts, key(), isUnsure(), isReady()]).toEqual([TEXTS, 'k', ...is]);
-    expect(expiredAttempt()).toBeUndefined();
-  },
-);
+  [22, false],
+  [24, true],
+])('a key is sent again %i hours after the first attempt, or has expired: %j', (hours, expired) => {
+  expect(hasExpired({ ...DRAFT, pending: 0 }, hours * 3_600_000)).toBe(expired);
+});
 
-it('a draft has one key until it is emptied, and says when the service has forgotten that', async () => {
-  const { drafts, reload } = await submit([LOST, LOST]);
-  drafts.save({ ...DRAFT, pending: 1 });
-  const { keep, key, expiredAttempt, edit } = reload();
-  keep({ ...TEXTS, body: 'c' });
-  expect([key(), expiredAttempt()]).toEqual(['k', 1]);
-  edit();
-  keep(EMPTY);
-  expect(key()).not.toBe('k');
+const FAILED = { ...begin({ ...DRAFT, pending: 1 }), failure: { ...LOST, at: 1 } };
+const fail = (kind: Failure['kind'], mayBeDone = false) =>
+  ({ type: 'failed', failure: failure(kind, mayBeDone), at: 2 }) as const;
+it.each<[rule: string, from: FormState, action: Action, to: object]>([
+  [
+    'an edit keeps the key, and makes a new attempt of the text',
+    FAILED,
+    { type: 'edited', texts: { ...TEXTS, body: 'c' }, newKey: 'n' },
+    { draft: { subject: 'a', body: 'c', key: 'k' }, failure: FAILED.failure },
+  ],
+  [
+    'a text in an emptied form has a new key',
+    FAILED,
+    { type: 'edited', texts: EMPTY, newKey: 'n' },
+    { draft: { ...EMPTY, key: 'n' } },
+  ],
+  [
+    'the first attempt is remembered',
+    begin(DRAFT),
+    { type: 'started', at: 2 },
+    { draft: { ...DRAFT, pending: 2 }, isSending: true, status: { kind: 'sending' } },
+  ],
+  [
+    'a further attempt does not change that',
+    FAILED,
+    { type: 'started', at: 2 },
+    { draft: FAILED.draft, failure: undefined },
+  ],
+  ['an unknown outcome leaves an attempt', FAILED, fail('server', true), { draft: FAILED.draft }],
+  ['a certain one leaves none', FAILED, fail('busy'), { draft: { ...DRAFT, pending: undefined } }],
+  [
+    'the end of the session leaves a draft that waits for the user',
+    FAILED,
+    fail('signed-out'),
+    { draft: { ...DRAFT, pending: 'signed-out' } },
+  ],
+  [
+    'sending empties the form',
+    FAILED,
+    { type: 'sent', inquiry: INQUIRY, newKey: 'n' },
+    { draft: { ...EMPTY, key: 'n' }, failure: undefined, sent: INQUIRY },
+  ],
+  [
+    'what another tab has sent leaves the form',
+    FAILED,
+    { type: 'sent-elsewhere', inquiry: { ...INQUIRY, ...TEXTS }, key: 'k', newKey: 'n' },
+    { draft: { ...EMPTY, key: 'n' }, failure: undefined, status: { kind: 'elsewhere' } },
+  ],
+  [
+    'another text with the same key stays',
+    FAILED,
+    { type: 'sent-elsewhere', inquiry: INQUIRY, key: 'k', newKey: 'n' },
+    FAILED,
+  ],
+  [
+    'at the limit the button waits for the next hour',
+    FAILED,
+    fail('limit'),
+    { isLimited: true, failure: { kind: 'limit' } },
+  ],
+  [
+    'then it is ready',
+    { ...FAILED, isLimited: true, failure: { ...failure('limit'), at: 1 } },
+    { type: 'hour-ended' },
+    { isLimited: false, failure: undefined, status: { kind: 'ready' } },
+  ],
+  [
+    'being online again ends no other failure',
+    FAILED,
+    { type: 'connected' },
+    { failure: FAILED.failure, status: undefined },
+  ],
+])('%s', (_, from, action, to) => {
+  expect({ status: undefined, failure: undefined, ...reduce(from, action) }).toMatchObject(to);
 });

@@ -82,8 +82,8 @@ it.each([
 ] as const)(
   'after %j it is said what happened, what became of the inquiry, and what to do',
   (failure, title, text) => {
-    const now = new Date(2026, 6, 1, 14, 5).getTime();
-    const said = describeSendFailure(EN, { mayBeDone: false, ...failure }, now);
+    const at = new Date(2026, 6, 1, 14, 5).getTime();
+    const said = describeSendFailure(EN, { mayBeDone: false, ...failure, at });
     expect(said).toEqual({ title, text });
   },
 );

@@ -1,45 +1,27 @@
 /** The elements of the form, and how they show its state. */
-import type { Failure } from './api.ts';
-import type { Inquiry } from '../../src/contract.ts';
 import { div, h, live, notice, p, setBusy } from '../../ui/dom.ts';
-import { arrange } from './days.ts';
-import type { Drafts } from './drafts.ts';
 import { createEditor } from './editor.ts';
-import { hasText } from './fields.ts';
-import type { Message } from './languages/strings.ts';
-import { createSubmission } from './submission.ts';
+import { hasText, type Texts } from './fields.ts';
+import type { FormState, Status } from './form-state.ts';
+import type { Locale } from './locale.ts';
+import { describeSendFailure, describeStatus } from './messages.ts';
+import { sentPanel } from './sent.ts';
+import { isUnsure } from './submission.ts';
 import type { ViewParts } from './view-parts.ts';
 
-export interface FormParts extends Omit<ViewParts, 'onSent'> {
-  drafts: Drafts;
-  /** Shows what has arrived. */
-  refreshList: () => void;
-  /** @param key - Of the draft. */
-  onSent: (inquiry: Inquiry, key: string) => void;
-  /** Aborted when the form is removed. */
-  signal: AbortSignal;
+export type FormViewParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
+
+interface Handlers {
+  edit: (texts: Texts) => void;
+  writeAnother: () => void;
+  /** Announces what happened. */
+  say: (text: string) => void;
 }
 
-interface FormState {
-  /** Whether a request runs. */
-  isSending: boolean;
-  /** Whether the service takes nothing more in this hour. */
-  isLimited: boolean;
-  /** Whether the browser has stored the texts. */
-  isKept: boolean;
-  /** Why the last attempt has failed. */
-  failure?: Failure | undefined;
-  /** What replaces the fields after sending. */
-  panel?: HTMLElement | undefined;
-}
-
-export type Form = ReturnType<typeof createFormView>;
-
-export function createFormView(parts: FormParts) {
-  const submission = createSubmission(parts.drafts, async (request, key) =>
-    parts.api.create(request, key, parts.locale.language),
-  );
-  const editor = createEditor(parts, submission.texts);
+export function createFormView(parts: FormViewParts, { edit, writeAnother, say }: Handlers) {
+  const { locale } = parts;
+  const { form: strings } = locale.strings;
+  const editor = createEditor(parts, edit);
   const place = div('');
   const alert = live('alert');
   const status = live('status');
@@ -47,59 +29,57 @@ export function createFormView(parts: FormParts) {
   const keptNote = p('kept');
   const actions = div('actions', submit, keptNote);
   const attributes = { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true };
-  const state: FormState = { isSending: false, isLimited: false, isKept: true };
+  const element = h('form', attributes, editor.element, place, alert, status, actions);
+  let panel: ReturnType<typeof sentPanel> | undefined;
+  /** What the regions say. */
+  let said: Pick<FormState, 'failure' | 'status' | 'sent'> = {};
+
   return {
-    ...parts,
-    submission,
+    element,
     editor,
-    place,
-    alert,
-    status,
     submit,
-    keptNote,
-    actions,
-    element: h('form', attributes, editor.element, place, alert, status, actions),
-    state,
+    render(state: FormState): void {
+      const { draft, isKept, failure, sent } = state;
+      const isWritten = hasText(draft);
+      editor.render(state);
+      submit.textContent = labelOf(state, locale);
+      setBusy(submit, state.isSending || state.isLimited);
+      keptNote.textContent = isKept ? (isWritten ? strings.kept : '') : strings.notKept;
+      element.classList.toggle('blank', !isWritten);
+      editor.element.hidden = sent !== undefined;
+      actions.hidden = sent !== undefined;
+      if (sent !== said.sent) {
+        panel = sent && sentPanel(sent, parts, writeAnother, say);
+        place.replaceChildren(...(panel === undefined ? [] : [panel.element]));
+      }
+      if (failure !== said.failure || state.status !== said.status) {
+        const bad = failure && !state.status && notice('bad', describeSendFailure(locale, failure));
+        alert.replaceChildren(...(bad ? [bad] : []));
+        status.replaceChildren(...(state.status ? [toContent(state.status, locale)] : []));
+      }
+      said = { failure, status: state.status, sent };
+    },
+    /** Leads to what is shown after sending. The focus on its title announces it. */
+    focusSent(): void {
+      panel?.title.focus({ preventScroll: true });
+      panel?.element.scrollIntoView({ block: 'nearest' });
+      // Where the window is too low for the whole panel.
+      panel?.title.scrollIntoView({ block: 'nearest' });
+    },
   };
 }
 
-/** Changes the state, and shows it. */
-export function update(form: Form, change: Partial<FormState> = {}): void {
-  const { state, editor, place, actions, keptNote, submit } = form;
-  const { isSending, isLimited, isKept, panel } = Object.assign(state, change);
-  const { form: strings } = form.locale.strings;
-  const isWritten = hasText(editor.read());
-  submit.textContent = labelOf(form);
-  setBusy(submit, isSending || isLimited);
-  editor.lock(isSending);
-  editor.element.hidden = panel !== undefined;
-  actions.hidden = panel !== undefined;
-  arrange(place, panel === undefined ? [] : [panel]);
-  keptNote.textContent = isKept ? (isWritten ? strings.kept : '') : strings.notKept;
-  form.element.classList.toggle('blank', !isWritten);
-}
-
 /** What the button says. */
-function labelOf({ state: { isSending, failure }, submission, locale }: Form): string {
-  const { form, session } = locale.strings;
+function labelOf({ isSending, failure, draft }: FormState, { strings }: Locale): string {
+  const { form, session } = strings;
   if (failure?.kind === 'signed-out') return session.signInAgain;
   if (isSending) return form.sending;
   const hasFailed = failure !== undefined && failure.kind !== 'too-large';
-  return hasFailed || submission.isUnsure() ? form.tryAgain : form.send;
+  return hasFailed || isUnsure(draft) ? form.tryAgain : form.send;
 }
 
-/** Stores the texts. */
-export function keep(form: Form): void {
-  update(form, { isKept: form.submission.keep(form.editor.read()) });
+function toContent(status: Status, locale: Locale): HTMLElement {
+  if (status.kind === 'sending') return p('sr', locale.strings.form.sending);
+  if (status.kind === 'announced') return p('sr', status.text);
+  return notice('plain', describeStatus(locale, status));
 }
-
-/** Shows something in the region for the status, and nothing else. */
-export function show({ alert, status }: Form, ...content: Node[]): void {
-  alert.replaceChildren();
-  status.replaceChildren(...content);
-}
-
-export const tell = (form: Form, message: Message): void => show(form, notice('plain', message));
-
-/** Says something to users of a screen reader. */
-export const say = (form: Form, text: string): void => show(form, p('sr', text));

@@ -1,95 +1,108 @@
 /** The form: what the user, the browser and the service do to it. */
 import { isFailure, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { ask, button, notice } from '../../ui/dom.ts';
-import { EMPTY, hasText, isSame } from './fields.ts';
-import {
-  createFormView,
-  keep,
-  say,
-  show,
-  tell,
-  update,
-  type Form,
-  type FormParts,
-} from './form-view.ts';
-import type { Message } from './languages/strings.ts';
-import { describeOldAttempt, describeSendFailure } from './messages.ts';
-import { sentPanel } from './sent.ts';
+import { ITEM_LIMIT } from '../../src/limits.ts';
+import { ask, button } from '../../ui/dom.ts';
+import type { Drafts } from './drafts.ts';
+import { EMPTY, hasText, sizeOf, toRequest } from './fields.ts';
+import { begin, reduce, type Action, type FormState } from './form-state.ts';
+import { createFormView } from './form-view.ts';
+import { hasExpired, isUnsure, send } from './submission.ts';
+import type { ViewParts } from './view-parts.ts';
+
+interface FormParts extends Omit<ViewParts, 'onSent'> {
+  drafts: Drafts;
+  /** Shows what has arrived. */
+  refreshList: () => void;
+  /** @param key - Of the draft. */
+  onSent: (inquiry: Inquiry, key: string) => void;
+  /** Aborted when the form is removed. */
+  signal: AbortSignal;
+}
+
+interface Form {
+  parts: FormParts;
+  view: ReturnType<typeof createFormView>;
+  /** Changed by `dispatch` alone. */
+  state: FormState;
+  dispatch: (action: Action) => void;
+}
 
 /** Milliseconds until the form says that sending takes longer than usual. */
 const SLOW_AFTER = 6_000;
 
+const newKey = (): string => crypto.randomUUID();
+
 export function createForm(parts: FormParts) {
-  const form = createFormView(parts);
-  const { element, submission, editor, state } = form;
+  const view = createFormView(parts, {
+    edit: (texts) => form.dispatch({ type: 'edited', texts, newKey: newKey() }),
+    writeAnother: () => writeAnother(form),
+    say: (text) => form.dispatch({ type: 'said', status: { kind: 'announced', text } }),
+  });
+  const keep = (state: FormState): FormState => ({
+    ...state,
+    isKept: parts.drafts.save(state.draft),
+  });
+  const form: Form = {
+    parts,
+    view,
+    state: keep(begin(parts.drafts.load() ?? { ...EMPTY, key: newKey() })),
+    dispatch(action) {
+      const next = reduce(form.state, action);
+      form.state = next.draft === form.state.draft ? next : keep(next);
+      view.render(form.state);
+    },
+  };
+  view.render(form.state);
   listen(form);
-  keep(form);
   return {
-    element,
+    element: view.element,
     backButton: createBackButton(form),
-    hasText: (): boolean => hasText(editor.read()),
+    hasText: (): boolean => hasText(form.state.draft),
     wouldLose: () => wouldLose(form),
     /** Deletes the text that is in the form. */
-    empty: () => empty(form),
+    empty: () => form.dispatch({ type: 'edited', texts: EMPTY, newKey: newKey() }),
     /** Empties the form when another tab has sent the draft that is in it. */
-    sentElsewhere(inquiry: Inquiry, key: string): void {
-      // An attempt of this tab ends by itself, with the same inquiry.
-      if (state.isSending || submission.key() !== key || !isSame(editor.read(), inquiry)) return;
-      if (state.failure?.kind !== 'signed-out') state.failure = undefined;
-      empty(form);
-      const { title, elsewhere: text } = parts.locale.strings.sent;
-      tell(form, { title, text });
-    },
+    sentElsewhere: (inquiry: Inquiry, key: string) =>
+      form.dispatch({ type: 'sent-elsewhere', inquiry, key, newKey: newKey() }),
     /** Finishes sending after a reload or sign-in during sending. */
     async resume(): Promise<void> {
-      if (submission.isUnsure()) return transmit(form);
-      if (!submission.isReady()) return;
-      tell(form, describeReady(form));
-      form.submit.focus();
+      const { draft } = form.state;
+      if (isUnsure(draft)) return transmit(form);
+      if (draft.pending !== 'signed-out') return;
+      form.dispatch({ type: 'said', status: { kind: 'ready' } });
+      view.submit.focus();
     },
   };
 }
 
 /** Whether there is text that no storage takes. */
-const wouldLose = ({ state, editor }: Form): boolean => !state.isKept && hasText(editor.read());
+const wouldLose = ({ state: { isKept, draft } }: Form): boolean => !isKept && hasText(draft);
 
 function listen(form: Form): void {
-  const { element, signal } = form;
-  element.addEventListener('submit', (event) => {
+  const { view, parts, dispatch } = form;
+  const { signal } = parts;
+  view.element.addEventListener('submit', (event) => {
     event.preventDefault();
     void submit(form);
   });
-  element.addEventListener('input', () => onInput(form));
-  element.addEventListener('keydown', (event) => {
+  view.element.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
     event.preventDefault();
-    element.requestSubmit();
+    view.element.requestSubmit();
   });
   const warnOfLoss = (event: Event): void => {
     if (wouldLose(form)) event.preventDefault();
   };
   addEventListener('beforeunload', warnOfLoss, { signal });
-  addEventListener('online', () => showConnection(form), { signal });
-}
-
-/** An error stays until the next attempt, unless a shorter text may be taken. */
-function onInput(form: Form): void {
-  const { submission, state, status } = form;
-  submission.edit();
-  if (state.failure?.kind === 'too-large') {
-    update(form, { failure: undefined });
-    show(form);
-  }
-  status.replaceChildren();
-  keep(form);
+  addEventListener('online', () => dispatch({ type: 'connected' }), { signal });
 }
 
 /** Leads back to the form; visible while the form is out of view. For the end of a box that holds the form. */
 function createBackButton(form: Form): HTMLElement {
-  const { element, editor, locale } = form;
+  const { element, editor } = form.view;
   const attributes = { class: 'primary back', hidden: true };
-  const back = button(locale.strings.form.backToForm, attributes, () => {
+  const back = button(form.parts.locale.strings.form.backToForm, attributes, () => {
     writeAnother(form);
     element.scrollIntoView();
     editor.focusFirst();
@@ -101,123 +114,86 @@ function createBackButton(form: Form): HTMLElement {
 }
 
 async function submit(form: Form): Promise<void> {
-  const { isSending, isLimited, panel, failure } = form.state;
-  if (isSending || isLimited || panel !== undefined) return;
-  if (failure?.kind === 'signed-out') {
-    update(form, { isSending: true });
-    const mayBeDone = form.submission.isUnsure();
-    await form.signIn().catch(() => fail(form, { kind: 'unreachable', mayBeDone }));
-    update(form, { isSending: false });
-  } else if (form.editor.validate(failure?.kind === 'too-large')) {
+  const { view, state, dispatch } = form;
+  const { draft, failure, isSending, isLimited, sent } = state;
+  if (isSending || isLimited || sent !== undefined) return;
+  if (failure?.kind === 'signed-out') return signIn(form);
+  const isMissing = draft.body.trim() === '';
+  if (isMissing || failure?.kind === 'too-large' || sizeOf(draft) > ITEM_LIMIT) {
+    if (isMissing) dispatch({ type: 'found-missing' });
+    view.editor.pointAtMessage();
+  } else if (view.editor.isValid()) {
     await transmit(form);
   }
 }
 
+async function signIn(form: Form): Promise<void> {
+  const { parts, state, dispatch } = form;
+  const mayBeDone = isUnsure(state.draft);
+  dispatch({ type: 'signing-in', isSending: true });
+  await parts.signIn().catch(() => fail(form, { kind: 'unreachable', mayBeDone }));
+  dispatch({ type: 'signing-in', isSending: false });
+}
+
 /** Sends the texts, or repeats an attempt whose outcome is unknown. */
 async function transmit(form: Form): Promise<void> {
-  const { submission, locale } = form;
-  const { sending, slow } = locale.strings.form;
-  form.state.failure = undefined;
-  const triedAt = submission.expiredAttempt();
-  if (triedAt !== undefined) {
-    submission.renew();
-    keep(form);
-    tell(form, describeOldAttempt(locale, triedAt));
-    return form.refreshList();
+  const { parts, dispatch } = form;
+  const { draft } = form.state;
+  const { pending, key } = draft;
+  if (typeof pending === 'number' && hasExpired(draft, Date.now())) {
+    dispatch({ type: 'renewed', newKey: newKey() });
+    dispatch({ type: 'said', status: { kind: 'old-attempt', at: pending } });
+    return parts.refreshList();
   }
-  update(form, { isSending: true });
-  say(form, sending);
-  const timer = setTimeout(() => tell(form, { title: slow }), SLOW_AFTER);
-  const result = await submission.send(form.editor.read());
+  dispatch({ type: 'started', at: Date.now() });
+  const timer = setTimeout(() => dispatch({ type: 'said', status: { kind: 'slow' } }), SLOW_AFTER);
+  const { api, locale } = parts;
+  const request = async () => api.create(toRequest(draft), key, locale.language);
+  const result = await send(request, isUnsure(draft));
   clearTimeout(timer);
-  update(form, { isSending: false });
-  if (!isFailure(result)) finish(form, result);
-  else if (result.kind === 'reused') await askAboutVersions(form);
+  if (!isFailure(result)) finish(form, result, key);
+  else if (result.kind === 'reused') await askAboutVersions(form, result);
   else fail(form, result);
 }
 
 /** The key names another version of the draft, which was sent before the last edit or from another tab. */
-async function askAboutVersions(form: Form): Promise<void> {
-  const { element, editor, submission, locale } = form;
-  const { ask: questions, failures } = locale.strings;
-  show(form);
-  form.refreshList();
-  const answer = await ask(element, { title: failures.reused, text: failures.textKept }, [
+async function askAboutVersions(form: Form, failure: Failure): Promise<void> {
+  const { parts, view, dispatch } = form;
+  const { ask: questions, failures } = parts.locale.strings;
+  dispatch({ type: 'failed', failure, at: Date.now() });
+  parts.refreshList();
+  const answer = await ask(view.element, { title: failures.reused, text: failures.textKept }, [
     ['send', questions.sendVersion],
     ['edit', questions.goOnEditing],
   ]);
-  if (answer !== 'send') return editor.focusMessage();
-  submission.renew();
+  if (answer !== 'send') return view.editor.focusMessage();
+  dispatch({ type: 'renewed', newKey: newKey() });
   await transmit(form);
 }
 
-function finish(form: Form, inquiry: Inquiry): void {
-  const { element, submission, locale } = form;
-  const key = submission.key();
-  empty(form);
-  form.onSent(inquiry, key);
-  const isElsewhere = document.activeElement !== document.body && !element.matches(':focus-within');
-  const { element: panel, title } = sentPanel(
-    inquiry,
-    form,
-    () => writeAnother(form),
-    (text) => say(form, text),
-  );
-  show(form);
-  update(form, { panel });
-  // Focusing the title announces it. A user who has moved on to something else keeps the focus.
-  if (isElsewhere) return say(form, locale.strings.sent.title);
-  title.focus({ preventScroll: true });
-  panel.scrollIntoView({ block: 'nearest' });
-  // Where the window is too low for the whole panel.
-  title.scrollIntoView({ block: 'nearest' });
+function finish({ parts, view, dispatch }: Form, inquiry: Inquiry, key: string): void {
+  const { activeElement } = document;
+  const isElsewhere = activeElement !== document.body && !view.element.matches(':focus-within');
+  dispatch({ type: 'sent', inquiry, newKey: newKey() });
+  parts.onSent(inquiry, key);
+  // A user who has moved on to something else keeps the focus.
+  if (!isElsewhere) return view.focusSent();
+  const { title } = parts.locale.strings.sent;
+  dispatch({ type: 'said', status: { kind: 'announced', text: title } });
 }
 
-function fail(form: Form, failure: Failure): void {
-  const { alert, locale, submit: control } = form;
-  update(form, { failure, isLimited: failure.kind === 'limit' });
-  show(form);
-  alert.append(notice('bad', describeSendFailure(locale, failure, Date.now())));
+function fail({ parts, view, dispatch }: Form, failure: Failure): void {
+  dispatch({ type: 'failed', failure, at: Date.now() });
   if (failure.kind === 'limit') {
-    setTimeout(
-      () => {
-        update(form, { isLimited: false });
-        if (form.state.failure === failure) tell(form, describeReady(form));
-      },
-      (failure.retryAfter ?? 0) * 1_000,
-    );
+    setTimeout(() => dispatch({ type: 'hour-ended' }), (failure.retryAfter ?? 0) * 1_000);
   }
-  form.onFailed?.(failure);
+  parts.onFailed?.(failure);
   // The message may have moved the button out of view.
-  control.scrollIntoView({ block: 'nearest' });
+  view.submit.scrollIntoView({ block: 'nearest' });
 }
 
-/** Says, after a failure for that reason, that the browser is online again. */
-function showConnection(form: Form): void {
-  const { state, locale } = form;
-  const { isSending, panel, failure } = state;
-  if (isSending || panel !== undefined || failure?.kind !== 'offline') return;
-  update(form, { failure: undefined });
-  const { text } = describeSendFailure(locale, failure, Date.now());
-  tell(form, { title: locale.strings.form.connected, text });
-}
-
-function writeAnother(form: Form): void {
-  if (form.state.panel === undefined) return;
-  show(form);
-  update(form, { panel: undefined });
-  form.editor.focusFirst();
-}
-
-/** Empties the form. What is typed into it then is another inquiry. */
-function empty(form: Form): void {
-  form.submission.edit();
-  form.editor.write(EMPTY);
-  keep(form);
-}
-
-/** The text waits for the user. */
-function describeReady({ locale }: Form): Message {
-  const { form, failures } = locale.strings;
-  return { title: form.ready, text: locale.join(failures.nothingSent, failures.textKept) };
+function writeAnother({ view, state, dispatch }: Form): void {
+  if (state.sent === undefined) return;
+  dispatch({ type: 'another' });
+  view.editor.focusFirst();
 }

@@ -4,6 +4,7 @@ import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/mailbox.ts';
+import type { FormState, Status } from './form-state.ts';
 import type { Message } from './languages/strings.ts';
 import type { Locale } from './locale.ts';
 import type { User } from './user.ts';
@@ -13,20 +14,15 @@ const MINUTE = 60_000;
 /** Bytes from which the size is shown. An item also holds names and keys, so the service may reject a smaller text. */
 const WARN_FROM = ITEM_LIMIT * 0.8;
 
-/**
- * The message for an inquiry that was not sent, or whose outcome is unknown.
- *
- * @param now - Milliseconds since the epoch.
- */
+/** The message for an inquiry that was not sent, or whose outcome is unknown. */
 export function describeSendFailure(
   { strings: { form, failures }, formatBytes, formatClock, join }: Locale,
-  { kind, mayBeDone, message = '', retryAfter = 0 }: Failure,
-  now: number,
+  { kind, mayBeDone, message = '', retryAfter = 0, at }: NonNullable<FormState['failure']>,
 ): Message {
   const next: Partial<Record<Failure['kind'], string>> = {
     'signed-out': '',
     'too-large': failures.shorten(formatBytes(ITEM_LIMIT)),
-    limit: failures.wait(formatClock(Math.ceil(now / MINUTE + retryAfter / 60) * MINUTE)),
+    limit: failures.wait(formatClock(Math.ceil(at / MINUTE + retryAfter / 60) * MINUTE)),
     refused: isolate(message),
     offline: form.offline,
   };
@@ -36,18 +32,27 @@ export function describeSendFailure(
   return { title: failures[kind], text: join(outcome, failures.textKept, then) };
 }
 
-/**
- * The message for an attempt whose key the service no longer knows.
- *
- * @param at - When it was made, in milliseconds since the epoch.
- */
-export function describeOldAttempt(
-  { strings: { failures }, formatTime, join }: Locale,
-  at: number,
+/** The message for what has happened, other than a failure. */
+export function describeStatus(
+  locale: Locale,
+  status: Exclude<Status, { kind: 'sending' } | { kind: 'announced' }>,
 ): Message {
-  const { short } = formatTime(new Date(at).toISOString());
-  const text = join(failures.oldAttemptText(isolate(short)), failures.textKept);
-  return { title: failures.oldAttempt, text };
+  const { form, sent, failures } = locale.strings;
+  switch (status.kind) {
+    case 'slow':
+      return { title: form.slow };
+    case 'ready':
+      return { title: form.ready, text: locale.join(failures.nothingSent, failures.textKept) };
+    case 'elsewhere':
+      return { title: sent.title, text: sent.elsewhere };
+    case 'connected':
+      return { title: form.connected, text: describeSendFailure(locale, status.failure).text };
+    case 'old-attempt': {
+      const { short } = locale.formatTime(new Date(status.at).toISOString());
+      const text = locale.join(failures.oldAttemptText(isolate(short)), failures.textKept);
+      return { title: failures.oldAttempt, text };
+    }
+  }
 }
 
 /** The message for a list that could not be loaded. */

@@ -3,19 +3,22 @@ import { button, div, h } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import { toggleTopic, topicOf } from './subject.ts';
 
-/** Buttons that fill the subject; undefined without topics. */
+/**
+ * Buttons that fill the subject; undefined without topics.
+ *
+ * @param onChoose - Called with what a topic makes of a subject.
+ */
 export function topicMenu(
   texts: readonly Text[],
   { language, strings }: Locale,
-  subject: HTMLInputElement | HTMLTextAreaElement,
+  onChoose: (change: (subject: string) => string) => void,
 ) {
   if (texts.length === 0) return undefined;
   const topics = texts.map((text) => inLanguage(text, language));
+  let isLocked = false;
   const chips = topics.map((topic) =>
     button(topic, { class: 'chip' }, () => {
-      if (subject.readOnly) return;
-      subject.value = toggleTopic(subject.value, topic, topics);
-      subject.dispatchEvent(new Event('input', { bubbles: true }));
+      if (!isLocked) onChoose((subject) => toggleTopic(subject, topic, topics));
     }),
   );
   return {
@@ -25,9 +28,10 @@ export function topicMenu(
       h('p', { class: 'label', id: 'topics-label' }, strings.form.topics),
       div('topics', ...chips),
     ),
-    /** Shows the topic of the subject. */
-    update(): void {
-      const chosen = topicOf(subject.value, topics);
+    /** Shows the topic of a subject. */
+    render(subject: string, locked: boolean): void {
+      isLocked = locked;
+      const chosen = topicOf(subject, topics);
       chips.forEach((chip, index) => (chip.ariaPressed = String(topics[index] === chosen)));
     },
   };

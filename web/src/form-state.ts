@@ -1,0 +1,122 @@
+/** The state of the form, and what changes it. */
+import type { Inquiry } from '../../src/contract.ts';
+import type { Failure } from './api.ts';
+import type { Draft } from './drafts.ts';
+import { EMPTY, hasText, isSame, type Texts } from './fields.ts';
+import { isUnsure } from './submission.ts';
+
+export interface FormState {
+  draft: Draft;
+  /** Whether the browser has stored the draft. */
+  isKept: boolean;
+  /** Whether a request runs. */
+  isSending: boolean;
+  /** Whether the user has tried to send it without a message. */
+  isMissing: boolean;
+  /** Whether the service takes nothing more in this hour. */
+  isLimited: boolean;
+  /** Why the last attempt has failed. `at`: in milliseconds since the epoch. */
+  failure?: (Failure & { at: number }) | undefined;
+  /** What is said in the place of the failure. */
+  status?: Status | undefined;
+  /** What has been sent, and is shown in the place of the fields. */
+  sent?: Inquiry | undefined;
+}
+
+export type Status =
+  | { kind: 'sending' }
+  | { kind: 'slow' | 'ready' | 'elsewhere' }
+  /** Again, after this failure. */
+  | { kind: 'connected'; failure: Failure & { at: number } }
+  /** The key of the attempt is no longer known to the service. */
+  | { kind: 'old-attempt'; at: number }
+  /** For users of a screen reader alone. */
+  | { kind: 'announced'; text: string };
+
+/** `newKey` is that of the draft that begins, `at` in milliseconds since the epoch. */
+export type Action =
+  | { type: 'edited'; texts: Texts; newKey: string }
+  | { type: 'found-missing' }
+  | { type: 'started'; at: number }
+  | { type: 'failed'; failure: Failure; at: number }
+  | { type: 'sent'; inquiry: Inquiry; newKey: string }
+  | { type: 'sent-elsewhere'; inquiry: Inquiry; key: string; newKey: string }
+  /** Another inquiry is made of the draft, whatever became of the attempts. */
+  | { type: 'renewed'; newKey: string }
+  | { type: 'hour-ended' }
+  | { type: 'connected' }
+  | { type: 'signing-in'; isSending: boolean }
+  | { type: 'said'; status: Status }
+  | { type: 'another' };
+
+export const begin = (draft: Draft): FormState => ({
+  draft,
+  isKept: true,
+  isSending: false,
+  isMissing: false,
+  isLimited: false,
+});
+
+export function reduce(state: FormState, action: Action): FormState {
+  const { draft, failure } = state;
+  const { key, pending, ...texts } = draft;
+  switch (action.type) {
+    case 'edited':
+      return {
+        ...state,
+        // An edited text is a new attempt, one that is typed into an empty form another inquiry.
+        draft: { ...action.texts, key: hasText(action.texts) ? key : action.newKey },
+        isMissing: false,
+        failure: failure?.kind === 'too-large' ? undefined : failure,
+        status: undefined,
+      };
+    case 'found-missing':
+      return { ...state, isMissing: true };
+    case 'started':
+      return {
+        ...state,
+        draft: { ...draft, pending: isUnsure(draft) ? pending : action.at },
+        isSending: true,
+        failure: undefined,
+        status: { kind: 'sending' },
+      };
+    case 'failed': {
+      const { kind, mayBeDone } = action.failure;
+      const isReady = kind === 'signed-out' || pending === 'signed-out';
+      return {
+        ...state,
+        draft: { ...draft, pending: mayBeDone ? pending : isReady ? 'signed-out' : undefined },
+        isSending: false,
+        isLimited: kind === 'limit',
+        // Of a key that was used, a dialog asks.
+        failure: kind === 'reused' ? undefined : { ...action.failure, at: action.at },
+        status: undefined,
+      };
+    }
+    case 'sent':
+      return { ...begin({ ...EMPTY, key: action.newKey }), sent: action.inquiry };
+    case 'sent-elsewhere':
+      // An attempt of this tab ends by itself, with the same inquiry.
+      if (state.isSending || key !== action.key || !isSame(texts, action.inquiry)) return state;
+      return {
+        ...state,
+        draft: { ...EMPTY, key: action.newKey },
+        failure: failure?.kind === 'signed-out' ? failure : undefined,
+        status: { kind: 'elsewhere' },
+      };
+    case 'renewed':
+      return { ...state, draft: { ...texts, key: action.newKey }, failure: undefined };
+    case 'hour-ended':
+      if (failure?.kind !== 'limit') return { ...state, isLimited: false };
+      return { ...state, isLimited: false, failure: undefined, status: { kind: 'ready' } };
+    case 'connected':
+      if (failure?.kind !== 'offline') return state;
+      return { ...state, failure: undefined, status: { kind: 'connected', failure } };
+    case 'signing-in':
+      return { ...state, isSending: action.isSending };
+    case 'said':
+      return { ...state, status: action.status };
+    case 'another':
+      return { ...state, sent: undefined, status: undefined };
+  }
+}
