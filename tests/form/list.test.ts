@@ -1,5 +1,6 @@
 /** Pages, search and links of the list of the contact form, without a browser. */
 import { expect, it } from 'vitest';
+import type { Failure } from '../../web/src/api.ts';
 import { parseListQuery } from '../../src/contract.ts';
 import { loadLocale } from '../../web/src/locale.ts';
 import { describeCount, isSearching, NOTHING } from '../../web/src/list-state.ts';
@@ -18,6 +19,7 @@ it.each([
   ['keeps older pages, and what leads on', page('6543', '3'), page('765', '5'), page('76543', '3')],
   ['drops what others may precede', page('32'), page('98', '8'), page('98', '8')],
   ['is the newest page when that is all', page('321'), page('31'), page('31')],
+  ['loses what was removed at its end', page('321'), page('3'), page('3')],
   ['is empty when all were removed', page('1'), page(''), page('')],
 ])('on a refresh, the list %s', (_, shown, newest, expected) => {
   expect(mergeNewest(shown, newest)).toEqual(expected);
@@ -54,12 +56,13 @@ it.each([
   expect(createMatcher(query, since)(inquiry)).toBe(expected);
 });
 
+const FAILURE: Failure = { kind: 'server', mayBeDone: false };
 const PART = { query: 'x', page: page('2', '2') };
 it.each([
   [{ ...PART, query: '' }, false, ''],
   [{ ...PART, visible: PART.page.inquiries }, true, '1 match'],
   [PART, true, 'No matches so far'],
-  [{ ...PART, isCut: true }, false, 'No matches so far'],
+  [{ ...PART, trouble: FAILURE }, false, 'No matches so far'],
   [{ ...PART, since: '2026-12' }, false, 'No inquiry matches'],
 ])('the list says how many there are: %j', (change, searching, text) => {
   const state = { ...NOTHING, ...change };

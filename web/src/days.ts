@@ -28,7 +28,7 @@ export function createDays(
   elementOf: (inquiry: Inquiry) => HTMLElement | undefined,
 ) {
   const days = new Map<string, ReturnType<typeof createDay>>();
-  return (inquiries: Inquiry[], outOfOrder: Inquiry | undefined): HTMLElement[] => {
+  return (inquiries: readonly Inquiry[], outOfOrder: Inquiry | undefined): HTMLElement[] => {
     const now = new Date();
     const groups = Map.groupBy(inquiries, (inquiry) =>
       inquiry === outOfOrder ? 'first' : new Date(inquiry.created_at).toDateString(),

@@ -1,8 +1,7 @@
-/** The items of the list: creates those that match a search, and shows which of their texts are cut off. */
+/** The items of the list: creates those that are shown, and measures which of their texts are cut off. */
 import type { Inquiry } from '../../src/contract.ts';
 import { createItem, measure, type Item, type ItemParts } from './item.ts';
 import { showHits } from './marks.ts';
-import { createMatcher } from './search.ts';
 
 export function createItems(parts: ItemParts) {
   const items = new Map<string, Item>();
@@ -25,15 +24,13 @@ export function createItems(parts: ItemParts) {
 
   return {
     get: (id: string): Item | undefined => items.get(id),
-    /** Finds the inquiries that match, and marks in their items what was found. */
-    select(all: Inquiry[], query: string, since: string): Inquiry[] {
-      const visible = all.filter(createMatcher(query, since));
+    /** Creates the items of these inquiries, and marks in them what a query finds. */
+    show(visible: readonly Inquiry[], query: string): void {
       const ids = new Set(visible.map(({ id }) => id));
       for (const inquiry of visible) if (!items.has(inquiry.id)) add(inquiry);
       for (const [id, item] of items) {
         showHits(item, ids.has(id) ? query : '', ids.size === 1);
       }
-      return visible;
     },
   };
 }

@@ -1,19 +1,106 @@
-/** What the list shows, and what is said about it. */
+/** The state of the list, what changes it, and what is said about it. */
 import type { Inquiry } from '../../src/contract.ts';
+import type { Failure, Page } from './api.ts';
 import type { Locale } from './locale.ts';
-import type { Loaded } from './pages.ts';
+import { addSent, appendOlder, mergeNewest } from './pages.ts';
+import { createMatcher } from './search.ts';
 
-export interface ListState extends Readonly<Loaded> {
+export interface ListState {
+  /** Undefined until the newest page was loaded. */
+  page?: Page | undefined;
+  /** An inquiry that the address names, while it is older than the page. */
+  linked?: Inquiry | undefined;
   query: string;
   /** The time from which inquiries are searched, in the form of `created_at`; empty: any. */
   since: string;
   /** The loaded inquiries that match. */
-  visible: Inquiry[];
-  /** Whether older ones could not be loaded. */
-  isCut: boolean;
+  visible: readonly Inquiry[];
+  /** Why the newest inquiries, or the one that is wanted, could not be loaded. */
+  failure?: Failure | undefined;
+  /** Why older inquiries could not be loaded. */
+  trouble?: Failure | undefined;
+  /** The id that the address names, until its inquiry is shown. */
+  wanted?: string | undefined;
+  /** Whether the user does not have that inquiry. */
+  isNotFound: boolean;
+  /** The id of the inquiry that was sent or looked for last. */
+  marked?: string | undefined;
+  /** What is announced. */
+  said: { text: string };
 }
 
-export const NOTHING: ListState = { query: '', since: '', visible: [], isCut: false };
+export type Action =
+  | { type: 'asked'; wanted?: string | undefined }
+  | { type: 'failed'; failure: Failure }
+  | { type: 'loaded'; page: Page }
+  | { type: 'asked-older' }
+  | { type: 'failed-older'; failure: Failure }
+  /** @param after - The query that has loaded the page. */
+  | { type: 'loaded-older'; after: string; page: Page }
+  | { type: 'linked'; inquiry: Inquiry | undefined }
+  | { type: 'shown'; id: string }
+  | { type: 'sent'; inquiry: Inquiry }
+  | { type: 'searched'; query: string; since: string }
+  | { type: 'said'; text: string };
+
+export const NOTHING: ListState = {
+  query: '',
+  since: '',
+  visible: [],
+  isNotFound: false,
+  said: { text: '' },
+};
+
+export function reduce(state: ListState, action: Action): ListState {
+  const { page } = state;
+  switch (action.type) {
+    case 'asked':
+      return { ...state, failure: undefined, isNotFound: false, wanted: action.wanted };
+    case 'failed':
+      return { ...state, failure: action.failure };
+    case 'loaded':
+      return select({
+        ...state,
+        page: page === undefined ? action.page : mergeNewest(page, action.page),
+      });
+    case 'asked-older':
+      return { ...state, trouble: undefined };
+    case 'failed-older':
+      return { ...state, trouble: action.failure };
+    case 'loaded-older':
+      // Otherwise the list was replaced in the meantime.
+      if (page?.next !== action.after) return state;
+      return select({ ...state, page: appendOlder(page, action.page) });
+    case 'linked':
+      return select({ ...state, linked: action.inquiry });
+    case 'shown': {
+      const isNotFound = allOf(state).every(({ id }) => id !== action.id);
+      return { ...state, marked: action.id, isNotFound, wanted: undefined };
+    }
+    case 'sent': {
+      const shown = page ?? { inquiries: [], next: undefined };
+      const { inquiry } = action;
+      return select({ ...state, page: addSent(shown, inquiry), marked: inquiry.id });
+    }
+    case 'searched':
+      return select({ ...state, query: action.query, since: action.since });
+    case 'said':
+      return { ...state, said: { text: action.text } };
+  }
+}
+
+/** Puts what is loaded and matches into the state. */
+function select(state: ListState): ListState {
+  const { page, linked, query, since } = state;
+  const isInPage = page?.inquiries.some(({ id }) => id === linked?.id);
+  const next = { ...state, linked: isInPage ? undefined : linked };
+  return { ...next, visible: allOf(next).filter(createMatcher(query, since)) };
+}
+
+export const allOf = ({ page, linked }: ListState): readonly Inquiry[] => [
+  ...(linked === undefined ? [] : [linked]),
+  ...(page?.inquiries ?? []),
+];
 
 export const isFiltered = ({ query, since }: ListState): boolean => query + since !== '';
 
@@ -23,7 +110,7 @@ const isPartial = ({ page, since }: ListState): boolean =>
 
 /** Whether older inquiries that can match are being loaded. */
 export const isSearching = (state: ListState): boolean =>
-  isFiltered(state) && !state.isCut && isPartial(state);
+  isFiltered(state) && state.trouble === undefined && isPartial(state);
 
 /** How many inquiries are listed, once all are loaded, or match. */
 export function describeCount(state: ListState, { strings: { list }, count }: Locale): string {

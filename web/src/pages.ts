@@ -1,63 +1,6 @@
-/** The user's inquiries as far as they are loaded, newest first. */
+/** Pages of the user's inquiries, newest first, as they are joined. */
 import type { Inquiry } from '../../src/contract.ts';
-import { isFailure, type Api, type Failure, type Page } from './api.ts';
-
-export interface Loaded {
-  /** Undefined until the newest page was loaded. */
-  page?: Page | undefined;
-  /** An inquiry that the address names, while it is older than the page. */
-  linked?: Inquiry | undefined;
-}
-
-export function createPages(api: Pick<Api, 'list'>) {
-  const state: Loaded = {};
-
-  const replace = (page: Page): Page => {
-    state.page = page;
-    if (page.inquiries.some(({ id }) => id === state.linked?.id)) state.linked = undefined;
-    return page;
-  };
-  const all = (): Inquiry[] => [
-    ...(state.linked === undefined ? [] : [state.linked]),
-    ...(state.page?.inquiries ?? []),
-  ];
-
-  return {
-    state,
-    all,
-    /** Loads the newest page. */
-    async reload(): Promise<Page | Failure> {
-      const { page } = state;
-      const result = await api.list();
-      if (isFailure(result)) return result;
-      // The response may be older than an inquiry that was added in the meantime.
-      if (page !== state.page) return this.reload();
-      return replace(page === undefined ? result : mergeNewest(page, result));
-    },
-    /** Loads the next page; resolves to it, or to undefined when there is none or the list was replaced in the meantime. */
-    async loadOlder(): Promise<Page | Failure | undefined> {
-      const next = state.page?.next;
-      if (next === undefined) return undefined;
-      const result = await api.list(next);
-      if (isFailure(result)) return result;
-      if (state.page?.next !== next) return undefined;
-      replace(appendOlder(state.page, result));
-      return result;
-    },
-    /** Loads an inquiry, if the user has it and it is not there yet. */
-    async include(id: string): Promise<object | Failure> {
-      if (all().some((inquiry) => inquiry.id === id)) return state;
-      const found = await api.list(toInclude(id));
-      if (isFailure(found)) return found;
-      state.linked = found.inquiries.find((inquiry) => inquiry.id === id);
-      return state;
-    },
-    /** Adds an inquiry that has just been sent. */
-    add(inquiry: Inquiry): void {
-      replace(addSent(state.page ?? { inquiries: [], next: undefined }, inquiry));
-    },
-  };
-}
+import type { Page } from './api.ts';
 
 /** Merges the newest page into the list. Older inquiries are kept unless there may be a gap between the two. */
 export function mergeNewest(shown: Page, newest: Page): Page {

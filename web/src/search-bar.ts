@@ -5,8 +5,14 @@ import type { Locale } from './locale.ts';
 /** The periods to choose from, in milliseconds, as the languages name them. */
 const PERIODS = [7, 30, 365].map((days) => days * 86_400_000);
 
-/** @param onChange - Called after a change of the search. */
-export function createSearchBar({ strings: { list } }: Locale, onChange: () => void) {
+/**
+ * @param onChange - Called with what is searched for, and from which time on, in the form of `created_at`. Both may be
+ *   empty.
+ */
+export function createSearchBar(
+  { strings: { list } }: Locale,
+  onChange: (query: string, since: string) => void,
+) {
   const terms = h('input', {
     type: 'search',
     autocomplete: 'off',
@@ -20,24 +26,19 @@ export function createSearchBar({ strings: { list } }: Locale, onChange: () => v
     ...list.periods.map((text) => h('option', {}, text)),
   );
   const element = h('search', { class: 'search', hidden: true }, terms, period);
+  const change = (): void => {
+    const length = PERIODS[period.selectedIndex - 1];
+    const since = length === undefined ? '' : new Date(Date.now() - length).toISOString();
+    onChange(terms.value.trim(), since);
+  };
   const clear = (): void => {
     terms.value = '';
     period.selectedIndex = 0;
-    onChange();
+    change();
   };
-  element.addEventListener('input', onChange);
+  element.addEventListener('input', change);
   element.addEventListener('keydown', ({ key }) => {
     if (key === 'Escape') clear();
   });
-  return {
-    element,
-    clear,
-    focus: () => terms.focus(),
-    /** What is searched for; `since`: from which time on, in the form of `created_at`. Both may be empty. */
-    read(): { query: string; since: string } {
-      const length = PERIODS[period.selectedIndex - 1];
-      const since = length === undefined ? '' : new Date(Date.now() - length).toISOString();
-      return { query: terms.value.trim(), since };
-    },
-  };
+  return { element, clear, focus: () => terms.focus() };
 }

@@ -1,0 +1,127 @@
+/** The elements of the list, and how they show its state. */
+import type { Failure } from './api.ts';
+import { button, div, h, live, notice, p } from '../../ui/dom.ts';
+import { arrange, createDays } from './days.ts';
+import { fold } from './item.ts';
+import { createItems } from './items.ts';
+import { describeCount, isFiltered, isSearching, NOTHING, type ListState } from './list-state.ts';
+import { describeAnswer, describeListFailure } from './messages.ts';
+import { createSearchBar } from './search-bar.ts';
+import type { ViewParts } from './view-parts.ts';
+
+interface Handlers {
+  search: (query: string, since: string) => void;
+  refresh: () => Promise<void>;
+  more: () => Promise<void>;
+  /** Called when the end of the list comes near. */
+  nearEnd: () => void;
+  /** Called to load again what could not be loaded. */
+  retry: () => Promise<void>;
+  signIn: () => Promise<void>;
+  say: (text: string) => void;
+}
+
+/** The number of inquiries from which the list has a search. */
+const SEARCH_FROM = 6;
+/** Distance to the end of the list at which the next page is loaded. */
+const NEAR = '1500px';
+
+export function createListView(parts: ViewParts, handlers: Handlers) {
+  const { user, locale, branding } = parts;
+  const { list: strings, page, session, form } = locale.strings;
+  const items = createItems({ ...parts, say: handlers.say });
+  const groupByDay = createDays(locale, ({ id }) => items.get(id)?.element);
+  const search = createSearchBar(locale, handlers.search);
+  const status = h('p', { class: 'sr', role: 'status' });
+  const count = p('count');
+  const alert = live('alert');
+  const place = div('place');
+  const note = p('note');
+  const trouble = live('alert');
+  const moreButton = button(strings.more, { class: 'more', hidden: true }, handlers.more);
+  const end = new IntersectionObserver(
+    (entries) => void (entries.at(-1)?.isIntersecting === true && handlers.nearEnd()),
+    { rootMargin: NEAR },
+  );
+  const noMatch = h('p');
+  const clear = button(strings.clear, {}, () => {
+    search.clear();
+    search.focus();
+  });
+  const empty = div('empty', noMatch, clear);
+  // The form says when no mail can go to the address.
+  const answers = describeAnswer(user, branding, locale);
+  const element = h(
+    'section',
+    { class: 'list', 'aria-labelledby': 'list-title' },
+    div(
+      'list-head',
+      div('list-title', h('h2', { id: 'list-title' }, strings.title), count),
+      button(strings.refresh, { class: 'quiet' }, handlers.refresh),
+    ),
+    p('hint', answers && locale.join(strings.answers, answers)),
+    search.element,
+    status,
+    alert,
+    place,
+    note,
+    trouble,
+    moreButton,
+  );
+
+  /** The message about a failure, with a way to go on. */
+  const explain = (failure: Failure): HTMLElement => {
+    const [label, action] =
+      failure.kind === 'signed-out'
+        ? [session.signInAgain, handlers.signIn]
+        : [form.tryAgain, handlers.retry];
+    return notice('bad', describeListFailure(locale, failure), button(label, {}, action));
+  };
+  let shown = NOTHING;
+
+  return {
+    element,
+    moreButton,
+    search,
+    focus: (id: string) => items.get(id)?.title.focus(),
+    unfold(id: string): void {
+      const item = items.get(id);
+      if (item !== undefined) fold(item, false);
+    },
+    render(state: ListState): void {
+      const { visible, failure, isNotFound, marked } = state;
+      const isLoaded = state.page !== undefined;
+      const isWhole = state.page?.next === undefined;
+      const isEmpty = visible.length === 0;
+      const hasNone = isEmpty && isFiltered(state) && !isSearching(state);
+      const text = isLoaded ? describeCount(state, locale) : '';
+      count.textContent = hasNone ? '' : text;
+      noMatch.textContent = text;
+      note.textContent = isLoaded && isSearching(state) ? strings.searching : '';
+      search.element.hidden = !isFiltered(state) && isWhole && visible.length < SEARCH_FROM;
+      // Before the first inquiry there is only the form.
+      element.hidden = isLoaded && isEmpty && !isFiltered(state) && !failure && !isNotFound;
+      moreButton.hidden = isWhole || isFiltered(state);
+      if (state.said !== shown.said) status.textContent = state.said.text;
+      if (failure !== shown.failure || isNotFound !== shown.isNotFound) {
+        const missing = isNotFound ? [notice('plain', { title: strings.notFound })] : [];
+        alert.replaceChildren(...(failure ? [explain(failure)] : missing));
+      }
+      if (state.trouble !== shown.trouble) {
+        trouble.replaceChildren(...(state.trouble ? [explain(state.trouble)] : []));
+      }
+      if (!isLoaded) {
+        place.replaceChildren(...(failure ? [] : [p('note', page.wait)]));
+      } else {
+        if (visible !== shown.visible) items.show(visible, state.query);
+        arrange(place, hasNone ? [empty] : groupByDay(visible, state.linked));
+        // Observed again, it reports whether the end is still near.
+        end.unobserve(moreButton);
+        end.observe(moreButton);
+      }
+      if (shown.marked !== undefined) items.get(shown.marked)?.element.classList.remove('new');
+      if (marked !== undefined) items.get(marked)?.element.classList.add('new');
+      shown = state;
+    },
+  };
+}
