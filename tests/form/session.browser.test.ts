@@ -75,6 +75,29 @@ it('is handed to new tabs, and renewed for all of them', async () => {
 const fillStorage = async (page: Page) =>
   page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
 
+it('outlasts answers of the issuer that pass', async () => {
+  const { page, write, send, see, lacks, deliver } = await signIn({
+    prepare: async (opened) => opened.clock.install(),
+  });
+  await write('a', 'b');
+  await page.clock.fastForward('02:00:00');
+  for (const [status, error] of [
+    [400, 'temporarily_unavailable'],
+    [408, 'request_timeout'],
+    [429, 'too_many_requests'],
+    [503, 'server_error'],
+  ] as const) {
+    await page.route('**/oauth2/token', async (route) =>
+      route.fulfill({ status, json: { error }, headers: { 'access-control-allow-origin': '*' } }),
+    );
+    await send.click();
+    await see('The service doesn’t answer', 'Nothing was sent');
+    await lacks('Your session has ended');
+  }
+  await page.unrouteAll();
+  await deliver();
+});
+
 it('ends in every tab and at the issuer at sign-out, which keeps or deletes the text of all tabs', async () => {
   const { context, email, ...first } = await signIn();
   const other = await openTab(context);

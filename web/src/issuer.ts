@@ -90,7 +90,7 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
       );
     },
 
-    /** @throws oauth.ResponseBodyError when the session has ended; any other error when there is no answer. */
+    /** @throws oauth.ResponseBodyError when the issuer answers with an error. */
     async refresh(refreshToken: string): Promise<oauth.TokenEndpointResponse> {
       const metadata = await discover();
       return oauth.processRefreshTokenResponse(

@@ -32,6 +32,12 @@ const PENDING_KEY = 'inquiries.sign-in';
 const REASON_KEY = 'inquiries.left';
 /** In localStorage: names the last sign-out in any tab. */
 const SIGN_OUT_KEY = 'inquiries.signed-out';
+/** Errors of the issuer after which no refresh can work (RFC 6749, 5.2). */
+const FINAL: ReadonlySet<string> = new Set([
+  'invalid_grant',
+  'invalid_client',
+  'unauthorized_client',
+]);
 /** Milliseconds before its expiry at which a token is no longer used. */
 const EXPIRY_MARGIN = 30_000;
 
@@ -206,8 +212,8 @@ async function requestTokens(held: Held): Promise<Tokens> {
     if (fresh.user.sub === tokens.user.sub) return keep(held, fresh);
     throw new Error('The new ID token is of another user.');
   } catch (cause) {
-    // An error response of the issuer is final; a network error is not.
-    if (!(cause instanceof oauth.ResponseBodyError)) throw cause;
+    // Anything else may pass, such as the issuer's 429 or 503.
+    if (!(cause instanceof oauth.ResponseBodyError) || !FINAL.has(cause.error)) throw cause;
     held.refreshToken = undefined;
     throw new SignedOut('', { cause });
   }
