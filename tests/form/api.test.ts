@@ -1,6 +1,7 @@
 /** The contact form's client: what it sends, and what it makes of each response. */
 import { expect, it, vi } from 'vitest';
-import { createApi } from '../../web/src/api.ts';
+import { badRequest, internalError, refusals, type ApiError } from '../../src/errors.ts';
+import { createApi, type Failure } from '../../web/src/api.ts';
 import { SignedOut } from '../../web/src/user.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
@@ -25,9 +26,11 @@ function connect(
     return next(answers);
   });
   const session = { user: { sub: '', email: '' }, token: async () => next(tokens) };
-  const { list, create } = createApi('https://api.example/v1', session, () => isOnline);
+  const waits: number[] = [];
+  const wait = async (seconds: number) => void waits.push(seconds);
+  const { list, create } = createApi('https://api.example/v1', session, () => isOnline, wait);
   const post = async () => create({ subject: 'a', body: 'b' }, 'k', 'de');
-  return { requests, list, post };
+  return { requests, waits, list, post };
 }
 
 it('an inquiry is posted as JSON with the key and the language of the form', async () => {
@@ -58,29 +61,53 @@ it.each([
   expect(requests).toEqual(urls.map((url) => ({ url, headers })));
 });
 
-const WHY = '{"message":"why"}';
+it.each<[ApiError, Failure['kind'], mayBeDone?: boolean]>([
+  [badRequest('why'), 'refused'],
+  [refusals.inquiry(), 'too-large'],
+  [refusals.reused(), 'reused'],
+  [refusals['in use'](), 'conflict', true],
+  [refusals.busy(), 'busy'],
+  [refusals.limit(1, 725), 'limit'],
+  [internalError(), 'server', true],
+])('the service’s error %s is the failure %s', async (error, kind, mayBeDone = false) => {
+  const { status, code, message, headers } = error;
+  const retryAfter = Number(headers['Retry-After']);
+  const answer = Response.json({ error: code, message }, { status, headers });
+  expect(await connect([answer]).post()).toEqual({
+    kind,
+    mayBeDone,
+    ...(kind !== 'server' && { message }),
+    ...(retryAfter > 0 && { retryAfter }),
+  });
+});
+
+const GATEWAY = '{"message":"Forbidden"}';
 it.each([
-  [400, '', 'refused', false],
-  [413, '', 'too-large', false],
-  [422, '', 'reused', false],
-  [409, '1', 'conflict', true],
-  [429, '725', 'limit', false],
-  [429, 'Sat, 21 Nov 2026 12:00:00 GMT', 'busy', false],
-  [503, '', 'server', true, '<html>'],
-  [200, '', 'server', true],
-  [201, '', 'server', true, '<html>'],
-])(
-  'the answer %i with Retry-After %j is the failure %s',
-  async (status, retryAfter, kind, mayBeDone, body = WHY) => {
-    const response = new Response(body, { status, headers: { 'Retry-After': retryAfter } });
-    expect(await connect([response]).post()).toEqual({
-      kind,
-      mayBeDone,
-      ...(body === WHY && { message: 'why' }),
-      ...(Number(retryAfter) > 0 && { retryAfter: Number(retryAfter) }),
-    });
-  },
-);
+  ['<html>', 200],
+  ['{}', 201],
+  ['{"inquiry":{"id":"1"}}', 201],
+  ['<html>', 401],
+  ['<html>', 403],
+  [GATEWAY, 403],
+  [GATEWAY, 404],
+  ['', 407],
+  ['<html>', 408],
+  ['<html>', 413],
+  ['{"error":"rate_limited"}', 429],
+  ['<html>', 503],
+])('a response %s with %i that is not the contract’s is no verdict', async (body, status) => {
+  const { list, post } = connect(
+    [1, 2].map(() => new Response(body, { status })),
+    ['t', 't'],
+  );
+  const unknown = { kind: 'server', mayBeDone: true };
+  expect([await post(), await list()]).toEqual([unknown, unknown]);
+});
+
+it('the gateway’s 429 comes before the service has the request', async () => {
+  const answer = Response.json({ message: 'Too Many Requests' }, { status: 429 });
+  expect(await connect([answer]).post()).toMatchObject({ kind: 'busy', mayBeDone: false });
+});
 
 it.each<[what: string, expected: object, ...Parameters<typeof connect>]>([
   ['401: again, once', INQUIRY, [unauthorized(), created()], ['old', 'new']],
@@ -102,8 +129,10 @@ it.each<[what: string, expected: object, ...Parameters<typeof connect>]>([
 ])('%s', async (_, expected, answers, tokens = ['t'], isOnline) => {
   // Each token that there is goes with one request.
   const sent = tokens.filter((token) => typeof token === 'string');
-  const { requests, post } = connect(answers, tokens, isOnline);
+  const { requests, waits, post } = connect(answers, tokens, isOnline);
   expect(await post()).toMatchObject(expected);
+  // The issuer's clock may be ahead of the API's.
+  expect(waits).toEqual(sent.length > 1 ? [3] : []);
   const requestWith = (token: string) => ({
     headers: { Authorization: `Bearer ${token}`, 'Idempotency-Key': 'k' },
   });

@@ -88,6 +88,12 @@ it.each<[what: string, answers: (Inquiry | Failure)[], waits?: number[]]>([
     [{ ...CONFLICT, retryAfter: 3 }, CONFLICT, INQUIRY],
     [3, 1],
   ],
+  [
+    'goes on once when others of the user were being processed',
+    [{ ...failure('busy'), retryAfter: 1 }, failure('busy')],
+    [1],
+  ],
+  ['ends at once when the gateway throttles', [failure('busy')]],
   ['ends after waiting five times', Array<Failure>(6).fill(CONFLICT), [1, 1, 1, 1, 1]],
 ])('sending %s', async (_, answers, expected = []) => {
   const left = [...answers];

@@ -1,5 +1,6 @@
 /** Every state of the page, and every language: no violation of axe in light and in dark, nothing wider than a page of 320 px. */
 import { expect, it } from 'vitest';
+import { ApiError, internalError, refusals, unauthorized } from '../../src/errors.ts';
 import { LANGUAGES } from '../../src/languages.ts';
 import BRANDING from '../../web/config.example.json' with { type: 'json' };
 import { loadLocale } from '../../web/src/locale.ts';
@@ -62,11 +63,13 @@ it('with inquiries, a draft, sending, and sent', async () => {
 it('after each failure, with the text kept', async () => {
   const visit = await beginWithInquiries();
   const { page, write, send, check, message, click, holds, posts } = visit;
-  const fails = async (status: number, text: string, headers = {}) => {
+  const fails = async (error: ApiError, text: string) => {
     await intercept(page, 'POST', async (route) => {
       // It has the headers of every response.
       const response = await route.fetch({ method: 'GET' });
-      await route.fulfill({ response, status, headers: { ...response.headers(), ...headers } });
+      const { status, code, message: why } = error;
+      const json = code === '' ? { message: why } : { error: code, message: why };
+      await route.fulfill({ status, headers: { ...response.headers(), ...error.headers }, json });
     });
     await send.click();
     await visit.seeIn('[role=alert], dialog', text);
@@ -76,26 +79,26 @@ it('after each failure, with the text kept', async () => {
   await page.clock.install();
   await setTime('2026-11-21T13:53:00');
   await write(...TEXTS);
-  await fails(429, 'very busy');
-  await fails(413, 'too long');
+  await fails(new ApiError(429, '', 'Too Many Requests'), 'very busy');
+  await fails(refusals.inquiry(), 'too long');
   await message.press('End');
   await page.keyboard.type('x');
-  await fails(429, 'at 14:05', { 'retry-after': '700' });
+  await fails(refusals.limit(1, 700), 'at 14:05');
   // The button works again when the hour of the limit is over.
   expect(await send.getAttribute('aria-disabled')).toBe('true');
   await setTime('2026-11-21T14:05:00');
   await page.clock.fastForward(700_000);
   await check('Ready to send');
-  await fails(422, 'An earlier version');
+  await fails(refusals.reused(), 'An earlier version');
   await click('Keep editing');
-  await fails(500, 'Something went wrong');
+  await fails(internalError(), 'Something went wrong');
   const [sent, key] = [posts.length, posts.at(-1)];
   // The service has forgotten the key, so nothing is sent with it.
   await setTime('2026-11-22T14:00:00');
   await send.click();
   await check('An earlier attempt may have arrived');
   expect(posts).toHaveLength(sent);
-  await fails(401, 'Your session has ended');
+  await fails(unauthorized(), 'Your session has ended');
   expect(posts.lastIndexOf(key)).toBe(sent - 1);
   await holds(TEXTS[0], `${TEXTS[1]}x`);
 });

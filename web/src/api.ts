@@ -42,47 +42,61 @@ const FIRST_PAGE_WAIT = 1_000;
 /** Inquiries of the first page. Each further page is twice as large, up to what the service allows. */
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
-/** What a status says; another one from 400 to 499 is a refusal. */
-const KINDS: Partial<Record<number, Failure['kind']>> = {
-  401: 'signed-out',
-  409: 'conflict',
-  413: 'too-large',
-  422: 'reused',
-  429: 'busy',
+/** Seconds before a request is sent again with a new token: the clock of the issuer may be ahead of the API's. */
+const CLOCK_SKEW = 3;
+/** What the service's `error` says (docs/contract.md). A response without one comes from something before it. */
+const KINDS: Partial<Record<string, Failure['kind']>> = {
+  BAD_REQUEST: 'refused',
+  IDEMPOTENCY_CONFLICT: 'conflict',
+  IDEMPOTENCY_KEY_REUSED: 'reused',
+  PAYLOAD_TOO_LARGE: 'too-large',
+  TOO_MANY_AT_ONCE: 'busy',
+  TOO_MANY_REQUESTS: 'limit',
 };
+
+export const sleep = async (seconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 
 export function isFailure(value: object): value is Failure {
   return 'kind' in value && 'mayBeDone' in value;
 }
 
 /** @param baseUrl - Without `/inquiries` and without a slash at the end. */
-export function createApi(baseUrl: string, session: Session, isOnline: () => boolean) {
-  /** Resolves to the response when it has the status of success. */
-  const send = async (
+export function createApi(
+  baseUrl: string,
+  session: Session,
+  isOnline: () => boolean,
+  wait = sleep,
+) {
+  /** Resolves to the response when it has the status and the body of success. */
+  const send = async <Body extends object>(
     success: number,
+    isBody: (json: object) => json is Body,
     query: string,
     headers: Record<string, string> = {},
     request: RequestInit = {},
-  ): Promise<{ json: unknown; link: string | null } | Failure> => {
+  ): Promise<{ json: Body; link: string } | Failure> => {
     let token: string | undefined;
     let mayBeDone = false;
-    const attempt = async (): Promise<Response> => {
-      const signal = AbortSignal.timeout(TIMEOUT);
+    const attempt = async (): Promise<{ response: Response; json: object }> => {
+      const isSecond = token !== undefined;
       mayBeDone = false;
       token = await session.token(token);
+      if (isSecond) await wait(CLOCK_SKEW);
       mayBeDone = true;
       headers['Authorization'] = `Bearer ${token}`;
-      return fetch(baseUrl + PATH + query, { ...request, headers, signal });
+      const signal = AbortSignal.timeout(TIMEOUT);
+      const response = await fetch(baseUrl + PATH + query, { ...request, headers, signal });
+      return { response, json: toRecord(parseJson(await response.text())) };
     };
     try {
-      let response = await attempt();
-      // 401: the request was not processed, so it can be sent again.
-      if (response.status === 401) response = await attempt();
-      const json = parseJson(await response.text());
-      if (response.status === success && json !== undefined) {
-        return { json, link: response.headers.get('Link') };
+      let { response, json } = await attempt();
+      // The request was not processed, so it can be sent again.
+      if (isUnauthorized(response, json)) ({ response, json } = await attempt());
+      if (response.status === success && isBody(json)) {
+        return { json, link: response.headers.get('Link') ?? '' };
       }
-      return toFailure(response.status, json, response.headers.get('Retry-After') ?? '');
+      return toFailure(response, json);
     } catch (error) {
       if (error instanceof SignedOut) return { kind: 'signed-out', mayBeDone: false };
       return { kind: isOnline() ? 'unreachable' : 'offline', mayBeDone };
@@ -92,11 +106,9 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
   return {
     /** @param query - `next` of an earlier page. Default: the newest page. */
     async list(query = `?limit=${PAGE_SIZE}`): Promise<Page | Failure> {
-      const answer = await send(200, query);
+      const answer = await send(200, isList, query);
       if (isFailure(answer)) return answer;
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
-      const { inquiries } = answer.json as contract.InquiryListResponse;
-      return { inquiries, next: parseNext(answer.link ?? '') };
+      return { inquiries: answer.json.inquiries, next: parseNext(answer.link) };
     },
     /**
      * @param key - Of the requests with this key, the service stores one: all resolve to the same inquiry.
@@ -113,10 +125,8 @@ export function createApi(baseUrl: string, session: Session, isOnline: () => boo
         'Accept-Language': language,
       };
       const body = JSON.stringify(request);
-      const answer = await send(201, '', headers, { method: 'POST', body });
-      if (isFailure(answer)) return answer;
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the contract of the status
-      return (answer.json as contract.CreateInquiryResponse).inquiry;
+      const answer = await send(201, isCreated, '', headers, { method: 'POST', body });
+      return isFailure(answer) ? answer : answer.json.inquiry;
     },
   };
 }
@@ -150,14 +160,34 @@ function parseNext(link: string): string | undefined {
   );
 }
 
-/** @param header - Retry-After in seconds, as the service sends it; a date (of a proxy) is not read. */
-function toFailure(status: number, json: unknown, header: string): Failure {
-  const { message } = toRecord(json);
-  const later = /^\d{1,5}$/.test(header) && { retryAfter: Number(header) };
-  // The gateway's own 429 has no Retry-After.
-  const limit = status === 429 && later ? 'limit' : undefined;
-  // An unexpected success comes from a proxy, or its body was cut off.
-  const kind = limit ?? KINDS[status] ?? (status >= 400 && status < 500 ? 'refused' : 'server');
-  const mayBeDone = kind === 'conflict' || kind === 'server';
-  return { kind, mayBeDone, ...later, ...(isText(message) && { message }) };
+/** Whether a value that was received is an inquiry, as far as it is shown. */
+export const isInquiry = (value: unknown): value is contract.Inquiry => {
+  const { id, subject, body, created_at } = toRecord(value);
+  return [id, subject, body, created_at].every(isText);
+};
+
+const isList = (json: object): json is contract.InquiryListResponse => {
+  const { inquiries } = toRecord(json);
+  return Array.isArray(inquiries) && inquiries.every(isInquiry);
+};
+
+const isCreated = (json: object): json is contract.CreateInquiryResponse =>
+  isInquiry(toRecord(json)['inquiry']);
+
+/** Whether a response is the gateway's or the function's 401, and not that of something else on the way. */
+const isUnauthorized = ({ status }: Response, json: object): boolean =>
+  status === 401 && isText(toRecord(json)['message']);
+
+function toFailure(response: Response, json: object): Failure {
+  const { error, message } = toRecord(json);
+  const text = isText(message) && { message };
+  if (isUnauthorized(response, json)) return { kind: 'signed-out', mayBeDone: false, ...text };
+  const kind = isText(error) ? KINDS[error] : undefined;
+  // In seconds, as the service sends it.
+  const retryAfter = Number(response.headers.get('Retry-After') ?? '');
+  const later = retryAfter > 0 && { retryAfter };
+  if (kind !== undefined) return { kind, mayBeDone: kind === 'conflict', ...later, ...text };
+  // The gateway throttles before it passes a request on.
+  if (response.status === 429 && text) return { kind: 'busy', mayBeDone: false, ...text };
+  return { kind: 'server', mayBeDone: true };
 }

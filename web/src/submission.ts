@@ -1,7 +1,7 @@
 /**
  * A draft on its way, which is stored once, however often it is sent: the service knows it by its key. docs/adr/0051
  */
-import { isFailure, type Api, type Failure } from './api.ts';
+import { isFailure, sleep, type Api, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import type { Draft } from './drafts.ts';
 
@@ -14,9 +14,6 @@ const UNANSWERED: ReadonlySet<Failure['kind']> = new Set(['offline', 'unreachabl
 /** Failures that say what became of the key, also of an earlier attempt with it. */
 const VERDICTS: ReadonlySet<Failure['kind']> = new Set(['too-large', 'refused', 'limit', 'reused']);
 
-const sleep = async (seconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
-
 /** Whether an earlier attempt may have arrived. */
 export const isUnsure = ({ pending }: Draft): boolean => typeof pending === 'number';
 
@@ -25,7 +22,7 @@ export const hasExpired = ({ pending }: Draft, now: number): boolean =>
   typeof pending === 'number' && now - pending > KEY_LIFETIME;
 
 /**
- * Sends a draft, and at once a second time when the outcome of the first is unknown.
+ * Sends a draft, and a second time when the outcome of the first is unknown, or others of the user were being processed.
  *
  * @param request - Sends it with its key.
  * @param wasSent - Whether an earlier attempt may have arrived. `mayBeDone` of the result is about all attempts.
@@ -45,6 +42,9 @@ export async function send(
     mayBeDone = !VERDICTS.has(kind) && (mayBeDone || result.mayBeDone);
     if (kind === 'conflict' && conflicts < CONFLICTS) {
       conflicts++;
+      await wait(retryAfter);
+    } else if (kind === 'busy' && result.retryAfter !== undefined && !isRepeated) {
+      isRepeated = true;
       await wait(retryAfter);
     } else if (UNANSWERED.has(kind) && result.mayBeDone && !isRepeated) {
       isRepeated = true;

@@ -1,5 +1,6 @@
 /** The form and the list of one user. The page and the custom element show it. */
 import { ask, h } from '../../ui/dom.ts';
+import { isInquiry } from './api.ts';
 import { createDrafts } from './drafts.ts';
 import { EMPTY, hasText as isWritten } from './fields.ts';
 import { createForm } from './form.ts';
@@ -76,8 +77,7 @@ export function createView(parts: ViewParts) {
 /** Whether a message, which may come from another version of the page, is one. */
 function isSentMessage(data: unknown): data is SentMessage {
   const { inquiry, key } = toRecord(data);
-  const { id, subject, body, created_at } = toRecord(inquiry);
-  return [key, id, subject, body, created_at].every(isText);
+  return isText(key) && isInquiry(inquiry);
 }
 
 /** Asks at sign-out what becomes of text that is not sent; 'delete': in all tabs. */
