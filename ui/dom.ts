@@ -52,6 +52,10 @@ export function setBusy(element: HTMLElement, busy: boolean): void {
   element.ariaDisabled = busy ? 'true' : null;
 }
 
+/** Whether a key belongs to an input method. Safari says so of the key that ends a composition by its code alone. */
+export const isComposing = ({ isComposing: is, keyCode }: KeyboardEvent): boolean =>
+  is || keyCode === 229;
+
 export function notice(
   kind: 'bad' | 'plain',
   { title, text }: { title: string; text?: string | undefined },

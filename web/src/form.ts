@@ -2,7 +2,7 @@
 import { isFailure, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
-import { ask, button } from '../../ui/dom.ts';
+import { ask, button, isComposing } from '../../ui/dom.ts';
 import type { Drafts } from './drafts.ts';
 import { EMPTY, hasText, sizeOf, toRequest } from './fields.ts';
 import { begin, reduce, type Action, type FormState } from './form-state.ts';
@@ -87,7 +87,7 @@ function listen(form: Form): void {
     void submit(form);
   });
   view.element.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || isComposing(event)) return;
     event.preventDefault();
     view.element.requestSubmit();
   });

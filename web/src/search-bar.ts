@@ -1,5 +1,5 @@
 /** The fields that search the list: terms and a period. */
-import { h } from '../../ui/dom.ts';
+import { h, isComposing } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 
 /** The periods to choose from, in milliseconds, as the languages name them. */
@@ -37,8 +37,8 @@ export function createSearchBar(
     change();
   };
   element.addEventListener('input', change);
-  element.addEventListener('keydown', ({ key }) => {
-    if (key === 'Escape') clear();
+  element.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && !isComposing(event)) clear();
   });
   return { element, clear, focus: () => terms.focus() };
 }
