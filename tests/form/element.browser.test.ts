@@ -175,6 +175,25 @@ it('takes the colour scheme of the page, and the width of its place', async () =
   expect(button?.width).toBe(field?.width);
 });
 
+it('takes the focus when asked for it, and keeps keys in its fields from shortcuts of the page', async () => {
+  const { page, subject, holds, run } = await embed({
+    before: `const keys = [];
+      for (const type of ['keydown', 'keypress', 'keyup']) document.addEventListener(type, (event) => {
+        keys.push(event.key); if (event.key.length === 1) event.preventDefault(); });
+      // Before the script is loaded, and while the form is.
+      customElements.whenDefined('inquiry-form').then(() => element.focus());`,
+  });
+  await subject.and(page.locator(':focus')).waitFor();
+  await page.keyboard.type('s?/');
+  await holds('s?/');
+  expect(await run('keys')).toEqual([]);
+  await page.keyboard.press('Tab');
+  await run('element.focus()');
+  await subject.and(page.locator(':focus')).waitFor();
+  // A focus trap of the page needs it.
+  expect(await run('keys')).toContain('Tab');
+});
+
 it('keeps text, focus and caret when its settings change', async () => {
   const { page, message, run } = await embed({
     // As in a frame without storage.

@@ -56,6 +56,8 @@ export class InquiryForm extends HTMLElement {
   #view: View | undefined;
   /** The id of the last inquiry that was sent: a view that has been replaced may report it a second time. */
   #lastSent = '';
+  /** Whether the page wanted the focus here before there was anything to focus. */
+  #isFocusWanted = false;
 
   static {
     for (const [property, attribute] of Object.entries(ATTRIBUTES)) {
@@ -66,6 +68,19 @@ export class InquiryForm extends HTMLElement {
         set(this: InquiryForm, value: string | null | undefined) {
           this.setAttribute(attribute, value ?? '');
         },
+      });
+    }
+  }
+
+  constructor() {
+    super();
+    // A shortcut of the page is not meant for a field. Tab and Escape are, as in a dialog of the page.
+    for (const type of ['keydown', 'keypress', 'keyup'] as const) {
+      this.#root.addEventListener(type, (event) => {
+        const isField =
+          event.target instanceof Element && event.target.matches('input, textarea, select');
+        const { key = '' } = event instanceof KeyboardEvent ? event : {};
+        if (isField && key !== 'Tab' && key !== 'Escape') event.stopPropagation();
       });
     }
   }
@@ -106,6 +121,13 @@ export class InquiryForm extends HTMLElement {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- BRANDING has the type of each key
     this.#branding = { topics: [], ...(Object.fromEntries(valid) as Partial<Branding>) };
     this.refresh();
+  }
+
+  /** Focuses the first field, otherwise the first button; once there is one. */
+  override focus(options?: FocusOptions): void {
+    const target = this.#root.querySelector<HTMLElement>('input, textarea, button');
+    this.#isFocusWanted = target === null;
+    target?.focus(options);
   }
 
   connectedCallback(): void {
@@ -276,6 +298,7 @@ export class InquiryForm extends HTMLElement {
     const field = this.#root.activeElement;
     const isField = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement;
     this.#root.replaceChildren(...(content === undefined ? [] : [content]));
+    if (this.#isFocusWanted && content !== undefined) this.focus();
     const same = isField ? this.#root.querySelector<typeof field>(`#${field.id}`) : null;
     same?.focus({ preventScroll: true });
     if (isField) same?.setSelectionRange(field.selectionStart, field.selectionEnd);
