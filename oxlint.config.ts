@@ -6,7 +6,7 @@ const ARROWS = {
   ui: [],
   web: ['src', 'ui'],
   lib: ['src', 'infra'],
-  inbox: ['src', 'ui', 'web', 'lib'],
+  inbox: ['src', 'ui', 'lib'],
   local: ['src', 'lib', 'infra'],
   deploy: ['web', 'lib'],
   scripts: ['src', 'lib'],

@@ -13,6 +13,15 @@ it.each([
   ['فاتورة', ['فاتوره', 'ﻓﺎﺗﻮﺭﺓ']],
   ['على', ['علي']],
   ['ガラス', ['がらす', 'ｶﾞﾗｽ']],
+  ["it's", ['it’s', 'it‘s', 'itʼs', 'it´s', 'it′s']],
+  ['"so"', ['“so”', '„so“', '«so»', '״so״', '＂so＂']],
+  [
+    '2026-11-20',
+    ['2026–11—20', '2026‐11‑20', '2026−11－20', '٢٠٢٦-١١-٢٠', '२०२६-११-२०', '２０２６-11-20'],
+  ],
+  ['invoice', ['in\u00ADvoice', 'in\u200Bvoice', '\u2068invoice\u2069', 'in\u2060voice\uFE0F']],
+  ['می\u200Cخواهم', ['میخواهم']],
+  ['wait...', ['wait…']],
 ])('%s is found as each of %j', (text, others) => {
   for (const other of others) expect([other, fold(other)]).toEqual([other, fold(text)]);
 });
@@ -22,7 +31,7 @@ it('keeps apart what only looks alike', () => {
   expect(fold('قلب')).not.toBe(fold('كلب'));
 });
 
-it.each(['Die Größe, GROESSE', 'ﬁrst ẞ', 'İ😀ｶﾞ', 'أَحـمد'])(
+it.each(['Die Größe, GROESSE', 'ﬁrst ẞ', 'İ😀ｶﾞ', 'أَحـمد', 'in\u00ADvoice ٢٠ «´»'])(
   'knows where each unit of %s comes from',
   (text) => {
     const { folded, places } = foldWithPlaces(text);
@@ -39,6 +48,10 @@ it.each([
   ['受付番号 01a1415c9c4c', ['01a1415c9c4c']],
   ['  big\tLamp ', ['big', 'lamp']],
   ['#lamp', ['#lamp']],
+  ['Ref: 01a20ae8-9ebe….', ['01a20ae8-9ebe']],
+  ['(Ref. ‘01a20ae8–9ebe’).', ['01a20ae8-9ebe']],
+  ['01a20ae8,', ['01a20ae8']],
+  ['a \u200B b', ['a', 'b']],
   [' ', []],
 ])('%j has the terms %j', (query, terms) => expect(parseQuery(query)).toEqual(terms));
 
