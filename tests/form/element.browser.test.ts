@@ -218,6 +218,31 @@ it('keeps text, focus and caret when its settings change', async () => {
   await reads();
 });
 
+const refuse = "throw new DOMException('The operation is insecure.', 'SecurityError')";
+it.each([
+  ['localStorage', `Object.defineProperty(globalThis, 'localStorage', { get() { ${refuse} } })`],
+  [
+    'sessionStorage',
+    `Object.defineProperty(globalThis, 'sessionStorage', { get() { ${refuse} } })`,
+  ],
+  ['indexedDB', `Object.defineProperty(globalThis, 'indexedDB', { get() { ${refuse} } })`],
+  ['BroadcastChannel', `globalThis.BroadcastChannel = function () { ${refuse} }`],
+  [
+    'locks',
+    `LockManager.prototype.query = LockManager.prototype.request = async () => { ${refuse} }`,
+  ],
+  ['clipboard', `Object.defineProperty(navigator, 'clipboard', { value: undefined })`],
+  ['randomUUID', 'Crypto.prototype.randomUUID = undefined'],
+  ['highlights', 'globalThis.Highlight = undefined'],
+])('works in a browser that refuses %s', async (_, before) => {
+  const body = '<inquiry-form list></inquiry-form>';
+  const { deliver, lists, click, see } = await embed({ body, before });
+  await deliver('refused');
+  await lists('refused');
+  await click('Copy reference');
+  await see(/^(Copied|Copying didn’t work)$/);
+});
+
 it('names wrong settings, and ignores most of them', async () => {
   const { page, see, run, button, complaints } = await embed({
     body: '<inquiry-form accent="red" language="nl"></inquiry-form>',

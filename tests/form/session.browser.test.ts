@@ -75,6 +75,16 @@ it('is handed to new tabs, and renewed for all of them', async () => {
 const fillStorage = async (page: Page) =>
   page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
 
+it('begins where the browser refuses channels and locks between tabs', async () => {
+  const { deliver } = await signIn({
+    prepare: async (opened) =>
+      opened.addInitScript(`const refuse = () => { throw new DOMException('insecure', 'SecurityError'); };
+        globalThis.BroadcastChannel = function () { refuse(); };
+        for (const name of ['query', 'request']) LockManager.prototype[name] = async () => refuse();`),
+  });
+  await deliver('alone');
+});
+
 it('outlasts answers of the issuer that pass', async () => {
   const { page, write, send, see, lacks, deliver } = await signIn({
     prepare: async (opened) => opened.clock.install(),

@@ -31,7 +31,11 @@ interface Form {
 /** Milliseconds until the form says that sending takes longer than usual. */
 const SLOW_AFTER = 6_000;
 
-const newKey = (): string => crypto.randomUUID();
+/** Where a page is not secure, the browser has no `randomUUID`. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 
 export function createForm(parts: FormParts) {
   const view = createFormView(parts, {

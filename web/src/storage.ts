@@ -1,3 +1,5 @@
+/** What the browser may refuse, as it does in some frames and where cookies are blocked. */
+
 /** Runs an action on the browser's storage, which throws when it is full or forbidden. Returns whether it worked. */
 export function attempt(action: () => void): boolean {
   try {
@@ -5,5 +7,14 @@ export function attempt(action: () => void): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Opens a channel to the other tabs; where the browser refuses it, one that nobody else has. */
+export function openChannel(name: string) {
+  try {
+    return new BroadcastChannel(name);
+  } catch {
+    return new MessageChannel().port1;
   }
 }

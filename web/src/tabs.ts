@@ -1,5 +1,6 @@
 /** Tabs share their session: the ID token, never the refresh token. docs/adr/0050 */
 import { isText, toRecord } from './narrow.ts';
+import { openChannel } from './storage.ts';
 import type { User } from './user.ts';
 
 export interface Tokens {
@@ -42,7 +43,7 @@ const ANSWER_TIMEOUT = 1_000;
 const REFRESH_TIMEOUT = 20_000;
 
 export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
-  const channel = new BroadcastChannel(name);
+  const channel = openChannel(name);
   const post = (message: Message): void => channel.postMessage(message);
   let release: (() => void) | undefined;
 
@@ -72,7 +73,7 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
         if (tabs <= (release === undefined ? 0 : 1)) resolve(undefined);
       };
       // Not awaited: on a busy machine the browser may answer late.
-      void answerIfAlone();
+      void answerIfAlone().catch(() => undefined);
       const listen = (event: Event): void => {
         const message = parseMessage(event);
         if (message === 'wait') {
@@ -98,7 +99,9 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
       if (release !== undefined) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       release = resolve;
-      void navigator.locks.request(name, { mode: 'shared' }, async () => promise);
+      const hold = async () =>
+        navigator.locks.request(name, { mode: 'shared' }, async () => promise);
+      void hold().catch(() => undefined);
     },
     close(): void {
       release?.();

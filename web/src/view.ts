@@ -8,6 +8,7 @@ import { createList } from './list.ts';
 import type { Locale } from './locale.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isText, toRecord } from './narrow.ts';
+import { openChannel } from './storage.ts';
 import type { ViewParts } from './view-parts.ts';
 
 export type View = ReturnType<typeof createView>;
@@ -28,7 +29,7 @@ interface SentMessage {
 export function createView(parts: ViewParts) {
   const { user, locale, drafts = createDrafts(sessionStorage, localStorage, user.sub) } = parts;
   const removal = new AbortController();
-  const tabs = new BroadcastChannel(`inquiries.sent.${user.sub}`);
+  const tabs = openChannel(`inquiries.sent.${user.sub}`);
   const { signal } = removal;
   const list = parts.withList ? createList({ ...parts, signal }) : undefined;
   const form = createForm({
