@@ -18,3 +18,6 @@ export function openChannel(name: string) {
     return new MessageChannel().port1;
   }
 }
+
+/** What a message of a channel says. */
+export const dataOf = (event: Event): unknown => ('data' in event ? event.data : undefined);

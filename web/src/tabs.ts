@@ -1,6 +1,6 @@
 /** Tabs share their session: the ID token, never the refresh token. docs/adr/0050 */
 import { isText, toRecord } from './narrow.ts';
-import { openChannel } from './storage.ts';
+import { dataOf, openChannel } from './storage.ts';
 import type { User } from './user.ts';
 
 export interface Tokens {
@@ -115,7 +115,7 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
 
 /** Narrows a message. The tabs may show different versions of the page. @returns undefined when it is malformed. */
 function parseMessage(event: Event): Message | undefined {
-  const data: unknown = 'data' in event ? event.data : undefined;
+  const data = dataOf(event);
   if (data === 'signed-out' || data === 'wait') return data;
   const { wanted, tokens, deleted } = toRecord(data);
   if (isText(deleted)) return { deleted };

@@ -8,7 +8,7 @@ import { createList } from './list.ts';
 import type { Locale } from './locale.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isText, toRecord } from './narrow.ts';
-import { openChannel } from './storage.ts';
+import { dataOf, openChannel } from './storage.ts';
 import type { ViewParts } from './view-parts.ts';
 
 export type View = ReturnType<typeof createView>;
@@ -44,7 +44,8 @@ export function createView(parts: ViewParts) {
       parts.onSent?.(inquiry);
     },
   });
-  tabs.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+  tabs.addEventListener('message', (event: Event) => {
+    const data = dataOf(event);
     if (data === TEXT_QUESTION && form.hasText()) tabs.postMessage(TEXT_ANSWER);
     if (!isSentMessage(data)) return;
     list?.add(data.inquiry);
@@ -100,7 +101,10 @@ export async function askToLeave(
 async function isTextAnywhere({ form, drafts, tabs }: View): Promise<boolean> {
   if (form.hasText() || isWritten(drafts.load() ?? EMPTY)) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  tabs.addEventListener('message', ({ data }) => data === TEXT_ANSWER && resolve(true));
+  tabs.addEventListener(
+    'message',
+    (event: Event) => dataOf(event) === TEXT_ANSWER && resolve(true),
+  );
   tabs.postMessage(TEXT_QUESTION);
   setTimeout(() => resolve(false), ANSWER_TIMEOUT);
   return promise;
