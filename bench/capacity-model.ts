@@ -105,6 +105,7 @@ export function measurePost(keyed: number, indexFactor = 1) {
     subject: 'x'.repeat(40),
     body: 'x'.repeat(200),
     created_at: '2026-01-01T00:00:00.000Z',
+    inbox: 'open-7',
   };
   const { putInquiry, storeInquiry } = createRequests('table');
   const { Item: item } = putInquiry({ inquiry: { ...inquiry, expires_at } });

@@ -2,7 +2,7 @@
  * Builds what Lambda runs: dist/handler.mjs with its source map, and dist/inquiries.zip with handler.mjs in it; in the
  * same way the mailer, dist/mailer.mjs and dist/mailer.zip. All are byte-identical on every build of the same sources
  * and lockfile, so that `terraform plan` shows only real changes. dist/handler.meta.json and dist/mailer.meta.json are
- * esbuild's lists of the modules in the bundles, dist/requests.mjs what src/entities/requests.ts is compiled to.
+ * esbuild's lists of the modules in the bundles.
  *
  * Usage: npm run build [-- --out FOLDER]. Exit codes: 0 built, 1 failed, 2 bad use.
  */
@@ -13,7 +13,6 @@ import { build, type Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
 import { parseOptions, runCommand, type Io, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
-import { compileRequests } from './compile-requests.ts';
 
 /** Modules of which the functions need next to nothing, and what the bundles hold in their place. docs/adr/0060 */
 const SHIMS: Record<string, string> = {
@@ -37,19 +36,10 @@ const builtinsWithoutFacade: Plugin = {
   },
 };
 
-/** Makes the requests to the database ahead of time. docs/adr/0060 */
-const compiledRequests = (contents: string): Plugin => ({
-  name: 'compiled-requests',
-  setup({ onLoad }) {
-    onLoad({ filter: /src\/entities\/requests\.ts$/ }, () => ({ contents }));
-  },
-});
-
 /** Writes NAME.mjs, its source map, NAME.meta.json and the zip, and prints the sizes. */
 async function bundle(
   out: string,
   { source, name, zip: zipName }: { source: string; name: string; zip: string },
-  plugins: Plugin[],
   stdout: Io['stdout'],
 ): Promise<void> {
   const module = `${name}.mjs`;
@@ -66,7 +56,7 @@ async function bundle(
     alias: SHIMS,
     // Bodies are strings and Node's streams. Asking for the class of web streams would load them: 1 ms of every cold start.
     define: { ReadableStream: 'undefined' },
-    plugins: [builtinsWithoutFacade, ...plugins],
+    plugins: [builtinsWithoutFacade],
     minify: true,
     // For reading stack traces; Lambda gets neither the map nor a comment that names it.
     sourcemap: 'external',
@@ -99,12 +89,10 @@ export const main: Main = async (args, { stdout }) => {
   );
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  const requests = compileRequests();
-  writeFileSync(join(out, 'requests.mjs'), requests);
   const handler = { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip' };
-  await bundle(out, handler, [compiledRequests(requests)], stdout);
+  await bundle(out, handler, stdout);
   const mailer = { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip' };
-  await bundle(out, mailer, [], stdout);
+  await bundle(out, mailer, stdout);
 };
 
 if (import.meta.main) await runCommand(main);

@@ -11,8 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { requestFields, toInquiry, type Inquiry } from '../contract.ts';
 import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
 import { HOUR, isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
-import { digest, toOwnerHour } from './keys.ts';
-import { createRequests, type Attributes, type KeyRow } from './requests.ts';
+import { digest, toOwnerHour, toShard } from './keys.ts';
+import { createRequests } from './requests.generated.ts';
+import type { Attributes, KeyRow } from './requests.ts';
 
 const SECONDS_PER_DAY = 86_400;
 /** How long a key is kept. docs/adr/0090 */
@@ -109,6 +110,7 @@ export function createInquiryStore(
       const days = isTestAddress(email) ? TEST_DAYS : retentionDays;
       const row = {
         ...inquiry,
+        inbox: toShard(id, false),
         ...(language !== undefined && { language }),
         ...(isEmailVerified && { email_verified: true }),
         ...(days !== undefined && { expires_at: toExpiry(inquiry, days) }),

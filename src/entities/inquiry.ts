@@ -29,13 +29,13 @@ export const INQUIRY_MODEL = {
     reply: { type: 'string' },
     respondent: { type: 'string' },
     reply_at: { type: 'string' },
-    // Follows from the others; who writes `reply_at` writes it in the same update.
+    // The partition in the index, which follows from the others; whoever writes `reply_at` writes it in the same update.
     inbox: {
       type: 'string',
       hidden: true,
       watch: ['id', 'reply_at'],
-      set: (_: unknown, { id, reply_at }: { id?: string; reply_at?: string }) =>
-        toShard(String(id), reply_at !== undefined),
+      set: (shard: string | undefined, { id, reply_at }: { id?: string; reply_at?: string }) =>
+        shard ?? toShard(String(id), reply_at !== undefined),
     },
   },
   indexes: {

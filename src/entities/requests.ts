@@ -1,6 +1,6 @@
 /**
- * The requests of the request function, which ElectroDB makes of the models. Tests and tools run this module; in the
- * bundle, scripts/compile-requests.ts replaces it by templates of what it returns. docs/adr/0060
+ * The requests of the request function, which ElectroDB makes of the models. The function runs requests.generated.ts, which
+ * `npm run requests` writes from this module, and so starts without ElectroDB. docs/adr/0060
  */
 import type {
   AttributeValue,
@@ -17,7 +17,10 @@ import { createRateEntity } from './rate.ts';
 
 export type Attributes = Record<string, AttributeValue>;
 type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
-export type InquiryRow = CreateEntityItem<ReturnType<typeof createInquiryEntity>>;
+/** `inbox`: from `toShard`. */
+export type InquiryRow = CreateEntityItem<ReturnType<typeof createInquiryEntity>> & {
+  inbox: string;
+};
 
 export interface KeyRow extends CreateEntityItem<ReturnType<typeof createIdempotencyKeyEntity>> {
   /** Seconds since the epoch: a row that has expired by then is replaced. */
@@ -32,13 +35,16 @@ export interface Rate {
   most: number;
 }
 
-/** What a list reads: the fields of an inquiry and its expiry, not the reply columns and not the keys. */
-const PROJECTION = [
-  ...(inquiryFields satisfies readonly (keyof InquiryRow)[]),
-  'expires_at',
-].join();
+/**
+ * What a list reads: the fields of an inquiry and its expiry, not the reply columns and, unlike with ElectroDB's
+ * `attributes`, not the keys. DynamoDB reserves some names, so all have aliases.
+ */
+const LISTED = [...(inquiryFields satisfies readonly (keyof InquiryRow)[]), 'expires_at'];
+const ALIASES = Object.fromEntries(LISTED.map((name) => [`#${name}`, name]));
 /** Only DynamoDB reports it: a proof that a write has arrived there. docs/adr/0012 */
 const CONFIRMED = { ReturnConsumedCapacity: 'TOTAL' } as const;
+
+export type Requests = ReturnType<typeof createRequests>;
 
 /** Creates the inputs of commands for one table. */
 export function createRequests(table: string) {
@@ -108,14 +114,17 @@ export function createRequests(table: string) {
       ),
 
     /** Newest first. Strongly consistent: who lists right after a POST sees the new inquiry. docs/adr/0015 */
-    listInquiries: ({ owner }: { owner: Owner }) =>
-      toInput<QueryCommandInput>(
-        inquiries.query.byOwner(owner).params({
-          order: 'desc',
-          consistent: true,
-          params: { ProjectionExpression: PROJECTION },
-        }),
-      ),
+    listInquiries: ({ owner }: { owner: Owner }) => {
+      const query = inquiries.query.byOwner(owner).params<QueryCommandInput>({
+        order: 'desc',
+        consistent: true,
+      });
+      return toInput<QueryCommandInput>({
+        ...query,
+        ProjectionExpression: Object.keys(ALIASES).join(),
+        ExpressionAttributeNames: { ...query.ExpressionAttributeNames, ...ALIASES },
+      });
+    },
 
     /** The place of an inquiry in a list. There need be no such row. */
     toStartKey: ({ owner, id }: { owner: Owner; id: string }): Attributes =>

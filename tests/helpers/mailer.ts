@@ -9,7 +9,8 @@ import { createInbox } from '../../inbox/store.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 import { startMailbox } from '../../local/mailbox.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createRequests } from '../../src/entities/requests.ts';
+import { toShard } from '../../src/entities/keys.ts';
+import { createRequests } from '../../src/entities/requests.generated.ts';
 import { MAIL_SETTINGS } from './events.ts';
 import { answer, never, startFaultProxy, type Fault } from './fault-proxy.ts';
 import { putInquiries, type NewInquiry } from './inquiries.ts';
@@ -68,7 +69,10 @@ export function createWriter(own: Pick<OwnTable, 'client' | 'name'>) {
     inbox: createInbox(client, table),
     /** @returns The records of the stream. */
     write: async (rows: NewInquiry[]) =>
-      (await putInquiries(own, rows)).map((inquiry) => toRecord(putInquiry({ inquiry }).Item)),
+      (await putInquiries(own, rows)).map((row) => {
+        const inquiry = { ...row, inbox: toShard(row.id, row.reply_at !== undefined) };
+        return toRecord(putInquiry({ inquiry }).Item);
+      }),
     remove: async ({ dynamodb }: StreamRecord) =>
       removeRow(client, table, unmarshall(dynamodb.NewImage) as Inquiry),
   };
