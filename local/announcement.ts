@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { styleText } from 'node:util';
 import { DATA_FOLDER } from '../lib/paths.ts';
+import { installLineOf } from '../lib/programs.ts';
 import { engineNames } from './database/engines.ts';
 import type { Settings } from './settings.ts';
 import type { Stack } from './stack.ts';
@@ -24,7 +25,7 @@ export function formatAnnouncement(
   add('Inbox', `npm run inbox -- --web${data}`, '(in another terminal: answer them)');
   add(
     'Mailbox',
-    mailbox ?? 'off, because dynalite has no streams to send mail from',
+    mailbox ?? 'off (see DynamoDB)',
     mailbox && '(mails to team and owners; sent to nobody, kept in memory)',
   );
   add('Demo', demoUrl, '(a page of another site with <inquiry-form> in it)');
@@ -39,9 +40,12 @@ export function formatAnnouncement(
   const place = `${engine.name}, table ${table}, kept in ${relative('', folder) || '.'}`;
   add('DynamoDB', engine.url, place);
   if (engine.name === 'dynalite') {
-    const ignored = 'Idempotency-Key and INQUIRIES_PER_HOUR are ignored';
-    add('', `${ignored}, because dynalite has no transactions`);
-    if (chosen === undefined) add('', 'dynalite, because there is no JDK 17 or newer');
+    add('', 'dynalite has no transactions and streams, so that Idempotency-Key and');
+    add('', 'INQUIRIES_PER_HOUR are ignored and no mail is sent.');
+    if (chosen === undefined) {
+      add('', 'It runs because there is no JDK 17 or newer. For all of the service:');
+      add('', installLineOf('java', process.env));
+    }
   }
   for (const name of engineNames) {
     if (name === engine.name || !existsSync(join(folder, name))) continue;
