@@ -1,16 +1,25 @@
-/** The installed Chromium or Chrome, which is not one of the packages. */
-import { existsSync } from 'node:fs';
+/** Chromium: an installed one, or on Linux (x64) that of a package, which needs no libraries of the system. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
+import { findProgram } from './programs.ts';
 
-const PATHS = [
+const NAMES = [
   // The same engine without a window needs half of the CPU time.
-  '/usr/bin/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+];
+const OF_MACOS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
+/** Where the package's Chromium is unpacked; an update of the package removes it. */
+const UNPACKED = join(import.meta.dirname, '../node_modules/@sparticuz/chromium/unpacked');
+const PACKAGED = join(UNPACKED, 'chromium');
 // oxfmt-ignore
 const FLAGS = [
   '--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-gpu',
@@ -18,10 +27,47 @@ const FLAGS = [
 ];
 
 /** The path of the browser; undefined if there is none. CHROMIUM_PATH names another one. */
-export const findChromium = (env: NodeJS.ProcessEnv): string | undefined =>
-  [env['CHROMIUM_PATH'], ...PATHS].find((file) => file && existsSync(file));
+export function findChromium(env: NodeJS.ProcessEnv): string | undefined {
+  const { CHROMIUM_PATH } = env;
+  if (CHROMIUM_PATH) return existsSync(CHROMIUM_PATH) ? CHROMIUM_PATH : undefined;
+  const installed = findProgram(NAMES, env) ?? OF_MACOS.find((file) => existsSync(file));
+  const isPackaged = process.platform === 'linux' && process.arch === 'x64';
+  return installed ?? (isPackaged ? PACKAGED : undefined);
+}
 
 /** @param executablePath - From {@link findChromium}. */
 export const launchChromium = (executablePath: string): Promise<Browser> =>
-  // Scroll bars are part of the page that people see.
-  chromium.launch({ executablePath, args: FLAGS, ignoreDefaultArgs: ['--hide-scrollbars'] });
+  chromium.launch({
+    executablePath,
+    args: FLAGS,
+    ...(executablePath === PACKAGED && { env: unpack() }),
+    // Scroll bars are part of the page that people see.
+    ignoreDefaultArgs: ['--hide-scrollbars'],
+  });
+
+/** Unpacks the package's Chromium, if that was not done before. @returns The environment in which it runs. */
+function unpack(): NodeJS.ProcessEnv {
+  if (!existsSync(UNPACKED)) {
+    const folder = mkdtempSync(`${UNPACKED}-`);
+    const script = `(await import('@sparticuz/chromium')).default.executablePath()`;
+    // The package unpacks to the temporary folder, and libraries only where the environment is that of Lambda.
+    execFileSync(process.execPath, ['--input-type=module', '--eval', script], {
+      cwd: import.meta.dirname,
+      env: { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'nodejs24.x' },
+    });
+    const fonts = join(folder, 'fonts/fonts.conf');
+    writeFileSync(fonts, readFileSync(fonts, 'utf8').replaceAll('/tmp', UNPACKED));
+    try {
+      renameSync(folder, UNPACKED);
+    } catch (error) {
+      // Another process was faster.
+      rmSync(folder, { recursive: true });
+      if (!existsSync(UNPACKED)) throw error;
+    }
+  }
+  return {
+    ...process.env,
+    LD_LIBRARY_PATH: join(UNPACKED, 'al2023/lib'),
+    ...(!existsSync('/etc/fonts/fonts.conf') && { FONTCONFIG_PATH: join(UNPACKED, 'fonts') }),
+  };
+}

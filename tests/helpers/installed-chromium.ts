@@ -1,23 +1,21 @@
-/** The browser of the browser tests, which is not one of the packages. */
+/** The browser of the browser tests. */
 import type { Browser } from 'playwright-core';
 import { findChromium, launchChromium } from '../../lib/chromium.ts';
+import { installLineOf } from '../../lib/programs.ts';
 
 const { REQUIRE_BROWSER, npm_lifecycle_event: command } = process.env;
 const path = findChromium(process.env);
 
 /**
- * Why there are no browser tests here; undefined when there are. `npm test` goes on without them and says so; where
- * they were asked for (npm run test:browser, REQUIRE_BROWSER=1) that is a failure.
+ * Why there are no browser tests here; undefined when there are. `npm test` goes on without them; where they were asked for
+ * (npm run test:browser, REQUIRE_BROWSER=1) that is a failure.
  */
 export const whyNoBrowser =
   path === undefined
-    ? 'no Chromium was found (apt-get install chromium, or set CHROMIUM_PATH)'
+    ? `browser tests need Chromium (${installLineOf('chromium', process.env)}, or set CHROMIUM_PATH)`
     : undefined;
-if (whyNoBrowser !== undefined) {
-  if (command === 'test:browser' || REQUIRE_BROWSER === '1') {
-    throw new Error(`The browser tests cannot run: ${whyNoBrowser}.`);
-  }
-  process.stdout.write(`\nSKIPPED: the browser tests, because ${whyNoBrowser}.\n`);
+if (whyNoBrowser !== undefined && (command === 'test:browser' || REQUIRE_BROWSER === '1')) {
+  throw new Error(whyNoBrowser);
 }
 
 export const launchBrowser = (): Promise<Browser> => launchChromium(path ?? '');
