@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { skippedReporter } from './tests/helpers/skipped-reporter.ts';
 
 const PRODUCTS = 'tests/{function,mailer,form,inbox,local,deploy,infra}';
 
-const SETUP = ['tests/helpers/build-setup.ts', 'tests/helpers/engines-setup.ts'];
-const BROWSER = {
-  globalSetup: [...SETUP, 'tests/helpers/stack-setup.ts'],
-};
+const BROWSER = { globalSetup: ['tests/helpers/stack-setup.ts'] };
+/** Milliseconds. Only a hang takes so long, however busy the machine is. */
+const HANG = 10 * 60_000;
 
 /**
  * The suffix of a file tells what it needs: a browser, processes of the commands, Terraform's AWS provider, an emulator of AWS,
@@ -16,11 +16,9 @@ const product = (name: string, include: string, more: object = {}) => ({
   test: {
     name,
     include: [`${PRODUCTS}/**/${include}`],
-    globalSetup: SETUP,
-    testTimeout: 60_000,
-    hookTimeout: 90_000,
-    // The default poll of a second is too short for a busy machine.
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: HANG,
+    hookTimeout: HANG,
+    expect: { poll: { timeout: HANG / 2 } },
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
@@ -34,17 +32,19 @@ export default defineConfig(({ mode }) => {
     test: {
       name,
       include: [`tests/${name}/**/*.test.ts`],
-      globalSetup: SETUP,
       provide: { hard: mode === 'hard' },
       // memory.test.ts takes half an hour, and longer on a busy machine.
-      testTimeout: mode === 'hard' ? 3_600_000 : 120_000,
-      hookTimeout: 90_000,
+      testTimeout: mode === 'hard' ? 24 * HANG : HANG,
+      hookTimeout: HANG,
+      expect: { poll: { timeout: HANG / 2 } },
     },
   });
   return {
     test: {
-      // Most tests wait for processes and for the browser.
-      ...(mode !== 'hard' && { maxWorkers: 2 * availableParallelism() }),
+      // By all projects: what they build and start is the same.
+      globalSetup: ['tests/helpers/build-setup.ts', 'tests/helpers/engines-setup.ts'],
+      reporters: ['default', skippedReporter],
+      maxWorkers: availableParallelism(),
       // Only tests that say `concurrent` share the time: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [
@@ -54,8 +54,8 @@ export default defineConfig(({ mode }) => {
         // What the browser shows in every state and every language: in npm run test:all.
         product('states', 'states.browser.test.ts', BROWSER),
         // Each start of the provider takes seconds: in npm run test:all.
-        product('provider', '*.provider.test.ts', { testTimeout: 300_000 }),
-        product('apply', '*.apply.test.ts', { testTimeout: 1_800_000, hookTimeout: 300_000 }),
+        product('provider', '*.provider.test.ts'),
+        product('apply', '*.apply.test.ts', { testTimeout: 3 * HANG }),
         hard('security'),
         hard('resilience'),
       ],

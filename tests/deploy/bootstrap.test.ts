@@ -5,6 +5,7 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/bootstrap.ts';
 import { isServiceName, NAME_RULE } from '../../lib/stages.ts';
 import { ACCOUNT, refusal, type Answer } from '../helpers/aws.ts';
+import { unless } from '../helpers/needs.ts';
 import { setUpProject, whatRan, type World } from '../helpers/programs.ts';
 import { paths } from '../helpers/project.ts';
 
@@ -198,8 +199,9 @@ it('every name of a service gives a bucket whose name S3 takes, in the regions w
   expect(`${longest}-terraform-state-${ACCOUNT}-ap-southeast-1`).toHaveLength(63);
 });
 
-it.skipIf(!hasTerraform)(
-  'a copy of the example of settings passes terraform fmt (skipped without terraform)',
+it(
+  'a copy of the example of settings passes terraform fmt',
+  unless(hasTerraform ? undefined : 'terraform is not on the PATH'),
   async () => {
     const copy = join(paths.MODULE, 'stages.auto.tfvars');
     copyFileSync('infra/terraform/stages.auto.tfvars.example', copy);

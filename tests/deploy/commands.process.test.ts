@@ -10,12 +10,13 @@ import { readIfThere } from '../../lib/command-line.ts';
 import { MODULE, ROOT } from '../../lib/paths.ts';
 import { ACCOUNT, callerIdentity, startAws, stubAws } from '../helpers/aws.ts';
 import { createFolder } from '../helpers/data-folder.ts';
+import { unless } from '../helpers/needs.ts';
 
 // util-linux's script gives a command a terminal.
 const hasScript = (await run('script', ['--version'])).code === 0;
-if (!hasScript) {
-  process.stdout.write('\nSKIPPED: commands at a terminal, because `script` is not on the PATH.\n');
-}
+const needsTerminal = unless(
+  hasScript ? undefined : 'commands at a terminal need the program script of util-linux',
+);
 
 /** A build that waits, and records a signal. The command does not get further, since it runs in this checkout. */
 const NPM = `#!/bin/sh
@@ -49,23 +50,20 @@ it.each([
   expect(outcome).toEqual({ code: 2, stdout: '', output });
 });
 
-it.skipIf(!hasScript)(
-  'Ctrl-C at a terminal does not reach a program of npm run deploy',
-  async () => {
-    const command = `"${process.execPath}" "${script('deploy')}" develop --yes`;
-    const child = spawn('script', ['-qec', command, '/dev/null'], { env: env() });
-    let output = '';
-    child.stdout.on('data', (chunk) => void (output += String(chunk)));
-    const wait = (isReached: () => boolean) =>
-      vi.waitFor(() => expect(isReached()).toBe(true), { timeout: 20_000, interval: 20 });
-    await wait(() => existsSync(`${npm}.waits`));
-    for (const times of [1, 2]) {
-      child.stdin.write('\u0003');
-      await wait(() => output.split('waiting for npm run build').length === times + 1);
-    }
-    const closed = once(child, 'close');
-    writeFileSync(`${npm}.end`, '');
-    expect([(await closed)[0], existsSync(`${npm}.signalled`)]).toEqual([130, false]);
-    expect(output).toContain('Interrupted. Nothing was changed. Run the same command again');
-  },
-);
+it('Ctrl-C at a terminal does not reach a program of npm run deploy', needsTerminal, async () => {
+  const command = `"${process.execPath}" "${script('deploy')}" develop --yes`;
+  const child = spawn('script', ['-qec', command, '/dev/null'], { env: env() });
+  let output = '';
+  child.stdout.on('data', (chunk) => void (output += String(chunk)));
+  const wait = (isReached: () => boolean) =>
+    vi.waitFor(() => expect(isReached()).toBe(true), { timeout: 20_000, interval: 20 });
+  await wait(() => existsSync(`${npm}.waits`));
+  for (const times of [1, 2]) {
+    child.stdin.write('\u0003');
+    await wait(() => output.split('waiting for npm run build').length === times + 1);
+  }
+  const closed = once(child, 'close');
+  writeFileSync(`${npm}.end`, '');
+  expect([(await closed)[0], existsSync(`${npm}.signalled`)]).toEqual([130, false]);
+  expect(output).toContain('Interrupted. Nothing was changed. Run the same command again');
+});

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseOutputs } from '../../deploy/stage.ts';
 import { ROOT } from '../../lib/paths.ts';
 import type { Stage } from '../../lib/stages.ts';
-import { on, open, whyNoBrowser } from '../helpers/chromium.ts';
+import { needsBrowser, on, open } from '../helpers/chromium.ts';
 import { announceStages, createStages, endpoint, type Stages } from '../helpers/emulator-stages.ts';
 
 announceStages('the deployed form', [
@@ -139,8 +139,9 @@ describe.skipIf(endpoint === '')(
       },
     );
 
-    it.skipIf(whyNoBrowser !== undefined)(
+    it(
       'the uploaded form loads in a page of another origin, signs in at the user pool, and connects to nothing else (skipped without Chromium)',
+      needsBrowser,
       async () => {
         const form = await openForm(stages, 'develop');
         const { site, config, connections, objects } = form;
@@ -182,8 +183,9 @@ describe.skipIf(endpoint === '')(
       },
     );
 
-    it.skipIf(whyNoBrowser !== undefined)(
+    it(
       'a form whose script throws is never served (skipped without Chromium)',
+      needsBrowser,
       async () => {
         const [name = ''] = globSync('assets/index-*.js', { cwd: DIST });
         const script = join(stages.folder, 'web/dist', name);

@@ -1,21 +1,18 @@
 /** `npm run smoke` against the whole service in this process, and against services and stages with a fault. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { repeat } from '../../deploy/checks.ts';
 import { main } from '../../deploy/smoke.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { refusal } from '../helpers/aws.ts';
+import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
+import { unless } from '../helpers/needs.ts';
 import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
 import { paths } from '../helpers/project.ts';
 import { startService, type Service } from '../helpers/service.ts';
 
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
-
-const hasTransactions = inject('engines')['dynamodb-local'] !== undefined;
-if (!hasTransactions) {
-  process.stdout.write('\nSKIPPED: npm run smoke, for want of DynamoDB Local.\n');
-}
 
 const ORIGIN = 'https://www.example.com';
 const NAME = 'inquiries-develop';
@@ -92,7 +89,7 @@ async function smoke(args: string, SMOKE_TOKEN = token) {
 }
 beforeEach(() => arrangeStage());
 
-describe.skipIf(!hasTransactions)('npm run smoke', () => {
+describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
   it('asks the API of a stage and AWS, leaves one inquiry, and with --mail sends one that bounces', async () => {
     const list = async () => {
       const headers = { authorization: `Bearer ${token}` };

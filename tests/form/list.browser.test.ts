@@ -17,7 +17,10 @@ it('loads older inquiries as the end comes near, and keeps the focus', async () 
   // Not by scrolling: away from the end, and back.
   for (const place of [page.locator('form'), end]) {
     await place.scrollIntoViewIfNeeded();
-    await page.waitForTimeout(200);
+    // Observers of what is in view are told in each frame.
+    await page.evaluate(
+      'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
+    );
   }
   expect(older()).toBe(1);
   await page.unrouteAll();

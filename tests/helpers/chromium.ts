@@ -5,9 +5,12 @@ import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
-import { launchBrowser } from './installed-chromium.ts';
+import { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
+import { unless } from './needs.ts';
 
-export { whyNoBrowser } from './installed-chromium.ts';
+export { whyNoBrowser };
+/** Options of a suite or a test with a browser. */
+export const needsBrowser = unless(whyNoBrowser);
 
 const HTML_CODESNIFFER = readFileSync(
   new URL(import.meta.resolve('html_codesniffer/build/HTMLCS.js')),
@@ -60,7 +63,8 @@ export async function open(options?: BrowserContextOptions) {
     permissions: ['clipboard-read', 'clipboard-write', 'local-network-access'],
     ...options,
   });
-  context.setDefaultTimeout(15_000);
+  // Only a hang takes so long.
+  context.setDefaultTimeout(300_000);
   /** Everything that a page of this profile complained about, blocked content included. A test removes what it expects. */
   const complaints: string[] = [];
   /** The address of every request. */

@@ -1,4 +1,4 @@
-/** Starts the engines once for all integration tests and says which one is missing and why. */
+/** Starts the engines, once for all tests. */
 import type { TestProject } from 'vitest/node';
 import { startEngine, dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 
@@ -10,14 +10,9 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const obstacle = dynamoDbLocalUnavailableReason();
-  if (obstacle !== undefined) {
-    process.stdout.write(
-      `\nSKIPPED: every integration suite on DynamoDB Local, because ${obstacle}.\n`,
-    );
-  }
   const dynalite = await startEngine('dynalite');
-  const dynamodbLocal = obstacle === undefined ? await startEngine('dynamodb-local') : undefined;
+  const hasJava = dynamoDbLocalUnavailableReason() === undefined;
+  const dynamodbLocal = hasJava ? await startEngine('dynamodb-local') : undefined;
   project.provide('engines', { dynalite: dynalite.url, 'dynamodb-local': dynamodbLocal?.url });
   return async () => {
     await dynalite.close();

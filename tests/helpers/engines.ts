@@ -2,9 +2,17 @@ import { describe, inject } from 'vitest';
 import { engineNames, type EngineName } from '../../local/database/engines.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { installLineOf } from '../../lib/programs.ts';
+import { unless } from './needs.ts';
 import { createOwnTable } from './own-table.ts';
 
-/** Runs one suite on each engine; on DynamoDB Local it is skipped, visibly, where Java does not allow it. */
+/** Why DynamoDB Local does not run here; undefined when it does. */
+export const whyNoDynamoDbLocal: string | undefined =
+  inject('engines')['dynamodb-local'] === undefined
+    ? `DynamoDB Local needs a JDK 17 or newer (${installLineOf('java', process.env)})`
+    : undefined;
+
+/** Runs one suite on each engine; on DynamoDB Local it is skipped where Java does not allow it. */
 export function describeOnEngines(
   title: string,
   suite: (endpoint: string, engine: EngineName) => void,
@@ -13,13 +21,14 @@ export function describeOnEngines(
   const endpoints = inject('engines');
   for (const engine of engines) {
     const { [engine]: endpoint = '' } = endpoints;
-    describe.skipIf(endpoint === '')(`${title} on ${engine}`, () => {
+    const obstacle = endpoint === '' ? whyNoDynamoDbLocal : undefined;
+    describe(`${title} on ${engine}`, unless(obstacle), () => {
       suite(endpoint, engine);
     });
   }
 }
 
-/** Runs a suite on DynamoDB Local, or skips it; tests/helpers/engines-setup.ts says why. */
+/** Runs a suite on DynamoDB Local, or skips it. */
 export const describeOnDynamoDbLocal = (title: string, suite: (endpoint: string) => void): void =>
   describeOnEngines(title, suite, ['dynamodb-local']);
 

@@ -7,9 +7,9 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createErasuresTable } from '../../inbox/erasures.ts';
 import type { StoredInquiry } from '../../inbox/store.ts';
-import { dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 import { createTable } from '../../local/database/table.ts';
 import { refusal } from '../helpers/aws.ts';
+import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { always, answer, first, pass, refuse, type Fault } from '../helpers/fault-proxy.ts';
 import { writeIdempotencyKey } from '../helpers/idempotency.ts';
 import {
@@ -27,7 +27,8 @@ import { readText } from '../helpers/repository.ts';
 type Row = Record<string, unknown>;
 
 const absent = ['aws', 'jq', 'bash'].filter((name) => spawnSync(name, ['--version']).status !== 0);
-const noRunbook = absent.length > 0 ? `no ${absent.join()}` : dynamoDbLocalUnavailableReason();
+const noRunbook =
+  absent.length > 0 ? `the runbook's commands need ${absent.join(', ')}` : whyNoDynamoDbLocal;
 
 let own: OwnInbox;
 let keyFile: string;

@@ -16,7 +16,7 @@ import {
   PHONE,
   SAMPLES,
   takePicture,
-  whyNoBrowser,
+  needsBrowser,
 } from '../helpers/chromium.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { containing, openInbox, type OwnInbox } from '../helpers/inbox.ts';
@@ -39,7 +39,7 @@ const LOOK = `(() => {
   };
 })()`;
 
-describe.skipIf(whyNoBrowser !== undefined)('the operators’ page', () => {
+describe('the operators’ page', needsBrowser, () => {
   let page: Page;
   /** The address of every request of the page. */
   let requests: string[];

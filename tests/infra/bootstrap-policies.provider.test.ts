@@ -17,6 +17,7 @@ import {
   openModules,
   PRIVATE,
 } from '../helpers/mocked-module.ts';
+import { unless } from '../helpers/needs.ts';
 import { recordRequests } from '../helpers/recorded-requests.ts';
 
 type OneOrMore = string | readonly string[];
@@ -50,6 +51,9 @@ const found = (toIds: (stage: Stage) => readonly [api: string, ...healthChecks: 
     }),
   );
 const modules = await openModules();
+const needsModules = unless(
+  modules ? undefined : 'terraform and its AWS provider are needed (see TF_PLUGIN_DIR)',
+);
 /** @returns The resources, and the policies by their names without that of the service. */
 async function render(
   variables: object,
@@ -183,7 +187,7 @@ const needed = (stage: Stage) => {
 };
 const isRead = ([action]: Request) => /:(Describe|Get|GET|List|Test)/.test(action);
 
-describe.skipIf(!modules)('the policies (skipped without terraform and its provider)', () => {
+describe('the policies', needsModules, () => {
   afterAll(() => modules?.close());
 
   it.each(STAGES)('of %s reach nothing of another stage, and little without its name', (stage) => {

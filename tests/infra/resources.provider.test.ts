@@ -20,10 +20,14 @@ import {
   type Options,
   PRIVATE,
 } from '../helpers/mocked-module.ts';
+import { unless } from '../helpers/needs.ts';
 import { recordRequests } from '../helpers/recorded-requests.ts';
 import { readText } from '../helpers/repository.ts';
 
 const modules = await openModules();
+const needsModules = unless(
+  modules ? undefined : 'terraform and its AWS provider are needed (see TF_PLUGIN_DIR)',
+);
 const answers = (statusCode: number, body: object = {}) => ({
   result: JSON.stringify({ statusCode, body: JSON.stringify(body) }),
 });
@@ -96,7 +100,7 @@ const traced = (log_group: string) => ({
   logging_config: [{ log_group, system_log_level: 'INFO' }],
 });
 
-describe.skipIf(!modules)('a stage (skipped without terraform and its provider)', () => {
+describe('a stage', needsModules, () => {
   afterAll(() => modules?.close());
 
   it.each(['develop', 'release'])(

@@ -8,8 +8,8 @@ import { STAGES } from '../../lib/stages.ts';
 import { MAXIMA } from '../../src/limits.ts';
 import { LANGUAGES } from '../../src/languages.ts';
 import { createFolder } from '../helpers/data-folder.ts';
+import { unless } from '../helpers/needs.ts';
 
-const hasTerraform = (await terraformUnavailableReason()) === undefined;
 const inbox = { to: 'team@example.org', from: 'inquiries@mail.example.com' };
 const own = {
   issuer: 'https://issuer.example.com',
@@ -79,8 +79,9 @@ const rows = Object.entries(refused).flatMap(([setting, values]) =>
   }),
 );
 
-describe.skipIf(!hasTerraform)(
-  'settings of a stage (skipped without terraform on the PATH)',
+describe(
+  'settings of a stage, which only Terraform checks',
+  unless(await terraformUnavailableReason()),
   () => {
     const folder = createFolder(afterAll);
     beforeAll(() => {

@@ -1,5 +1,4 @@
 /** What the team gets beside mails about single inquiries: digests of what has none, and what waits for an answer. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
@@ -44,10 +43,13 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const [first, ...others] = (await write(40)) as [StreamRecord, ...StreamRecord[]];
     let [sending, most] = [0, 0];
     const full = Promise.withResolvers<unknown>();
+    // Another mail needs fewer requests to the table before it is sent.
+    const askOften = async () => {
+      for (let requests = 0; requests < 20; requests++) await all.inbox.get(idOf(first));
+    };
     all.beforeSend = async () => {
       most = Math.max(most, ++sending);
-      // More have the time to come before these are done.
-      if (sending === 10) full.resolve(sleep(300));
+      if (sending === 10) full.resolve(askOften());
       await full.promise;
       sending--;
     };
@@ -130,7 +132,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await tickAt(end + 10 * MINUTE)).toMatchObject([{ count: 1 }]);
     const later = [await tickAt(end + 15 * MINUTE), await tickAt(end + 20 * MINUTE)];
     expect(later.flat()).toMatchObject([{ count: 1 }]);
-  }, 180_000);
+  });
 
   it('mails the oldest 50 of those unanswered for answer_within days, once a day', async () => {
     await start({ answerWithin: 3 });
@@ -142,5 +144,5 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     }
     const mail = { count: 59, references: old.slice(0, 50).map(toReference) };
     expect(all.lists('daily')).toMatchObject([mail, mail]);
-  }, 180_000);
+  });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { toDraft } from '../../inbox/reply.ts';
 import { createFolder } from '../helpers/data-folder.ts';
+import { unless } from '../helpers/needs.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
@@ -55,11 +56,9 @@ it.each<[string, (file: string) => string]>([
 });
 
 const hasVim = spawnSync('vim', ['--version']).status === 0;
-if (!hasVim) {
-  process.stdout.write('\nSKIPPED: drafts in vim, because there is no vim.\n');
-}
+const needsVim = unless(hasVim ? undefined : 'drafts in vim need vim');
 
-it.skipIf(!hasVim)('have no effect in vim, in however many lines it looks for them', () => {
+it('have no effect in vim, in however many lines it looks for them', needsVim, () => {
   const file = join(createFolder(), 'reply.txt');
   const readTabstop = (text: string, modelines: number): string => {
     writeFileSync(file, text);

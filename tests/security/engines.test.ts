@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, onTestFinished } from 'vitest';
-import { dynamoDbLocalUnavailableReason, startEngine } from '../../local/database/engines.ts';
+import { startEngine } from '../../local/database/engines.ts';
 import { createFolder } from '../helpers/data-folder.ts';
-import { describeOnEngines } from '../helpers/engines.ts';
+import { describeOnEngines, whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { send } from '../helpers/http.ts';
+import { unless } from '../helpers/needs.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 import { createTally, isHard, select } from '../helpers/tally.ts';
 
@@ -79,8 +80,9 @@ describeOnEngines('a page of another site', (endpoint, name) => {
 });
 
 const committed = createTally('12b acknowledged transactions of DynamoDB Local are committed');
-it.skipIf(dynamoDbLocalUnavailableReason() !== undefined)(
+it(
   'DynamoDB Local has committed a transaction when it acknowledges it: nothing is lost when it is killed',
+  unless(whyNoDynamoDbLocal),
   async () => {
     const folder = createFolder();
     const engine = await startEngine('dynamodb-local', folder);
