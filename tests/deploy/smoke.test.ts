@@ -13,6 +13,10 @@ import { paths } from '../helpers/project.ts';
 import { startService, type Service } from '../helpers/service.ts';
 
 vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
+vi.mock('node:timers/promises', async (importOriginal) => ({
+  ...(await importOriginal<object>()),
+  setTimeout: (await import('../helpers/clock.ts')).skipTime,
+}));
 
 const ORIGIN = 'https://www.example.com';
 const NAME = 'inquiries-develop';
@@ -83,7 +87,9 @@ function arrangeStage(outputs: object = {}): void {
 }
 /** Runs the command. @returns What it printed without times and repeated spaces. */
 async function smoke(args: string, SMOKE_TOKEN = token) {
-  const { code, output } = await command(main, args, undefined, { SMOKE_TOKEN });
+  // form.test.ts opens the form.
+  const variables = { SMOKE_TOKEN, CHROMIUM_PATH: 'none' };
+  const { code, output } = await command(main, args, undefined, variables);
   expect(output).not.toContain(token);
   return { code, output: output.replaceAll(/ {2,}/g, '  ').replaceAll(/ {2}\d+ ms$/gm, '') };
 }

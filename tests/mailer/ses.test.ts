@@ -1,27 +1,40 @@
 /** The pace of mails that SES throttles. tests/mailer/mailer.test.ts has the requests and everything else that SES answers. */
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { RateLimited } from '../../src/mailer/send-mail.ts';
 import { createSendMail } from '../../src/mailer/ses.ts';
 import { createInquiryMail } from '../../src/mailer/team-mails.ts';
 import { stubAws } from '../helpers/aws.ts';
 import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
-import { startFaultProxy } from '../helpers/fault-proxy.ts';
+import { always, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { refuseMail } from '../helpers/mailer.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 
-it('a mail that SES throttles waits before it is tried again, until its signal ends', async () => {
-  const times: number[] = [];
+const sleep = vi.hoisted(() => vi.fn<(milliseconds: number) => Promise<void>>());
+vi.mock('node:timers/promises', async (importOriginal) => ({
+  ...(await importOriginal<object>()),
+  setTimeout: sleep,
+}));
+
+it('a mail that SES throttles waits longer each time, up to 4 s, until its signal ends', async () => {
   const proxy = await startFaultProxy('');
   onTestFinished(proxy.close);
-  proxy.plan = () => {
-    times.push(performance.now());
-    return refuseMail(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.');
-  };
-  stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url });
+  proxy.plan = always(
+    refuseMail(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.'),
+  );
+  // Without the SDK's own attempts, and its waits between them.
+  stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url, AWS_MAX_ATTEMPTS: '1' });
+  const waits: number[] = [];
+  sleep.mockImplementation(async (milliseconds) => {
+    if (waits.push(milliseconds) === 4) throw new Error('The signal has ended.');
+  });
   const mail = createInquiryMail(INQUIRY, MAIL_SETTINGS);
-  const sent = createSendMail(MAIL_SETTINGS)(mail, AbortSignal.timeout(5_000));
+  const { signal } = new AbortController();
+  const sent = createSendMail(MAIL_SETTINGS)(mail, signal);
   await expect(sent).rejects.toBeInstanceOf(RateLimited);
-  // The SDK itself tries three times.
-  const [, , third = 0, fourth = 0] = times;
-  expect(fourth - third).toBeGreaterThan(450);
+  expect(proxy.attempts).toBe(4);
+  expect(sleep).toHaveBeenCalledWith(expect.any(Number), undefined, { signal });
+  for (const [index, longest] of [1_000, 2_000, 4_000, 4_000].entries()) {
+    expect(waits[index]).toBeGreaterThanOrEqual(longest / 2);
+    expect(waits[index]).toBeLessThanOrEqual(longest);
+  }
 });
