@@ -84,6 +84,19 @@ export function createListing(inbox: Inbox) {
       query.show === 'undelivered' || query.order === 'answered'
         ? listClosed(query, signal)
         : listByArrival(query, signal),
+    /** How many other inquiries an address has sent, byte for byte; not `isAll` where the table is too large to count them. */
+    async countOthers(
+      { id, email }: Pick<StoredInquiry, 'id' | 'email'>,
+      signal: AbortSignal,
+    ): Promise<{ count: number; isAll: boolean }> {
+      const end = performance.now() + SEARCH_TIME;
+      let count = 0;
+      for await (const page of inbox.list({ email })) {
+        count += page.filter((row) => row.id !== id).length;
+        if (signal.aborted || performance.now() > end) return { count, isAll: false };
+      }
+      return { count, isAll: true };
+    },
     /** The ids alone, newest first, which costs little: the page asks every few seconds. */
     async listUnanswered(signal: AbortSignal): Promise<{ ids: string[]; isAll: boolean }> {
       const ids: string[] = [];

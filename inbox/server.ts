@@ -52,25 +52,25 @@ interface Options {
 /**
  * Builds the page when it is stale and serves it.
  *
+ * @param connect - Called for each request of the API: a local stack that was started again has other addresses.
  * @returns `url` ends in the secret.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
-export async function serveInbox(connection: PageConnection, options?: Options) {
+export async function serveInbox(connect: () => PageConnection, options?: Options) {
   await buildPageWhenStale(PAGE);
-  return startInboxServer(connection, options);
+  return startInboxServer(connect, options);
 }
 
 /** Serves the page as it is built, and its API; see {@link serveInbox}. */
 export async function startInboxServer(
-  connection: PageConnection,
+  connect: () => PageConnection,
   { port = 0, savedReplies = [] }: Options = {},
 ) {
   const secret = randomBytes(32).toString('base64url');
-  const answer = createApi(connection, savedReplies);
   const server = await startPageServer({
     port,
     folder: outputOf(PAGE),
-    configure: () => connection,
+    configure: () => true,
     policy: () => [
       "script-src 'self'",
       "style-src 'self'",
@@ -82,7 +82,15 @@ export async function startInboxServer(
     handle(request, response, origin) {
       if (request.url?.startsWith('/api/') !== true) return false;
       void respond(response, async (signal) => {
-        return refuseOthers(request, origin, secret) ?? answer(request, signal);
+        const refusal = refuseOthers(request, origin, secret);
+        if (refusal !== undefined) return refusal;
+        let connection: PageConnection | undefined;
+        try {
+          connection = connect();
+          return await handle(connection, savedReplies, request, signal);
+        } catch (error) {
+          return toRefusal(error as Error, connection);
+        }
       });
       return true;
     },
@@ -127,79 +135,91 @@ function refuseOthers(
   return from === origin ? undefined : refuse(403, 'The request is from another page.');
 }
 
-function createApi(
-  { stage, table, inbox, respondent, mail }: PageConnection,
-  savedReplies: SavedReply[],
-) {
+const UNKNOWN = refuse(
+  404,
+  'There is no such inquiry: it has expired, was erased or never existed.',
+);
+
+/** The requests of the API. */
+function createApi({ stage, inbox, respondent, mail }: PageConnection) {
   const listing = createListing(inbox);
-  const unknown = refuse(
-    404,
-    'There is no such inquiry: it has expired, was erased or never existed.',
-  );
+  return {
+    async session(savedReplies: SavedReply[]): Promise<Result> {
+      const [name, state] = await Promise.all([respondent(), mail()]);
+      return [200, { stage, respondent: name, mail: state, savedReplies } satisfies Session];
+    },
+    unanswered: async (signal: AbortSignal): Promise<Result> => [
+      200,
+      await listing.listUnanswered(signal),
+    ],
+    async list(query: URLSearchParams, signal: AbortSignal): Promise<Result> {
+      const { inquiries, ...rest } = await listing.list(parseListQuery(query), signal);
+      for (const row of inquiries) {
+        const [subject, body] = [row.subject, row.body].map((text) => beginningOf(text, BEGINNING));
+        Object.assign(row, { subject, body });
+      }
+      return [200, { inquiries, ...rest }];
+    },
+    async get(id: string): Promise<Result> {
+      const inquiry = await inbox.get(id);
+      if (inquiry === undefined) return UNKNOWN;
+      const [shown = inquiry] = await inbox.addUndelivered([inquiry]);
+      return [200, shown];
+    },
+    async countOthers(id: string, signal: AbortSignal): Promise<Result> {
+      const inquiry = await inbox.get(id);
+      return inquiry === undefined ? UNKNOWN : [200, await listing.countOthers(inquiry, signal)];
+    },
+    /** Without a reply the inquiry is dismissed. */
+    async answer(id: string, reply?: string): Promise<Result> {
+      const by = await respondent();
+      const result = await inbox.answer(id, { respondent: by, reply });
+      if (result.status === 'too-large') return refuse(413, TOO_LARGE);
+      if (result.status === 'not-found') return UNKNOWN;
+      const data = { respondent: by, ...result } satisfies Recorded;
+      return [result.status === 'answered' ? 200 : 409, data];
+    },
+  };
+}
 
-  async function list(query: URLSearchParams, signal: AbortSignal): Promise<Result> {
-    const { inquiries, ...rest } = await listing.list(parseListQuery(query), signal);
-    for (const row of inquiries) {
-      const [subject, body] = [row.subject, row.body].map((text) => beginningOf(text, BEGINNING));
-      Object.assign(row, { subject, body });
-    }
-    return [200, { inquiries, ...rest }];
+/** Answers a request of the API. @throws UsageError, or an error of the table. */
+async function handle(
+  connection: PageConnection,
+  savedReplies: SavedReply[],
+  request: IncomingMessage,
+  signal: AbortSignal,
+): Promise<Result> {
+  const api = createApi(connection);
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
+  const [, resource = '', given, action] = pathname.slice(1).split('/');
+  const id = given === undefined ? '' : parseUuid(given, 'The id');
+  switch ([request.method, resource, id && 'ID', action].filter(Boolean).join(' ')) {
+    case 'GET session':
+      return api.session(savedReplies);
+    case 'GET unanswered':
+      return api.unanswered(signal);
+    case 'GET inquiries':
+      return api.list(searchParams, signal);
+    case 'GET inquiries ID':
+      return api.get(id);
+    case 'GET inquiries ID others':
+      return api.countOthers(id, signal);
+    case 'POST inquiries ID reply':
+      return api.answer(id, parseReply(await readReply(request)));
+    case 'POST inquiries ID dismiss':
+      return api.answer(id);
+    default:
+      return refuse(404, 'There is nothing at this path.');
   }
+}
 
-  async function readOne(id: string): Promise<Result> {
-    const inquiry = await inbox.get(id);
-    if (inquiry === undefined) return unknown;
-    const [shown = inquiry] = await inbox.addUndelivered([inquiry]);
-    return [200, shown];
-  }
-
-  async function record(id: string, reply?: string): Promise<Result> {
-    const by = await respondent();
-    const result = await inbox.answer(id, { respondent: by, reply });
-    if (result.status === 'too-large') return refuse(413, TOO_LARGE);
-    if (result.status === 'not-found') return unknown;
-    const data = { respondent: by, ...result } satisfies Recorded;
-    return [result.status === 'answered' ? 200 : 409, data];
-  }
-
-  async function describeSession(): Promise<Result> {
-    const [name, state] = await Promise.all([respondent(), mail()]);
-    const session = { stage, respondent: name, mail: state, savedReplies };
-    return [200, session satisfies Session];
-  }
-
-  async function route(request: IncomingMessage, signal: AbortSignal): Promise<Result> {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
-    const [, resource = '', given, action] = pathname.slice(1).split('/');
-    const id = given === undefined ? '' : parseUuid(given, 'The id');
-    switch ([request.method, resource, id && 'ID', action].filter(Boolean).join(' ')) {
-      case 'GET session':
-        return describeSession();
-      case 'GET unanswered':
-        return [200, await listing.listUnanswered(signal)];
-      case 'GET inquiries':
-        return list(searchParams, signal);
-      case 'GET inquiries ID':
-        return readOne(id);
-      case 'POST inquiries ID reply':
-        return record(id, parseReply(await readReply(request)));
-      case 'POST inquiries ID dismiss':
-        return record(id);
-      default:
-        return refuse(404, 'There is nothing at this path.');
-    }
-  }
-
-  return async (request: IncomingMessage, signal: AbortSignal): Promise<Result> =>
-    route(request, signal).catch((error: Error) => {
-      if (error instanceof UsageError) return refuse(400, error.message);
-      const place = { stage: stage === 'local' ? undefined : stage, table };
-      const failure = describeFailure(error, place) as Error;
-      // What an operator can do about an error of AWS; of any other only its name, since its message may hold data.
-      const isKnown = failure !== error;
-      const unexpected = `The table does not answer as expected (${error.name}).`;
-      return refuse(502, isKnown ? failure.message : unexpected);
-    });
+/** What an operator can do about an error of AWS; of any other only its name, since its message may hold data. */
+function toRefusal(error: Error, connection: PageConnection | undefined): Result {
+  if (error instanceof UsageError) return refuse(400, error.message);
+  const { stage, table } = connection ?? {};
+  const failure = describeFailure(error, { stage: stage === 'local' ? undefined : stage, table });
+  if (failure !== error) return refuse(502, (failure as Error).message);
+  return refuse(502, `The table does not answer as expected (${error.name}).`);
 }
 
 /** @throws UsageError */

@@ -15,11 +15,11 @@ const ALL = 'GET inquiries?show=all&order=newest';
 /** The server on a table of its own. */
 const begin = async (change: Partial<Inbox> = {}) => {
   const own = await openInbox();
-  const { url, close } = await startInboxServer({
+  const { url, close } = await startInboxServer(() => ({
     ...own.connection,
     inbox: { ...own.inbox, ...change },
     respondent: async () => 'ana',
-  });
+  }));
   onTestFinished(close);
   const [origin = '', secret = ''] = url.split('/#');
   const page = { authorization: `Bearer ${secret}`, origin };
