@@ -1,4 +1,4 @@
-/** What the page's address says: the inquiry that is open, and at first the secret that gives access to the inbox. */
+/** The page's address: the inquiry that is open, and at first the secret that gives access to the inbox. */
 import { INQUIRY_ID } from '../../src/limits.ts';
 
 const SECRET = 'inbox.secret';
@@ -6,17 +6,15 @@ const SECRET = 'inbox.secret';
 /** Milliseconds for which a new tab waits for the secret of another. */
 const ANSWER_TIME = 500;
 
-/** The part of the address after `#`: the id of an inquiry, or the secret of a page that is being opened. */
 const fragment = (): string => location.hash.slice(1);
 
 /** The id of the inquiry that is open. */
 export const openedId = (): string | undefined =>
   INQUIRY_ID.test(fragment()) ? fragment() : undefined;
 
-export const open = (id: string): void => void (location.hash = id);
+export const openInquiry = (id: string): void => void (location.hash = id);
 
-/** Goes back to the list. */
-export function close(): void {
+export function showList(): void {
   if (openedId() !== undefined) location.hash = '';
 }
 

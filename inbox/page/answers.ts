@@ -12,7 +12,7 @@ export interface Given {
 }
 
 /** Whether answers can be on their way together while the page is left. */
-export function fit(...answers: readonly Given[]): boolean {
+export function areKeptAlive(...answers: readonly Given[]): boolean {
   const sizes = answers.map(({ text }) => new Blob([JSON.stringify(text)]).size);
   return sizes.reduce((sum, size) => sum + size, 0) < KEEPALIVE_LIMIT;
 }

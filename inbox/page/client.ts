@@ -63,6 +63,9 @@ export function createApi(secret: string) {
     unanswered: async () => send<Unanswered>('unanswered'),
     get: async (id: string, signal: AbortSignal | null = null) =>
       send<Inquiry>(`inquiries/${id}`, { signal }),
+    /** How many other inquiries there are from its address. */
+    countOthers: async (id: string, signal: AbortSignal) =>
+      send<{ count: number; isAll: boolean }>(`inquiries/${id}/others`, { signal }),
     /**
      * Without a text the inquiry is dismissed.
      *

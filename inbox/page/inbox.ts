@@ -1,6 +1,6 @@
 /** Wires list, inquiry, outbox and keys, and opens what the address names. */
 import { button, div, h } from '../../ui/dom.ts';
-import { close, open, openedId } from './address.ts';
+import { openedId, openInquiry, showList } from './address.ts';
 import {
   isFailure,
   type Api,
@@ -10,15 +10,15 @@ import {
   type Session,
 } from './client.ts';
 import { createDetail, type Detail } from './detail.ts';
-import { createDrafts } from './drafts.ts';
+import { createDrafts, type Drafts } from './drafts.ts';
 import { listenForKeys, showKeys } from './keys.ts';
 import { createList, type List } from './list.ts';
 import { createOutbox } from './outbox.ts';
 import { queryOf, searchFor } from './query.ts';
 import { updateAges } from './times.ts';
-import { createToasts } from './toasts.ts';
+import { createToasts, type Toasts } from './toasts.ts';
 
-/** Milliseconds from one look for new inquiries to the next, and for replies that came back. */
+/** Milliseconds from one look for changes to the next, and for replies that came back. */
 const POLL_INTERVAL = 25_000;
 const BOUNCE_INTERVAL = 300_000;
 
@@ -31,14 +31,35 @@ export async function showInbox(
   session: Session,
   listing: Promise<Listing | Failure>,
 ): Promise<void> {
-  const { stage, respondent } = session;
   const drafts = createDrafts(sessionStorage);
   const toasts = createToasts();
+  const { list, detail, outbox } = createParts(api, session, drafts, toasts);
+  const bounces = createBounceCount(api, (query) => {
+    showList();
+    void list.ask(query);
+  });
+  listenForKeys(list, detail, outbox);
+  fillPage(session, bounces.element, [list.element, detail.element, toasts.element]);
+  addEventListener('hashchange', () => void follow(list, detail));
+  await Promise.all([
+    list.load({ requested: listing }),
+    follow(list, detail),
+    ...drafts.ids().map(async (id) => checkDraft(id, api, drafts, toasts)),
+  ]);
+  const oldest = list.neighbour(1);
+  if (openedId() === undefined && oldest !== undefined && matchMedia(WIDE).matches) {
+    location.replace(`#${oldest}`);
+  }
+  const look = async (): Promise<unknown> => Promise.all([list.poll(), detail.look()]);
+  await keepUpToDate(look, bounces.count);
+}
+
+function createParts(api: Api, session: Session, drafts: Drafts, toasts: Toasts) {
   const outbox = createOutbox(api, drafts, toasts, (id, answer) => {
     list.update(id, answer);
-    if (detail.opened() === id) void detail.open(id);
+    if (detail.opened() === id) void detail.load(id);
   });
-  const list = createList(api, drafts, outbox, stage);
+  const list = createList(api, drafts, outbox, session.stage);
   const detail = createDetail({
     api,
     drafts,
@@ -50,42 +71,29 @@ export async function showInbox(
       outbox.give(given);
       const following = list.neighbour(1, id) ?? list.neighbour(-1, id);
       list.update(id);
-      if (following === undefined) close();
-      else open(following);
+      if (following === undefined) showList();
+      else openInquiry(following);
     },
-    onSearch: (text) => show(searchFor(text)),
+    onSearch(text) {
+      showList();
+      void list.ask(searchFor(text));
+    },
   });
-  function show(query: Query): void {
-    close();
-    void list.ask(query);
-  }
-  const bounces = createBounceCount(api, show);
-  listenForKeys(list, detail, outbox);
+  return { list, detail, outbox };
+}
+
+function fillPage({ stage, respondent }: Session, bounces: Node, panes: Node[]): void {
   document
     .querySelector('#account')
     ?.replaceChildren(
       h('span', { class: 'ib-stage' }, stage),
-      bounces.element,
+      bounces,
       h('bdi', { class: 'ib-name', title: `Answers are stored as ${respondent}` }, respondent),
       button('Keys', { class: 'ib-link ib-keys', 'aria-keyshortcuts': '?' }, showKeys),
     );
   document
     .querySelector('main')
-    ?.replaceChildren(
-      h('h1', { class: 'sr' }, `Inbox of ${stage}`),
-      div('ib-panes', list.element, detail.element, toasts.element),
-    );
-  addEventListener('hashchange', () => void follow(list, detail));
-  await Promise.all([
-    list.load(undefined, listing),
-    follow(list, detail),
-    ...drafts.ids().map(async (id) => drafts.confirm(await api.get(id))),
-  ]);
-  const oldest = list.neighbour(1);
-  if (openedId() === undefined && oldest !== undefined && matchMedia(WIDE).matches) {
-    location.replace(`#${oldest}`);
-  }
-  await keepUpToDate(list.poll, bounces.count);
+    ?.replaceChildren(h('h1', { class: 'sr' }, `Inbox of ${stage}`), div('ib-panes', ...panes));
 }
 
 /** Opens the inquiry that the address names, or shows the list. */
@@ -93,26 +101,38 @@ async function follow(list: List, detail: Detail): Promise<void> {
   const id = openedId();
   const before = detail.opened();
   document.body.classList.toggle('ib-reading', id !== undefined);
-  list.open(id);
+  list.mark(id);
   if (id === undefined && before !== undefined) list.focus(before);
   if (id !== before) scrollTo(0, 0);
-  await detail.open(id);
+  await detail.load(id);
 }
 
-const whenSeen = (act: () => Promise<void>) => (): void => {
+/** Deletes a draft that was sent. Of one whose inquiry is closed or gone it says so: no list shows it. */
+async function checkDraft(id: string, api: Api, drafts: Drafts, toasts: Toasts): Promise<void> {
+  const result = await api.get(id);
+  drafts.confirm(result);
+  if (drafts.get(id) === '') return;
+  if (isFailure(result)) {
+    if (result.failure === 404) toasts.fail({ id }, 'Your text is kept:', result.message);
+  } else if (result.reply_at !== undefined) {
+    toasts.fail(result, 'Your text is kept:', `${result.respondent} has answered.`);
+  }
+}
+
+const whenSeen = (act: () => Promise<unknown>) => (): void => {
   if (document.visibilityState === 'visible') void act();
 };
 
-/** Looks for new inquiries and for replies that came back, while the page is seen. */
+/** Looks for changes and for replies that came back, while the page is seen. */
 async function keepUpToDate(
-  poll: () => Promise<void>,
+  look: () => Promise<unknown>,
   countBounces: () => Promise<void>,
 ): Promise<void> {
   setInterval(updateAges, 60_000);
-  setInterval(whenSeen(poll), POLL_INTERVAL);
+  setInterval(whenSeen(look), POLL_INTERVAL);
   setInterval(whenSeen(countBounces), BOUNCE_INTERVAL);
-  document.addEventListener('visibilitychange', whenSeen(poll));
-  await Promise.all([poll(), countBounces()]);
+  document.addEventListener('visibilitychange', whenSeen(look));
+  await Promise.all([look(), countBounces()]);
 }
 
 /** How many replies of the last days have not arrived; nothing where all have. */

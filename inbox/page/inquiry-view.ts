@@ -1,34 +1,28 @@
-/** What is shown of one inquiry: its heading, text and answer, and what is known of mails to its owner. */
-import { showAddress, showInvisible } from '../../src/invisible.ts';
+/** What is shown of one inquiry: heading, text, answer, and what is known of mails to its owner. */
+import { showAddress } from '../../src/invisible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/languages.ts';
 import { toReference } from '../../src/limits.ts';
 import { copyButton } from '../../ui/copy.ts';
-import { button, h, notice } from '../../ui/dom.ts';
+import { h, notice } from '../../ui/dom.ts';
 import { beginningOf } from '../../ui/format.ts';
 import { canMail, factsOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';
 import { formatTime } from './format-time.ts';
 import { age, exactTime } from './times.ts';
+import { toVisible } from './visible.ts';
 
 /** UTF-16 units of a subject in the heading; the details have all of it. */
 const SUBJECT_LENGTH = 200;
 
-/**
- * @param onSearch - The user wants all inquiries with a text.
- * @param say - Announces something to a screen reader.
- */
-export function describeInquiry(
-  inquiry: Inquiry,
-  onSearch: (text: string) => void,
-  say: (text: string) => void,
-): HTMLElement[] {
+/** @param say - Announces something to a screen reader. */
+export function createInquiryView(inquiry: Inquiry, say: (text: string) => void): HTMLElement[] {
   const { id, email, subject, body, created_at } = inquiry;
   const reference = toReference(id);
   const copyLabel = { class: 'ib-link', 'aria-label': 'Copy the reference' };
   const words = { copied: 'Copied', notCopied: 'Not copied' };
   const beginning = beginningOf(subject, SUBJECT_LENGTH);
   const title = beginning === subject ? subject : `${beginning}…`;
-  const heading = textOr('h2', 'ib-heading', showInvisible(title), NO_SUBJECT.en);
+  const heading = textOr('h2', 'ib-heading', toVisible(title), NO_SUBJECT.en);
   heading.tabIndex = -1;
   const meta = h(
     'p',
@@ -54,13 +48,12 @@ export function describeInquiry(
       {},
       ...facts.flatMap(({ label, value, isTime }) => [
         h('dt', {}, label),
-        h('dd', {}, isTime ? exactTime(value) : showInvisible(value)),
+        h('dd', {}, isTime ? exactTime(value) : toVisible(value)),
       ]),
     ),
-    button('All inquiries of this address', { class: 'ib-link' }, () => onSearch(email)),
   );
-  const text = textOr('div', 'text ib-text', body, NO_MESSAGE);
-  return [heading, meta, details, ...problemsOf(inquiry), text];
+  const text = textOr('div', 'text ib-text', toVisible(body), NO_MESSAGE);
+  return [heading, meta, details, ...createWarnings(inquiry), text];
 }
 
 /** A text, or in grey that there is none. */
@@ -76,7 +69,7 @@ export function textOr(
 }
 
 /** Why the owner does not get, or has not got, an answer. */
-function problemsOf(inquiry: Inquiry): HTMLElement[] {
+function createWarnings(inquiry: Inquiry): HTMLElement[] {
   const { reply, undelivered, undelivered_at = '' } = inquiry;
   if (undelivered !== undefined) {
     const when = formatTime(undelivered_at).short;
@@ -92,12 +85,12 @@ function problemsOf(inquiry: Inquiry): HTMLElement[] {
 }
 
 /** Who has answered, when and what. */
-export function describeAnswer({ reply, reply_at = '', respondent = '' }: Inquiry): HTMLElement {
+export function createAnswerView({ reply, reply_at = '', respondent = '' }: Inquiry): HTMLElement {
   const [verb, text] =
     reply === undefined
       ? ['Dismissed by ', 'Answered elsewhere, or it needs no answer. Nothing was mailed.']
       : ['Answered by ', reply];
-  return section(
+  return createSection(
     [verb, h('bdi', {}, respondent)],
     text,
     h('p', { class: 'hint' }, exactTime(reply_at)),
@@ -105,14 +98,14 @@ export function describeAnswer({ reply, reply_at = '', respondent = '' }: Inquir
 }
 
 /** An answer that can still be undone. @param text - Undefined: a dismissal. */
-export const describeGiven = (text = ''): HTMLElement =>
-  section([text === '' ? 'Being dismissed' : 'Being sent'], text);
+export const createGivenView = (text = ''): HTMLElement =>
+  createSection([text === '' ? 'Being dismissed' : 'Being sent'], text);
 
-const section = (title: (Node | string)[], text: string, when?: Node): HTMLElement =>
+const createSection = (title: (Node | string)[], text: string, when?: Node): HTMLElement =>
   h(
     'section',
     { class: 'ib-answer' },
     h('h3', {}, ...title),
     when,
-    h('div', { class: 'text', dir: 'auto' }, text),
+    h('div', { class: 'text', dir: 'auto' }, toVisible(text)),
   );

@@ -1,22 +1,26 @@
 /** Keyboard shortcuts as in mail programs, outside of text boxes. They can be switched off (WCAG 2.2, 2.1.4). */
-import { button, h } from '../../ui/dom.ts';
-import { close, open } from './address.ts';
+import { button, div, h, isComposing } from '../../ui/dom.ts';
+import { openInquiry, showList } from './address.ts';
 import type { Detail } from './detail.ts';
 import type { Outbox } from './outbox.ts';
 import type { List } from './list.ts';
+import { isTyping, noteTyping } from './typing.ts';
 
 const HELP = {
   'j ↓': 'Next inquiry',
   'k ↑': 'Previous inquiry',
   Enter: 'Open it',
+  Esc: 'Leave the text box, then go back to the list',
   r: 'Write a reply',
   'Ctrl+Enter': 'Send the reply (⌘+Enter on a Mac)',
   d: 'Dismiss',
   u: 'Undo the latest answer or dismissal',
-  Esc: 'Leave the text box, then go back to the list',
   '/': 'Search',
   '?': 'Show these keys',
 };
+
+/** Keys that change something. */
+const CHANGES = new Set(['d', 'u']);
 
 const OFF = 'inbox.keys-off';
 
@@ -26,19 +30,21 @@ const areOn = (): boolean => sessionStorage.getItem(OFF) !== 'true';
 export function showKeys(): void {
   const letters = h('input', { type: 'checkbox', checked: areOn() });
   letters.addEventListener('change', () => sessionStorage.setItem(OFF, String(!letters.checked)));
-  const keys = Object.entries(HELP).flatMap(([names, meaning]) => [
-    h('dt', {}, ...names.split(' ').map((name) => h('kbd', {}, name))),
-    h('dd', {}, meaning),
-  ]);
+  const keys = Object.entries(HELP).map(([names, meaning]) =>
+    div(
+      'ib-key',
+      h('dt', {}, ...names.split(' ').map((name) => h('kbd', {}, name))),
+      h('dd', {}, meaning),
+    ),
+  );
   const dialog: HTMLDialogElement = h(
     'dialog',
-    { 'aria-labelledby': 'keys' },
+    { class: 'ib-help', 'aria-labelledby': 'keys' },
     h('h2', { id: 'keys' }, 'Keys'),
     h('dl', {}, ...keys),
     h('label', { class: 'ib-line ib-check' }, letters, 'Use the keys with one character'),
-    h(
-      'div',
-      { class: 'actions' },
+    div(
+      'actions',
       button('Close', { class: 'primary' }, () => dialog.close()),
     ),
   );
@@ -47,7 +53,19 @@ export function showKeys(): void {
   dialog.showModal();
 }
 
-export function listenForKeys(list: List, detail: Detail, outbox: Outbox): void {
+/**
+ * The name of a key in lower case. Where the layout of the keyboard has no Latin letters, a key is called as on a keyboard
+ * of the USA.
+ */
+function nameOf({ key, code, shiftKey }: KeyboardEvent): string {
+  if (!/^.$/u.test(key)) return key;
+  if (/[!-~]|\p{Script=Latin}/u.test(key)) return key.toLowerCase();
+  if (code === 'Slash') return shiftKey ? '?' : '/';
+  return code.replace(/^Key/, '').toLowerCase();
+}
+
+/** What each key does outside of text boxes. */
+function createActions(list: List, detail: Detail, outbox: Outbox) {
   const move = (step: 1 | -1) => (): void => {
     const { activeElement: focused } = document;
     const isInList = focused instanceof HTMLAnchorElement && list.element.contains(focused);
@@ -55,41 +73,57 @@ export function listenForKeys(list: List, detail: Detail, outbox: Outbox): void 
     if (id === undefined) return;
     // In the list the focus moves, next to it the next inquiry opens.
     if (isInList || detail.opened() === undefined) list.focus(id);
-    else open(id);
+    else openInquiry(id);
   };
-
   function search(): void {
     const focus = (): void => list.search.focus();
     if (list.search.checkVisibility()) return focus();
     // On a narrow page the list shows once the inquiry is closed.
     addEventListener('hashchange', focus, { once: true });
-    return close();
+    return showList();
   }
-
   const letters: Partial<Record<string, () => void>> = {
     j: move(1),
     k: move(-1),
-    r: detail.reply,
+    r: detail.focusReply,
     d: detail.dismiss,
     u: () => outbox.undo(),
     '/': search,
     '?': showKeys,
   };
   const arrows: typeof letters = { ArrowDown: move(1), ArrowUp: move(-1) };
+  return { letters, arrows };
+}
+
+export function listenForKeys(list: List, detail: Detail, outbox: Outbox): void {
+  const { letters, arrows } = createActions(list, detail, outbox);
+
+  /** What a key does on an element. */
+  function actionOf(key: string, target: HTMLElement): (() => void) | undefined {
+    const isRow = target.matches('a.ib-row') || (target === list.search && key === 'ArrowDown');
+    if (isRow && arrows[key] !== undefined) return arrows[key];
+    if (isTextBox(target)) return undefined;
+    if (key === 'Escape') return showList;
+    return areOn() ? letters[key] : undefined;
+  }
 
   document.addEventListener('keydown', (event) => {
-    const { target, key } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    // Only keys that move repeat while they are held down.
-    if (event.repeat && !/^([jk]|Arrow(Up|Down))$/.test(key)) return;
+    const { target } = event;
     if (!(target instanceof HTMLElement) || document.querySelector('dialog, :popover-open')) return;
-    const isRow = target.matches('a.ib-row') || (target === list.search && key === 'ArrowDown');
-    const isText = target.matches('input, textarea');
-    const action =
-      (isRow && arrows[key]) ||
-      (!isText && ((areOn() && letters[key]) || (key === 'Escape' && close)));
-    if (!action) return;
+    if (isTextBox(target)) noteTyping();
+    if (isComposing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const key = nameOf(event);
+    const action = actionOf(key, target);
+    if (action === undefined) {
+      // A letter without a meaning here: somebody believes to be in a text.
+      if (areOn() && /^\S$/u.test(key)) noteTyping();
+      return;
+    }
     event.preventDefault();
-    action();
+    if (CHANGES.has(key) && isTyping()) return;
+    // Only keys that move repeat while they are held down.
+    if (!event.repeat || /^([jk]|Arrow(Up|Down))$/.test(key)) action();
   });
 }
+
+const isTextBox = (element: HTMLElement): boolean => element.matches('input, textarea');

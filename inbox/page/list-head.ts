@@ -1,7 +1,7 @@
 /** The head of the list: which inquiries, in which order, and the search in all of them. */
-import { button, div, h } from '../../ui/dom.ts';
+import { button, div, h, isComposing } from '../../ui/dom.ts';
 import type { Query } from './client.ts';
-import { countOf, headingOf, type ListState } from './list-state.ts';
+import { countOf, describeStatus, headingOf, type ListState } from './list-state.ts';
 import { CHOICES, FIRST_QUERY, ORDERS, queryOf, searchFor, turned } from './query.ts';
 
 /** Milliseconds without a key after which what has been typed is searched for. */
@@ -32,13 +32,14 @@ export function createListHead(stage: string, ask: (query: Query) => Promise<voi
     ),
     heading,
     search,
-    say: (text: string) => void (status.textContent = text),
     /** Says what the list shows, and in the title of the page how many are unanswered. */
     render(state: ListState): void {
       ({ query } = state);
       const count = countOf(state);
       document.title = `${Number.parseInt(count, 10) > 0 ? `(${count}) ` : ''}Inbox of ${stage}`;
       heading.textContent = headingOf(state);
+      const said = describeStatus(state);
+      if (status.textContent !== said) status.textContent = said;
       for (const { show, element } of choices) element.ariaPressed = String(show === query.show);
       order.textContent = ORDERS[query.order];
       order.hidden = turned(query) === undefined;
@@ -68,5 +69,9 @@ function createSearchBox(onSearch: (text: string) => void): HTMLInputElement {
     timer = setTimeout(finish, TYPING_PAUSE);
   });
   search.addEventListener('change', finish);
+  // Otherwise Chromium empties the box on an Esc that is for the input method.
+  search.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && isComposing(event)) event.preventDefault();
+  });
   return search;
 }

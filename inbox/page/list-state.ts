@@ -1,4 +1,4 @@
-/** What the list shows, apart from its elements: the query, what is loaded, and what is known of answers. */
+/** The state of the list: the query, what is loaded, and what is known of answers. */
 import { formatCount } from '../../ui/format.ts';
 import { isFailure, type Closed, type Failure, type Inquiry } from './client.ts';
 import type { Listing, Query, Unanswered } from './client.ts';
@@ -11,8 +11,9 @@ export type ListState = Readonly<{
   query: Query;
   /** Undefined until the first response. */
   loaded?: readonly Inquiry[];
-  /** Where the list goes on; undefined at its end. */
+  /** Where the list goes on; undefined at its end, and while another one is loaded. */
   next?: string | undefined;
+  isLoading: boolean;
   /** Whether the latest request has failed. */
   hasFailed: boolean;
   opened?: string | undefined;
@@ -29,14 +30,29 @@ export type ListState = Readonly<{
 /** Before the first response. */
 export const NOTHING: ListState = {
   query: FIRST_QUERY,
+  isLoading: false,
   hasFailed: false,
   given: new Set(),
   closed: new Map(),
   seen: new Set(),
 };
 
+/** Begins to load the rest of the list (`isMore`), or a list from its beginning. */
+export const startLoading = (
+  { next, ...state }: ListState,
+  isMore: boolean,
+  query = state.query,
+): ListState => ({
+  ...state,
+  query,
+  isLoading: true,
+  hasFailed: false,
+  ...(isMore && { next }),
+});
+
 /** Takes a response of the list. @param isMore - Whether it continues what is loaded. */
-export function receive(state: ListState, result: Listing | Failure, isMore: boolean): ListState {
+export function receive(before: ListState, result: Listing | Failure, isMore: boolean): ListState {
+  const state = { ...before, isLoading: false };
   const { loaded = [], next } = isMore ? state : NOTHING;
   if (isFailure(result)) return { ...state, loaded, next, hasFailed: true };
   return { ...state, loaded: [...loaded, ...result.inquiries], next: result.next };
@@ -61,22 +77,22 @@ export function see(state: ListState, unanswered: Unanswered) {
   };
 }
 
-/** Puts the inquiries that could be loaded where they belong by their time. */
+/** Inserts new inquiries, where they could be loaded, in the order of the list. */
 export function insert(state: ListState, results: readonly (Inquiry | Failure)[]): ListState {
   const { query, loaded = [] } = state;
   const direction = query.order === 'oldest' ? 1 : -1;
-  const added = results.flatMap((each) => (isFailure(each) ? [] : [each]));
+  const known = new Set(loaded.map(({ id }) => id));
+  const added = results.flatMap((each) => (isFailure(each) || known.has(each.id) ? [] : [each]));
   const all = [...loaded, ...added];
   return { ...state, loaded: all.toSorted((a, b) => direction * (a.id < b.id ? -1 : 1)) };
 }
 
-/** Takes an answer to an inquiry. */
-export const close = (state: ListState, id: string, answer: Closed): ListState => ({
+export const addAnswer = (state: ListState, id: string, answer: Closed): ListState => ({
   ...state,
   closed: new Map(state.closed).set(id, answer),
 });
 
-const isOpen = ({ closed, given }: ListState, id: string): boolean =>
+const isUnanswered = ({ closed, given }: ListState, id: string): boolean =>
   !closed.has(id) && !given.has(id);
 
 /** The inquiries to show, in their order. */
@@ -90,7 +106,7 @@ export function shownOf(state: ListState): Inquiry[] {
   const isGone = (id: string): boolean =>
     unanswered?.isAll === true && id !== opened && seen.has(id) && !ids.has(id);
   return loaded.filter(
-    ({ id, reply_at }) => reply_at === undefined && isOpen(state, id) && !isGone(id),
+    ({ id, reply_at }) => reply_at === undefined && isUnanswered(state, id) && !isGone(id),
   );
 }
 
@@ -98,18 +114,21 @@ export function shownOf(state: ListState): Inquiry[] {
 export function countOf(state: ListState): string {
   const { unanswered } = state;
   if (unanswered === undefined) return '';
-  return `${unanswered.ids.filter((id) => isOpen(state, id)).length}${unanswered.isAll ? '' : '+'}`;
+  return `${unanswered.ids.filter((id) => isUnanswered(state, id)).length}${unanswered.isAll ? '' : '+'}`;
 }
 
 export function headingOf(state: ListState): string {
   const { show, text } = state.query;
   if (text !== '') return 'Search';
-  return show === 'unanswered' ? `${countOf(state)} unanswered` : CHOICES[show].title;
+  const count = countOf(state);
+  return show === 'unanswered' && count !== '' ? `${count} unanswered` : CHOICES[show].title;
 }
 
-/** What a search has found so far; empty without one. */
-export function describeMatches(state: ListState): string {
-  if (state.query.text === '') return '';
+/** That the list is loaded, or what a search has found so far. */
+export function describeStatus(state: ListState): string {
+  const isSearch = state.query.text !== '';
+  if (state.isLoading) return isSearch ? 'Searching all inquiries…' : 'Loading…';
+  if (!isSearch || state.hasFailed) return '';
   const { length } = shownOf(state);
   const isAll = state.next === undefined;
   if (length === 0) return isAll ? 'No matches' : 'No matches so far';
@@ -118,8 +137,8 @@ export function describeMatches(state: ListState): string {
 
 /** What is said in place of the rows. */
 export function describeNone(state: ListState): string {
-  const { query, loaded, hasFailed } = state;
-  if (loaded === undefined || hasFailed || query.text !== '') return '';
+  const { query, loaded, isLoading, hasFailed } = state;
+  if (loaded === undefined || isLoading || hasFailed || query.text !== '') return '';
   if (shownOf(state).length > 0) return '';
   if (query.show !== 'unanswered') return 'No inquiries.';
   return 'Nothing to answer. New inquiries appear here by themselves.';

@@ -4,7 +4,7 @@ import { isFailure, type Failure, type Listing } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import { markHits } from './hits.ts';
 import type { ListHead } from './list-head.ts';
-import { describeMatches, describeNone, shownOf, type ListState } from './list-state.ts';
+import { describeNone, shownOf, type ListState } from './list-state.ts';
 import { createRow } from './row.ts';
 
 export function createListView(head: ListHead, drafts: Drafts, onMore: () => Promise<void>) {
@@ -35,7 +35,6 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
     wait(state: ListState, isMore: boolean): void {
       alert.replaceChildren();
       head.render(state);
-      head.say(state.query.text === '' ? 'Loading…' : 'Searching all inquiries…');
       if (isMore) return;
       items.ariaBusy = 'true';
       more.hidden = true;
@@ -53,7 +52,6 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
       more.textContent = state.query.text === '' ? 'Show more' : 'Search older ones';
       more.hidden = state.next === undefined;
       note.textContent = describeNone(state);
-      head.say(describeMatches(state));
       head.render(state);
       markHits(state.query.text);
     },

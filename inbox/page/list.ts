@@ -10,7 +10,16 @@ import {
 } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import { createListHead } from './list-head.ts';
-import { close, insert, neighbourOf, NOTHING, receive, see, shownOf } from './list-state.ts';
+import {
+  addAnswer,
+  insert,
+  neighbourOf,
+  NOTHING,
+  receive,
+  see,
+  shownOf,
+  startLoading,
+} from './list-state.ts';
 import { createListView } from './list-view.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -22,46 +31,57 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
   /** Index of the open inquiry when it left the list. */
   let place = 0;
   const head = createListHead(stage, ask);
-  const view = createListView(head, drafts, async () => load(state.next));
+  const view = createListView(head, drafts, loadMore);
 
-  /** Lists something else. */
   async function ask(query: Query): Promise<void> {
-    state = { ...state, query };
-    await load();
+    await load({ query });
+  }
+  async function loadMore(): Promise<void> {
+    await load({ from: state.next });
   }
 
   /**
-   * Loads the first ones, or goes on from a place. An earlier request is aborted.
+   * Loads a list, or its rest. An earlier request is aborted.
    *
-   * @param requested - The response, where the request was made before.
+   * @param options.from - Where the rest begins.
+   * @param options.requested - The response, where the request was made before.
    */
-  async function load(from?: string, requested?: Promise<Listing | Failure>): Promise<void> {
+  async function load({
+    query,
+    from,
+    requested,
+  }: {
+    query?: Query;
+    from?: string | undefined;
+    requested?: Promise<Listing | Failure>;
+  } = {}): Promise<void> {
     const isMore = from !== undefined;
     loading?.abort();
     const { signal } = (loading = new AbortController());
-    state = { ...state, hasFailed: false };
+    state = startLoading(state, isMore, query);
     view.wait(state, isMore);
     const result = await (requested ?? api.list(state.query, from, signal));
     if (signal.aborted) return;
     state = receive(state, result, isMore);
     view.draw(state);
-    view.settle(result, isMore, async () => load(from));
+    view.settle(result, isMore, isMore ? loadMore : load);
   }
 
-  /** Looks for new inquiries, and for those that a colleague has answered. */
+  /** Asks what is unanswered now: new inquiries appear, and those that a colleague has answered leave the list. */
   async function poll(): Promise<void> {
     const result = await api.unanswered();
     if (isFailure(result)) return;
     const seen = see(state, result);
     ({ state } = seen);
     if (state.hasFailed && view.ids().length === 0) return load();
+    const { query } = state;
     const found = await Promise.all(seen.missing.map(async (id) => api.get(id)));
-    if (found.length > 0) state = insert(state, found);
+    if (state.query === query) state = insert(state, found);
     const { length } = seen.fresh;
     if (length > 0) view.announce(formatCount(length, 'new inquiry', 'new inquiries'));
     const shown = shownOf(state).map(({ id }) => id);
-    const draw = shown.join() === view.ids().join() ? head.render : view.draw;
-    draw(state);
+    if (state.isLoading || shown.join() === view.ids().join()) head.render(state);
+    else view.draw(state);
   }
 
   return {
@@ -71,13 +91,13 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
     load,
     poll,
     /** Marks the inquiry that is open; undefined: none is. */
-    open(id: string | undefined): void {
+    mark(id: string | undefined): void {
       state = { ...state, opened: id };
       view.mark(id);
     },
     /** Shows an inquiry's draft or answer; one that is closed leaves the list of unanswered ones. */
     update(id: string, answer?: Closed): void {
-      if (answer !== undefined) state = close(state, id, answer);
+      if (answer !== undefined) state = addAnswer(state, id, answer);
       state = { ...state, given: outbox.ids() };
       const index = view.ids().indexOf(id);
       if (index !== -1) place = index;

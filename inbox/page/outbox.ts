@@ -2,8 +2,8 @@
  * Answers on their way. Each waits for some seconds, in which it can be undone, and is then sent: at once when the page is
  * left. Until the command has confirmed an answer, its text remains a draft.
  */
-import { open } from './address.ts';
-import { fit, outcomeOf, type Given } from './answers.ts';
+import { openInquiry } from './address.ts';
+import { areKeptAlive, outcomeOf, type Given } from './answers.ts';
 import type { Api, Closed } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import type { Toasts } from './toasts.ts';
@@ -23,7 +23,7 @@ export function createOutbox(
   /** By the inquiry's id. */
   const unconfirmed = new Map<string, Given>();
   /** Those that can be undone, in the order in which they were given, and the lines that say so. */
-  const waiting = new Map<Given, HTMLElement>();
+  const waiting = new Map<Given, ReturnType<Toasts['add']>>();
 
   function stopWaiting(given: Given): void {
     waiting.get(given)?.remove();
@@ -34,7 +34,7 @@ export function createOutbox(
     stopWaiting(given);
     const { inquiry, text } = given;
     const { id } = inquiry;
-    const { answer, problem } = outcomeOf(text, await api.answer(id, text, fit(given)));
+    const { answer, problem } = outcomeOf(text, await api.answer(id, text, areKeptAlive(given)));
     unconfirmed.delete(id);
     if (problem === undefined) drafts.set(id, '');
     else toasts.fail(inquiry, ...problem);
@@ -48,47 +48,52 @@ export function createOutbox(
     const { id } = given.inquiry;
     unconfirmed.delete(id);
     onChange(id);
-    open(id);
+    openInquiry(id);
   }
 
   /** Sends it after the time to undo; whoever is about to press the button keeps it. */
   function wait(given: Given, time: number): void {
     setTimeout(() => {
-      if (waiting.get(given)?.matches(':hover, :focus-within')) wait(given, 1_000);
-      else if (waiting.has(given)) void send(given);
+      const line = waiting.get(given);
+      if (line?.isInUse()) wait(given, 1_000);
+      else if (line !== undefined) void send(given);
     }, time);
   }
 
   const sendAll = (): void => [...waiting.keys()].forEach((given) => void send(given));
-  addEventListener('pagehide', sendAll);
+
+  function give(given: Given): void {
+    // All that wait must fit into what may be on its way while the page is left.
+    if (!areKeptAlive(given, ...waiting.keys())) sendAll();
+    const { inquiry, text } = given;
+    unconfirmed.set(inquiry.id, given);
+    if (!areKeptAlive(given)) return void send(given);
+    const title = text === undefined ? 'Dismissed:' : 'Answered:';
+    waiting.set(
+      given,
+      toasts.add(inquiry, title, () => undo(given)),
+    );
+    return wait(given, UNDO_TIME);
+  }
+
   /** Whether a draft is sent when the page is left. */
-  const isSent = (id: string): boolean => {
+  function isSent(id: string): boolean {
     const given = unconfirmed.get(id);
-    return given !== undefined && fit(given);
-  };
+    return given !== undefined && areKeptAlive(given);
+  }
+
+  addEventListener('pagehide', sendAll);
   addEventListener('beforeunload', (event) => {
     if (!drafts.ids().every(isSent)) event.preventDefault();
   });
 
   return {
+    give,
     undo,
     canUndo: (given: Given) => waiting.has(given),
     /** Of the inquiries with an answer that is not confirmed yet. */
     ids: (): ReadonlySet<string> => new Set(unconfirmed.keys()),
     /** The answer to an inquiry that is not confirmed yet. */
     get: (id: string) => unconfirmed.get(id),
-    give(given: Given): void {
-      // All that wait must fit into what may be on its way while the page is left.
-      if (!fit(given, ...waiting.keys())) sendAll();
-      const { inquiry, text } = given;
-      unconfirmed.set(inquiry.id, given);
-      if (!fit(given)) return void send(given);
-      const title = text === undefined ? 'Dismissed:' : 'Answered:';
-      waiting.set(
-        given,
-        toasts.show(inquiry, title, () => undo(given)),
-      );
-      return wait(given, UNDO_TIME);
-    },
   };
 }

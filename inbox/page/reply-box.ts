@@ -1,8 +1,10 @@
 /** The box in which a reply is written, and the one with a reply that was not sent. */
 import { showAddress } from '../../src/invisible.ts';
-import { button, div, h } from '../../ui/dom.ts';
+import { copyButton } from '../../ui/copy.ts';
+import { button, div, h, isComposing } from '../../ui/dom.ts';
 import { canMail } from '../words.ts';
 import type { Inquiry, Session } from './client.ts';
+import { findBraces } from './fill-in.ts';
 import { savedReplyMenu } from './saved-replies.ts';
 
 interface Actions {
@@ -23,45 +25,57 @@ export function createReplyBox(
   const error = h('p', { class: 'ib-error', id: 'reply-error', role: 'alert' });
   const described = { 'aria-describedby': 'reply-error reply-hint' };
   const text = h('textarea', { id: 'reply', rows: '3', dir: 'auto', ...described }, draft);
+  function send(): void {
+    const problem = findProblem(text.value);
+    // Braces may be meant: sending again sends them.
+    if (problem === undefined || (problem.isMinor && error.textContent === problem.message)) {
+      return onAnswer(text.value);
+    }
+    text.ariaInvalid = 'true';
+    error.textContent = problem.message;
+    return text.focus();
+  }
   text.addEventListener('input', () => {
     text.ariaInvalid = null;
     error.textContent = '';
     onInput(text.value);
   });
   text.addEventListener('keydown', (event) => {
+    if (isComposing(event)) return;
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
     if (event.key === 'Escape') onLeave();
   });
-  function send(): void {
-    if (text.value.trim() !== '') return onAnswer(text.value);
-    text.ariaInvalid = 'true';
-    error.textContent = 'Write the answer first.';
-    return text.focus();
-  }
   const menu = savedReplyMenu(savedReplies, inquiry, (saved) => {
     text.focus();
-    text.setRangeText(saved, text.selectionStart, text.selectionEnd, 'end');
-    text.dispatchEvent(new Event('input'));
+    // Unlike setRangeText, it can be undone. It is deprecated, and nothing replaces it.
+    document.execCommand('insertText', false, saved);
   });
   const owner = h('bdi', {}, showAddress(inquiry.email));
-  const label = h('label', { for: 'reply' }, 'Reply to ', owner);
   const isMailed = canMail(inquiry) && mail !== 'none';
   const keys = { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' };
   return [
-    div('ib-line ib-dock-head', label, ...menu),
+    div('ib-line ib-dock-head', h('label', { for: 'reply' }, 'Reply to ', owner), ...menu),
     text,
     error,
     div(
       'ib-line ib-actions',
       button(isMailed ? 'Send reply' : 'Record the answer', keys, send),
       button('Dismiss', { 'aria-keyshortcuts': 'd' }, () => onAnswer()),
-      h('p', { class: 'ib-hint', id: 'reply-hint' }, ...describeMail(inquiry, mail)),
+      h('p', { class: 'ib-hint', id: 'reply-hint' }, ...createMailHint(inquiry, mail)),
     ),
   ];
 }
 
+/** Why a text is not sent; where that is minor, not at once. */
+function findProblem(text: string): { message: string; isMinor: boolean } | undefined {
+  if (text.trim() === '') return { message: 'Write the answer first.', isMinor: false };
+  const braces = findBraces(text).join(', ');
+  const message = `Nothing replaces ${braces}: send again if this is meant.`;
+  return braces === '' ? undefined : { message, isMinor: true };
+}
+
 /** What becomes of a reply, in words. */
-function describeMail(inquiry: Inquiry, mail: Session['mail']): (Node | string)[] {
+function createMailHint(inquiry: Inquiry, mail: Session['mail']): (Node | string)[] {
   const owner = h('bdi', {}, showAddress(inquiry.email));
   if (!canMail(inquiry)) return ['The answer is recorded and mailed to nobody.'];
   if (mail === 'none') {
@@ -71,9 +85,24 @@ function describeMail(inquiry: Inquiry, mail: Session['mail']): (Node | string)[
   return ['The reply is mailed to ', owner, mail === 'sent' ? '.' : condition];
 }
 
-/** A reply that was not sent because someone else has answered. */
-export const createUnsentBox = (draft: string, onDelete: () => void): HTMLElement[] => [
-  h('label', { for: 'unsent' }, 'Your text, which was not sent'),
-  h('textarea', { id: 'unsent', dir: 'auto', readonly: true }, draft),
-  button('Delete this text', {}, onDelete),
-];
+/**
+ * A reply that cannot be sent: someone else has answered, or the inquiry cannot be loaded.
+ *
+ * @param say - Announces something to a screen reader.
+ */
+export function createUnsentBox(
+  draft: string,
+  say: (text: string) => void,
+  onDelete: () => void,
+): HTMLElement[] {
+  const words = { copied: 'Copied', notCopied: 'Not copied' };
+  return [
+    h('label', { for: 'unsent' }, 'Your text, which was not sent'),
+    h('textarea', { id: 'unsent', dir: 'auto', readonly: true }, draft),
+    div(
+      'ib-line',
+      copyButton('Copy', draft, { 'aria-label': 'Copy your text' }, words, say),
+      button('Delete this text', {}, onDelete),
+    ),
+  ];
+}

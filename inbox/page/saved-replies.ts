@@ -21,10 +21,6 @@ export function savedReplyMenu(
     return h('li', {}, choice);
   });
   const menu = h('ul', { class: 'ib-saved', id: 'saved', role: 'list', popover: true }, ...choices);
-  const open = button(
-    'Saved replies',
-    { class: 'ib-link', popovertarget: menu.id },
-    () => undefined,
-  );
-  return [open, menu];
+  const opener = { class: 'ib-link', popovertarget: menu.id };
+  return [button('Saved replies', opener, () => undefined), menu];
 }

@@ -1,40 +1,83 @@
-/** What has just been done or has failed: lines under the list. */
+/** What has just been done or has failed: lines at the lower edge of the list. */
 import { showAddress } from '../../src/invisible.ts';
+import { toReference } from '../../src/limits.ts';
 import { button, div, h } from '../../ui/dom.ts';
-import { open } from './address.ts';
+import { beginningOf } from '../../ui/format.ts';
+import { subjectOf } from '../words.ts';
+import { openInquiry } from './address.ts';
 import type { Inquiry } from './client.ts';
+import { toVisible } from './visible.ts';
 
 export type Toasts = ReturnType<typeof createToasts>;
+
+/** What is known of an inquiry; of one that is gone, only the id. */
+type Named = Pick<Inquiry, 'id'> & Partial<Pick<Inquiry, 'email' | 'subject'>>;
+
+/** Lines that can be undone, at most; more of them become one. */
+const MOST_LINES = 3;
+
+/** UTF-16 units of a subject. */
+const SUBJECT_LENGTH = 60;
 
 export function createToasts() {
   const done = h('div', { role: 'status' });
   const failures = h('div', { role: 'alert' });
+  const lines: { element: HTMLElement; undo: () => void }[] = [];
+  const count = h('p');
+  const undoLast = button('Undo last', { 'aria-keyshortcuts': 'u' }, () => lines.at(-1)?.undo());
+  const summary = div('ib-line ib-toast', count, undoLast);
+
+  function draw(): void {
+    const areMany = lines.length > MOST_LINES;
+    for (const { element } of lines) element.hidden = areMany;
+    count.textContent = `${lines.length} answered or dismissed`;
+    if (areMany) done.append(summary);
+    else summary.remove();
+  }
+
   return {
     element: div('ib-toasts', done, failures),
-    /** Shows what was done to an inquiry, until it is removed. */
-    show({ email }: Inquiry, title: string, undo: () => void): HTMLElement {
-      const text = h('p', {}, title, ' ', h('bdi', {}, showAddress(email)));
-      const toast = div('ib-line ib-toast', text, undoButton(undo));
-      done.append(toast);
-      return toast;
+    /** Adds what was done to an inquiry. @returns The line, and whether somebody is about to undo it. */
+    add(inquiry: Named, title: string, undo: () => void) {
+      const text = h('p', {}, `${title} `, ...nameOf(inquiry));
+      const line = { element: div('ib-line ib-toast', text, undoButton(undo)), undo };
+      lines.push(line);
+      done.append(line.element);
+      draw();
+      const shown = (): HTMLElement =>
+        lines.length > MOST_LINES && lines.at(-1) === line ? summary : line.element;
+      return {
+        isInUse: () => shown().matches(':hover, :focus-within'),
+        remove(): void {
+          lines.splice(lines.indexOf(line), 1);
+          line.element.remove();
+          draw();
+        },
+      };
     },
     /** Says what has failed, until it is closed. */
-    fail({ id, email }: Inquiry, title: string, text: string): void {
-      const heading = h('strong', {}, title, ' ', h('bdi', {}, showAddress(email)));
-      const close = (): void => failure.remove();
-      const read = button('Open it', {}, () => {
-        close();
-        open(id);
+    fail(inquiry: Named, title: string, text: string): void {
+      const heading = h('strong', {}, `${title} `, ...nameOf(inquiry));
+      const remove = (): void => failure.remove();
+      const open = button('Open it', {}, () => {
+        remove();
+        openInquiry(inquiry.id);
       });
       const failure = div(
         'ib-line ib-toast ib-failed',
         h('p', {}, heading, h('br'), text),
-        read,
-        button('Close', {}, close),
+        open,
+        button('Close', {}, remove),
       );
       failures.append(failure);
     },
   };
+}
+
+function nameOf({ id, email, subject }: Named): (Node | string)[] {
+  if (email === undefined || subject === undefined) return [toReference(id)];
+  const beginning = beginningOf(toVisible(subjectOf({ subject })), SUBJECT_LENGTH);
+  return [h('bdi', {}, showAddress(email)), ', ', h('bdi', {}, beginning)];
 }
 
 export const undoButton = (undo: () => void): HTMLElement =>

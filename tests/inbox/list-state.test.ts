@@ -21,7 +21,7 @@ const idsOf = (state: list.ListState) =>
 const describe = (state: list.ListState) => `${list.headingOf(state)}: ${idsOf(state)}`;
 
 it('leaves out what is answered, here, by a colleague, or at this moment', () => {
-  const state = { ...list.close(open('abcdg'), 'a', ANSWER), given: new Set('g') };
+  const state = { ...list.addAnswer(open('abcdg'), 'a', ANSWER), given: new Set('g') };
   expect(describe(list.see(state, toLook('abdg')).state)).toBe('2 unanswered: bd');
 });
 
@@ -50,6 +50,15 @@ it('takes at most 20 new ones at a time, the oldest first', () => {
   expect(list.see(state, toLook(ids)).fresh.join('')).toBe(ids.slice(0, -20));
 });
 
+it('goes on from no place while another list is loaded, and takes each new inquiry once', () => {
+  const state = list.receive(open('ab'), { inquiries: [], next: 'b' }, true);
+  expect(list.startLoading(state, true).next).toBe('b');
+  const loading = list.startLoading(state, false, queryOf('all'));
+  expect([loading.next, list.describeStatus(loading)]).toEqual([undefined, 'Loading…']);
+  expect(list.headingOf(list.NOTHING)).toBe('Unanswered');
+  expect(idsOf(list.insert(state, toRows('bc')))).toBe('abc');
+});
+
 it('says that there is nothing to answer only after the list was loaded', () => {
   const { state } = list.see(list.NOTHING, toLook(''));
   expect(list.describeNone(state)).toBe('');
@@ -67,7 +76,7 @@ it('keeps what is loaded when the rest cannot be, and nothing of another query',
 });
 
 it('lists closed ones with answers that the response does not have yet', () => {
-  const state = { ...list.close(open('ab'), 'a', ANSWER), query: queryOf('all') };
+  const state = { ...list.addAnswer(open('ab'), 'a', ANSWER), query: queryOf('all') };
   expect(list.shownOf(state)).toEqual([{ ...INQUIRY, id: 'a', ...ANSWER }, ...toRows('b')]);
 });
 
@@ -79,7 +88,7 @@ it.each([
 ])('a search that has found %j and goes on from %s says %s', (ids, next, text) => {
   const searching = { ...list.NOTHING, query: searchFor('x') };
   const state = list.receive(searching, { inquiries: toRows(ids), ...(next && { next }) }, false);
-  expect(list.describeMatches(state)).toBe(text);
+  expect(list.describeStatus(state)).toBe(text);
   expect(list.headingOf(state)).toBe('Search');
 });
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { MailState } from '../../inbox/connect.ts';
+import { toVisible } from '../../inbox/page/visible.ts';
 import { serveInbox } from '../../inbox/server.ts';
 import type { StoredInquiry } from '../../inbox/store.ts';
 import { isListening } from '../../lib/loopback-server.ts';
@@ -18,6 +19,7 @@ import {
   takePicture,
   needsBrowser,
 } from '../helpers/chromium.ts';
+import { writeState } from '../helpers/data-folder.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { containing, openInbox, type OwnInbox } from '../helpers/inbox.ts';
 
@@ -34,7 +36,7 @@ const LOOK = `(() => {
     list: textsOf('.ib-subject'),
     reads: textsOf('.ib-read h2').join(),
     draft: document.querySelector('#reply')?.value,
-    toasts: textsOf('.ib-toast').length,
+    toasts: [...document.querySelectorAll('.ib-toast')].filter((each) => each.checkVisibility()).length,
     focus: activeElement.localName + ' ' + (focused.textContent || focused.id),
   };
 })()`;
@@ -53,7 +55,7 @@ describe('the operators’ page', needsBrowser, () => {
     own = await openInbox();
     mail = 'sent';
     const { close, url } = await serveInbox(
-      { ...own.connection, respondent: async () => 'olga', mail: async () => mail },
+      () => ({ ...own.connection, respondent: async () => 'olga', mail: async () => mail }),
       { savedReplies: [{ title: 'Thanks', text: 'Hello {name}, thank you ({reference}).' }] },
     );
     onTestFinished(close);
@@ -126,19 +128,24 @@ describe('the operators’ page', needsBrowser, () => {
     await shows({ draft });
     expect(await page.getByText('Write the answer first.').count()).toBe(0);
     await page.keyboard.press('Control+Enter');
+    await shows({ draft: '' });
+    await page.clock.fastForward(2_000);
     for (const reads of list.slice(1, 4)) {
       await shows({ reads });
       await page.keyboard.up('d');
       await page.keyboard.down('d');
     }
-    await shows({ reads: list[4], title: '(1) Inbox of local', toasts: 4 });
+    await shows({ reads: list[4], title: '(1) Inbox of local', toasts: 1 });
+    await sees('4 answered or dismissed');
     // Held down, the key repeats.
     await page.keyboard.press('d');
-    await shows({ toasts: 4 });
+    await sees('4 answered or dismissed');
     await checkPage(page);
+    await click('Undo last');
+    await shows({ reads: list[3], title: '(2) Inbox of local', toasts: 3 });
     await click('Undo');
-    await shows({ reads: 'No subject', draft });
-    await page.keyboard.press('u');
+    await shows({ reads: 'No subject', draft, toasts: 2 });
+    await click('Opening hours');
     await shows({ reads: list[3], title: '(3) Inbox of local' });
     await send('Yes.');
     await shows({ reads: list[4] });
@@ -186,12 +193,81 @@ describe('the operators’ page', needsBrowser, () => {
       ['Escape', 'Three', 'h2 Three'],
       ['r', 'Three', 'h2 Three'],
     ] as const) {
+      if (key === 'd') await page.clock.fastForward(2_000);
       await page.keyboard.press(key);
       await shows({ reads, focus });
       if (key === '?') await checkPage(page);
     }
     await settle();
     await stores(undefined, 'j', '');
+  });
+
+  it('changes nothing by a key that may be meant for a text', async () => {
+    await arrive(await begin(['Three', 'Two', 'One']));
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await write('Yes');
+    await page.keyboard.press('Control+Enter');
+    await shows({ reads: 'Two', toasts: 1 });
+    // By mistake: the user types on.
+    for (let n = 0; n < 3; n++) {
+      await page.keyboard.type('Monday, and paid');
+      await page.clock.runFor(1_999);
+    }
+    await page.keyboard.press('d');
+    await shows({ reads: 'Two', toasts: 1 });
+    await page.clock.runFor(1);
+    await page.keyboard.press('d');
+    await shows({ reads: 'One', toasts: 2 });
+    await sees('Dismissed: ana@example.com, Two');
+    // An input method takes these keys, and Chromium tells so in one of two ways.
+    await write('日本');
+    const pressed = `(id, init) => document.getElementById(id).dispatchEvent(
+      new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...init }))`;
+    for (const method of [{ isComposing: true }, { keyCode: 229 }]) {
+      for (const key of [{ key: 'Enter', ctrlKey: true }, { key: 'Escape' }]) {
+        await page.evaluate(`(${pressed})('reply', ${JSON.stringify({ ...key, ...method })})`);
+        await shows({ reads: 'One', draft: '日本', focus: 'textarea reply' });
+      }
+    }
+    await page.getByRole('searchbox').focus();
+    const session = await page.context().newCDPSession(page);
+    await session.send('Input.imeSetComposition', {
+      text: 'にほん',
+      selectionStart: 3,
+      selectionEnd: 3,
+    });
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('にほん');
+  });
+
+  it.each([
+    ['в', 'KeyD'],
+    ['δ', 'KeyD'],
+    ['ي', 'KeyD'],
+    ['D', 'KeyD'],
+    ['d', 'KeyH'],
+  ])('dismisses by %s on the key %s', async (key, code) => {
+    await arrive(await begin(['Two', 'One']));
+    await shows({ reads: 'Two' });
+    const init = JSON.stringify({ bubbles: true, key, code });
+    await page.evaluate(`document.body.dispatchEvent(new KeyboardEvent('keydown', ${init}))`);
+    await shows({ list: ['One'], toasts: 1 });
+  });
+
+  it('takes saved replies back by Ctrl+Z, and says which braces nothing replaces', async () => {
+    await arrive(await begin([{ email: '12345@example.com' }]));
+    await write('My own words');
+    await page.getByRole('textbox').selectText();
+    await click('Saved replies');
+    await click('Thanks');
+    await shows({ draft: `Hello, thank you (${ids[0]?.slice(0, 13)}).` });
+    await page.keyboard.press('Control+z');
+    await shows({ draft: 'My own words' });
+    await send('Hello {first name}');
+    await sees('Nothing replaces {first name}: send again if this is meant.');
+    await checkPage(page);
+    await click('Send reply');
+    await shows({ list: [], toasts: 1 });
   });
 
   it('says before anyone writes that no mail goes out, and which replies came back', async () => {
@@ -230,8 +306,7 @@ describe('the operators’ page', needsBrowser, () => {
     await click('Not delivered: the mail came back');
     await sees(/We learned on .* that the mail came back/);
     await checkPage(page);
-    await click('Details');
-    await click('All inquiries of this address');
+    await click('1 more from this address');
     await shows({ list: ['Last', 'Bounced'], reads: '' });
   });
 
@@ -281,6 +356,74 @@ describe('the operators’ page', needsBrowser, () => {
     await page.context().setOffline(false);
     await page.clock.fastForward(26_000);
     await shows({ list: ['Once', 'Who is faster?'] });
+  });
+
+  it('offers what was written to an inquiry that is gone, until it is deleted', async () => {
+    const url = await begin(['Gone', 'Erased later']);
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type());
+      void dialog.accept();
+    });
+    await arrive(url);
+    const unsent = page.getByRole('textbox', { name: 'Your text, which was not sent' });
+    for (const [n, act] of [send, write].entries()) {
+      await act(`Text ${n}`);
+      await own.remove((await own.inbox.get(ids[n] ?? '')) as StoredInquiry);
+      if (n === 0) {
+        await settle();
+        await sees('Not answered: ana@example.com, Gone');
+      } else {
+        await page.reload();
+        await sees(`Your text is kept: ${ids[n]?.slice(0, 13)}`);
+      }
+      await click('Open it');
+      await sees('There is no such inquiry');
+      expect(await unsent.inputValue()).toBe(`Text ${n}`);
+      await checkPage(page);
+      await page.getByRole('button', { name: 'Copy your text' }).click();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`Text ${n}`);
+      await click('Delete this text');
+      expect(await unsent.count()).toBe(0);
+      await click('Unanswered');
+      if (n === 0) await click('Erased later');
+    }
+    await page.reload();
+    await sees('Nothing to answer');
+    expect(asked).toEqual(['beforeunload']);
+  });
+
+  it('shows at the next look what a colleague has answered to the open inquiry', async () => {
+    await arrive(await begin(['Both', 'Other']));
+    await write('My answer');
+    await answer(0, 'The answer of Pete');
+    await page.clock.fastForward(26_000);
+    await sees('pete has answered this meanwhile');
+    await page.locator('.ib-answer').getByText('The answer of Pete').waitFor();
+    await shows({ reads: 'Both', focus: 'textarea My answer', list: ['Other'] });
+    await checkPage(page);
+    await page.getByRole('button', { name: 'Copy your text' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('My answer');
+  });
+
+  it('goes on with the list that it shows, not with the one before', async () => {
+    const list = Array.from({ length: 60 }, (_, n) => `Number ${n + 1}`);
+    await arrive(await begin(list));
+    const released = Promise.withResolvers<void>();
+    await page.route('**/inquiries?show=all*', async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    const more = page.getByRole('button', { name: 'Show more' });
+    await more.waitFor();
+    await click('All');
+    await own.add(0, { subject: 'New one' });
+    await page.clock.fastForward(26_000);
+    await shows({ title: '(61) Inbox of local' });
+    expect(await more.isVisible()).toBe(false);
+    released.resolve();
+    await more.click();
+    await shows({ list: ['New one', ...list.toReversed()] });
   });
 
   it('keeps drafts over a reload, warns before they are lost, and sends what waits when it is left', async () => {
@@ -420,11 +563,12 @@ describe('the operators’ page', needsBrowser, () => {
     const texts = page.locator('.ib-details dd:nth-of-type(1), .ib-sender, .ib-text');
     for (const [n, { email, body }] of rows.entries()) {
       await page.goto(`${origin}/#${ids[n]}`);
-      const expected = [showAddress(email), ids[n], body.trim() === '' ? 'No message' : body];
+      const shown = toVisible(body);
+      const expected = [showAddress(email), ids[n], shown.trim() === '' ? 'No message' : shown];
       await expect.poll(() => texts.allTextContents()).toEqual(expected);
     }
     expect(await page.locator('main :is(script, img, iframe, svg, style, base)').count()).toBe(0);
-    const wide = `[...document.querySelectorAll('.ib-panes > * *:not(.ib-dock bdi)')]
+    const wide = `[...document.querySelectorAll('.ib-panes > * *:not(:is(.ib-dock, .ib-toast) bdi)')]
       .filter((each) => {
         const { right, width } = each.getBoundingClientRect();
         return width > 1 && right > each.closest('.ib-panes > *').getBoundingClientRect().right + 1;
@@ -453,7 +597,7 @@ describe('the operators’ page', needsBrowser, () => {
   });
 
   it('is served by npm run inbox -- --web, until npm ends', async () => {
-    const { folder, run } = await openInbox();
+    const { folder, run, url, name } = await openInbox();
     const args = `run --silent inbox -- --web --data ${folder} --as olga`.split(' ');
     const command = spawn('npm', args, { cwd: ROOT });
     onTestFinished(() => void command.kill('SIGKILL'));
@@ -461,7 +605,12 @@ describe('the operators’ page', needsBrowser, () => {
     const [, address = ''] =
       /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(line.toString()) ?? [];
     ({ page } = await open(WIDE));
+    // The stack is started again, and its engine has another address.
+    writeState(folder, { engine: 'http://127.0.0.1:9', table: name });
     await page.goto(address);
+    await sees('The engine of the local stack cannot be reached (ECONNREFUSED).');
+    writeState(folder, { engine: url, table: name });
+    await click('Try again');
     await sees('Nothing to answer.');
     await sees('olga');
     const { port } = new URL(address);

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fit, outcomeOf } from '../../inbox/page/answers.ts';
+import { areKeptAlive, outcomeOf } from '../../inbox/page/answers.ts';
 import { createDrafts } from '../../inbox/page/drafts.ts';
-import { fillIn } from '../../inbox/page/fill-in.ts';
+import { fillIn, findBraces } from '../../inbox/page/fill-in.ts';
+import { toVisible } from '../../inbox/page/visible.ts';
 import { readSavedReplies } from '../../inbox/saved-replies.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { INQUIRY } from '../helpers/events.ts';
@@ -26,6 +27,26 @@ it.each([
 ])('the name in a saved reply to %s is %s', (email, name) => {
   const id = '01a201c0-abec-7000-8000-000000000000';
   expect(fillIn('{name} $& {reference}', { email, id })).toBe(`${name} $& 01a201c0-abec`);
+});
+
+it('no space stands for a name that an address does not have', () => {
+  const inquiry = { ...INQUIRY, email: '12345@example.com' };
+  expect(fillIn('Hello {name},', inquiry)).toBe('Hello,');
+  expect(findBraces('{order} {first name} {} {"a": 1} #{x}')).toEqual([
+    '{order}',
+    '{first name}',
+    '{x}',
+  ]);
+});
+
+it.each([
+  ['\u200B', '\\u200b'],
+  ['\u202Eabc', '\\u202eabc'],
+  ['\u202A+49 170\u202C', '\\u202a+49 170\\u202c'],
+  ['a\u000Bb\u2028c\r\nd', 'a\nb\nc\nd'],
+  ['\u0007\t', '\\u0007\t'],
+])('row and inquiry show %j as %j', (text, shown) => {
+  expect(toVisible(text)).toBe(shown);
 });
 
 it('saved replies have the form that docs/inbox.md shows, and no other', async () => {
@@ -52,10 +73,10 @@ it('a draft that is stored as the reply is deleted, and no other', () => {
 
 it('answers that are sent together when the page is left fit into what browsers allow', () => {
   const given = (length: number) => ({ inquiry: INQUIRY, text: 'é'.repeat(length) });
-  expect(fit(given(29_998))).toBe(true);
-  expect(fit(given(29_999))).toBe(false);
-  expect(fit(given(20_000), given(20_000))).toBe(false);
-  expect(fit({ inquiry: INQUIRY, text: undefined })).toBe(true);
+  expect(areKeptAlive(given(29_998))).toBe(true);
+  expect(areKeptAlive(given(29_999))).toBe(false);
+  expect(areKeptAlive(given(20_000), given(20_000))).toBe(false);
+  expect(areKeptAlive({ inquiry: INQUIRY, text: undefined })).toBe(true);
 });
 
 const reply_at = '2026-11-20T10:00:00.000Z';

@@ -1,0 +1,11 @@
+/** Whether somebody may be typing: then no key that changes something acts, since it may be meant for a text. */
+
+/** Milliseconds. */
+const PAUSE = 2_000;
+
+let last = -PAUSE;
+
+/** A key was pressed in a text, or the page has moved the focus out of one. */
+export const noteTyping = (): void => void (last = performance.now());
+
+export const isTyping = (): boolean => performance.now() - last < PAUSE;
