@@ -196,7 +196,8 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
           },
         },
         post: {
-          operationId: 'createInquiry',
+          // Generators name the response of an operation after it: CreateInquiryResponse is a schema.
+          operationId: 'submitInquiry',
           summary: 'Submit an inquiry',
           description:
             'Stores one inquiry for the user that the token names; the body cannot name another user. The body is read ' +

@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseDocument, visit } from 'yaml';
 import { readIfThere } from '../../lib/command-line.ts';
+import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
 import { main } from '../../scripts/openapi.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { run } from '../helpers/io.ts';
@@ -21,6 +23,49 @@ it('writes the document of a deployment: its URL, stage and version, and the sam
     paths: (parse(committed) as { paths: object }).paths,
   });
   expect((await run(main, `${args} --check`)).code).toBe(0);
+});
+
+/** Reads YAML 1.1 and nothing else, as SnakeYAML and go-yaml do; the packages of npm also take 1.2. */
+const readYaml11 = (text: string) =>
+  spawnSync(
+    'python3',
+    ['-c', 'import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)'],
+    {
+      input: text,
+      encoding: 'utf8',
+    },
+  );
+
+it('writes what a reader of YAML 1.1 reads as the same document', ({ skip }) => {
+  skip(readYaml11('').status !== 0, 'python3 with PyYAML is not installed.');
+  expect(readYaml11('{ body: Is anyone there? }').stderr).toContain("got '?'");
+  const { stdout, stderr } = readYaml11(committed);
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual(parse(committed));
+});
+
+it('quotes every text that a reader of YAML 1.1 would refuse or take for something else', () => {
+  const plain: unknown[] = [];
+  visit(parseDocument(committed), {
+    Scalar(key, node) {
+      if (key !== 'key' && node.type === 'PLAIN' && typeof node.value === 'string')
+        plain.push(node.value);
+    },
+  });
+  const isOther = /[?:]|^(y|n|yes|no|on|off|~|\d+(\.\d+)?|\d{4}-\d\d-\d\d.*)$/i;
+  expect(plain.filter((text) => isOther.test(String(text)))).toEqual([]);
+});
+
+it('names no operation so that its response would have the name of a schema', () => {
+  const { paths, components } = parse(committed) as OpenApiDocument;
+  const operations = Object.values(paths).flatMap(({ get, post }) => [get, post]);
+  const names = new Set(
+    operations.flatMap(({ operationId = '' }) =>
+      ['Response', 'Request', 'Params'].map((end) => (operationId + end).toLowerCase()),
+    ),
+  );
+  const schemas = Object.keys(components.schemas);
+  expect(schemas.filter((name) => names.has(name.toLowerCase()))).toEqual([]);
 });
 
 it.each([
