@@ -17,22 +17,31 @@ function format({ at, FromEmailAddress, Destination, ReplyToAddresses = [], Cont
     `to ${Destination.ToAddresses.join(', ')}`,
     ...ReplyToAddresses.map((address) => `reply to ${address}`),
   ];
-  const text = create('pre', {}, Body.Text?.Data ?? '').outerHTML;
+  const text = create('pre', {}, Body.Text?.Data ?? '');
   const frame = create('iframe', {
     title: Subject.Data,
-    sandbox: 'allow-popups',
-    srcdoc: `<base target="_blank">${Body.Html?.Data ?? text}`,
+    // The same origin, to measure its height; without scripts of its own it can do nothing with it.
+    sandbox: 'allow-popups allow-same-origin',
+    srcdoc: `<base target="_blank">${Body.Html?.Data ?? text.outerHTML}`,
   });
   const summary = create('summary', {}, Subject.Data, create('small', {}, facts.join(' · ')));
-  return create('details', { name: 'mail' }, summary, frame);
+  const plain = create('details', {}, create('summary', {}, 'Plain text'), text);
+  const fit = () => {
+    frame.style.height = `${frame.contentDocument?.documentElement.offsetHeight ?? 0}px`;
+  };
+  frame.addEventListener('load', fit);
+  // A mail that is opened, or a window whose width changes.
+  new ResizeObserver(fit).observe(frame);
+  const parts = Body.Html === undefined ? [] : [plain];
+  return create('details', { name: 'mail' }, summary, frame, ...parts);
 }
 
 async function refresh() {
   const mails = await (await fetch('/mails')).json();
   // The stack keeps mails in memory: it was started again.
   if (mails.length < shown) location.reload();
-  const open = document.querySelector('details[open]');
-  const followsNewest = open === document.querySelector('details');
+  const open = document.querySelector('[name=mail][open]');
+  const followsNewest = open === document.querySelector('[name=mail]');
   for (const mail of mails.slice(shown)) status.after(format(mail));
   if (mails.length > shown && followsNewest) status.nextSibling.open = true;
   shown = mails.length;

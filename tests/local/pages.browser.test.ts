@@ -41,11 +41,16 @@ it('of the mailbox shows the newest mail as its reader sees it, and another when
     page.frameLocator('details[open] iframe').getByText(text).waitFor();
   await deliver('<b>first</b>', { Text: { Data: '<i>text</i> only' } });
   await reads('<i>text</i> only');
-  await deliver('second', {
-    Html: { Data: '<p style="color: green">Hello</p><script>top.document.title = 1</script>' },
+  await deliver('second'.repeat(100), {
+    Html: { Data: '<p style="height: 2000px">Hello</p><script>top.document.title = 1</script>' },
+    Text: { Data: 'Hello in plain text' },
   });
   await reads('Hello');
   await checkPage(page, 360);
+  const frame = page.locator('details[open] iframe');
+  await expect.poll(async () => (await frame.boundingBox())?.height).toBeGreaterThan(2_000);
+  await page.getByText('Plain text', { exact: true }).click();
+  await page.getByText('Hello in plain text').waitFor();
   await page.getByText('<b>first</b>').click();
   await reads('<i>text</i> only');
   expect(await page.title()).toBe('Mailbox · local stack');
