@@ -43,14 +43,23 @@ export type Text = string | Partial<Record<Language, string>>;
 export const inLanguage = (text: Text, language: Language): string =>
   typeof text === 'string' ? text : (text[language] ?? text.en ?? Object.values(text)[0] ?? '');
 
+/** `de`, `de-AT`, `de ; q=0.9`: the language and its weight. */
+const WANTED = /^\s*([a-z]+)(?:-[\w-]*)?\s*(?:;\s*q=([\d.]+)\s*)?$/;
+
 /**
- * The first of these languages that a header Accept-Language names (RFC 9110, 12.5.4). Browsers name the preferred one
- * first, so weights are not compared.
+ * The first of these languages that a header Accept-Language takes (RFC 9110, 12.5.4). Browsers name the preferred one
+ * first, so weights are not compared; 0 means that it is not wanted.
  *
- * @returns undefined when it names none.
+ * @returns undefined when it takes none.
  */
 export function parseLanguage(header: unknown): Language | undefined {
   if (typeof header !== 'string') return undefined;
-  const tags = header.toLowerCase().split(',');
-  return tags.map((tag) => tag.trim().split(/[-;]/, 1)[0] ?? '').find(isLanguage);
+  const wanted = header
+    .toLowerCase()
+    .split(',')
+    .map((part) => {
+      const [, language = '', weight = '1'] = WANTED.exec(part) ?? [];
+      return Number(weight) > 0 ? language : '';
+    });
+  return wanted.find(isLanguage);
 }

@@ -251,9 +251,11 @@ describe('everything in the document occurs', () => {
     expect(answer.status).toBe(status);
   });
 
-  it('and a browser may send the key, and read every documented header', async () => {
+  it('and a browser may send the key and those of monitoring, and read every documented header', async () => {
     const { headers } = await ask(app.url, { method: 'OPTIONS', headers: PREFLIGHT });
-    expect(headers['access-control-allow-headers']).toContain('idempotency-key');
+    const allowed = headers['access-control-allow-headers']?.split(',');
+    const monitoring = ['traceparent', 'tracestate', 'baggage', 'sentry-trace'];
+    expect(allowed).toEqual(expect.arrayContaining(['idempotency-key', ...monitoring]));
     const responses = ['GET', 'POST'].flatMap((method) => Object.values(findResponses(method)));
     // CORS itself, one that browsers show anyway, and one for clients without a token.
     const others = /^(Access-Control-.*|Cache-Control|WWW-Authenticate)$/;

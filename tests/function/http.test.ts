@@ -59,6 +59,8 @@ it.each([undefined, null, 'idempotency-key', {}])('there is no key in the header
 
 it.each([
   ['pt-BR, FR-CA;q=0.8,en', 'fr'],
+  ['de ;q=0.9', 'de'],
+  ['en;q=0, de ; q=0.000 ,fr ; q=0.1', 'fr'],
   ['deutsch', undefined],
   ['constructor', undefined],
   [['de'], undefined],
