@@ -8,6 +8,7 @@ import type { Inbox } from '../../inbox/store.ts';
 import { refusal } from '../helpers/aws.ts';
 import { send } from '../helpers/http.ts';
 import { containing, openInbox, startStage } from '../helpers/inbox.ts';
+import { putInquiries } from '../helpers/inquiries.ts';
 
 const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 const ALL = 'GET inquiries?show=all&order=newest';
@@ -58,6 +59,9 @@ it('refuses what is not from its own page, under its own name', async () => {
 
 it('reads an inquiry, records one answer, and says in one sentence what is wrong', async () => {
   const { add, ask } = await begin();
+  for (const email of ['ana@example.com', 'ben@example.com', 'ana@example.com']) {
+    await add(1_000, { email });
+  }
   const inquiry = await add(0);
   const read = `GET inquiries/${inquiry.id}`;
   const reply = `POST inquiries/${inquiry.id}/reply`;
@@ -85,6 +89,8 @@ it('reads an inquiry, records one answer, and says in one sentence what is wrong
     [reply, 409, '{"reply":"No."}', answered],
     [reply.replace('reply', 'dismiss'), 409, '{}', answered],
     [read, 200, '', { ...inquiry, ...by, reply: 'Yes.' }],
+    [`${read}/others`, 200, '', { count: 2, isAll: true }],
+    [`GET inquiries/${UNKNOWN}/others`, 404],
   ] as const) {
     const response = await ask(request, body);
     expect([request, response.status, response.json]).toEqual([request, status, json]);
@@ -99,18 +105,18 @@ it('reads an inquiry, records one answer, and says in one sentence what is wrong
 });
 
 it('searches in both orders, and lists the latest answers and what came back, page after page', async () => {
-  const { add, ask, deliveries } = await begin();
-  const ids: string[] = [];
-  for (let n = 0; n < 120; n++) {
+  const { ask, deliveries, ...own } = await begin();
+  const now = Date.now();
+  const rows = Array.from({ length: 104 }, (_, n) => {
     // The later it came, the earlier it was answered; one of them eight days ago.
-    const reply_at = new Date(Date.now() - (n === 59 ? 8 * 86_400_000 : n * 1_000)).toISOString();
+    const reply_at = new Date(now - (n === 51 ? 8 * 86_400_000 : n * 1_000)).toISOString();
     const closed = { body: 'Une Réservation', reply: 'r', respondent: 'R', reply_at };
-    const { id } = await add(1_000 - n, n < 60 ? closed : { body: `une ${'x'.repeat(1_000)}` });
-    ids.push(id);
-  }
-  const [closed, open] = [ids.slice(0, 60), ids.slice(60)];
+    return { at: now - 1_000 + n, ...(n < 52 ? closed : { body: `une ${'x'.repeat(1_000)}` }) };
+  });
+  const ids = (await putInquiries(own, rows)).map(({ id }) => id);
+  const [closed, open] = [ids.slice(0, 52), ids.slice(52)];
   const bounced = { undelivered: 'bounce', undelivered_at: '', expires_at: 9_999_999_999 } as const;
-  for (const inquiry of [closed[55] ?? '', closed[59] ?? '']) {
+  for (const inquiry of [closed[45] ?? '', closed[51] ?? '']) {
     await deliveries.put({ inquiry, mail: 'reply', ...bounced }).go();
   }
   // However busy the machine is, a search does not end for want of time.
@@ -121,7 +127,7 @@ it('searches in both orders, and lists the latest answers and what came back, pa
     ['show=all&order=newest&text=reservation+une', closed.toReversed()],
     ['show=unanswered&order=oldest', open],
     ['show=answered&order=answered', closed],
-    ['show=undelivered&order=answered', [closed[55]]],
+    ['show=undelivered&order=answered', [closed[45]]],
   ] as const) {
     const { inquiries, next } = await list(query);
     const more = next === undefined ? [] : (await list(`${query}&from=${next}`)).inquiries;
