@@ -56,7 +56,7 @@ it('Ctrl-C at a terminal does not reach a program of npm run deploy', needsTermi
   let output = '';
   child.stdout.on('data', (chunk) => void (output += String(chunk)));
   const wait = (isReached: () => boolean) =>
-    vi.waitFor(() => expect(isReached()).toBe(true), { timeout: 20_000, interval: 20 });
+    vi.waitFor(() => expect(isReached()).toBe(true), { timeout: 300_000, interval: 20 });
   await wait(() => existsSync(`${npm}.waits`));
   for (const times of [1, 2]) {
     child.stdin.write('\u0003');

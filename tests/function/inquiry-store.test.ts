@@ -2,7 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries, type Inquiries, type PutOptions } from '../../src/inquiries.ts';
@@ -10,6 +10,16 @@ import { ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../../src/limits.ts';
 import { createOwnStore, describeOnDynamoDbLocal, describeOnEngines } from '../helpers/engines.ts';
 import { EMAIL, INQUIRY, list as readList, makeCall, SUB } from '../helpers/events.ts';
 import { readPartition, readTable } from '../helpers/own-table.ts';
+
+/** What happens during the next waits, which end at once. */
+const waits = vi.hoisted((): (() => void)[] => []);
+vi.mock('node:timers/promises', async (importOriginal) => ({
+  ...(await importOriginal<object>()),
+  async setTimeout(_milliseconds: number, _value: unknown, { signal }: { signal: AbortSignal }) {
+    waits.shift()?.();
+    signal.throwIfAborted();
+  },
+}));
 
 const keyOf = (email: string): string => `$inquiries#cognito_sub_${SUB}#email_${email}`;
 /** What is stored of INQUIRY: rows are found by these keys for ever. */
@@ -243,8 +253,11 @@ it('a write that conflicts is sent twelve times at most, and ends with the signa
   // So that a retry after a lost response succeeds.
   expect(sent[0]).toHaveProperty('ClientRequestToken', INQUIRY.id);
   expect(sent[11]).toEqual(sent[0]);
-  const short = setUp(conflicts, makeCall(AbortSignal.timeout(50)));
+  const call = new AbortController();
+  const short = setUp(conflicts, makeCall(call.signal));
+  waits.push(() => call.abort());
   await expect(short.put({ limit: LIMIT })).rejects.toThrow(/abort/);
+  expect(short.sent).toHaveLength(1);
 });
 
 // A refused transaction costs units for all of its text.

@@ -55,8 +55,8 @@ export async function createMailerInstances(
       recorded.push(written);
       return written;
     };
-    const accept = async (mail: Mail): Promise<void> => {
-      const error = await all.beforeSend(mail).then(
+    const accept = async (mail: Mail, signal: AbortSignal): Promise<void> => {
+      const error = await all.beforeSend(mail, signal).then(
         () => all.failing[mail.tags['mail'] ?? ''],
         (thrown: Error) => thrown,
       );
@@ -66,7 +66,7 @@ export async function createMailerInstances(
     };
     const handle = createMailer({
       store: { ...store, deliveries: { ...deliveries, record } },
-      send: async (mail) => run(async () => accept(mail)),
+      send: async (mail, signal) => run(async () => accept(mail, signal)),
       config,
       log: (line) => void all.log.push(line),
       now: () => all.time,
@@ -76,8 +76,7 @@ export async function createMailerInstances(
       handle(event, {
         awsRequestId,
         functionName: 'mailer',
-        // A busy machine takes its time for a digest of two days.
-        getRemainingTimeInMillis: () => 600_000,
+        getRemainingTimeInMillis: () => all.remaining(),
       });
     return {
       invoke,
@@ -112,7 +111,9 @@ export async function createMailerInstances(
     /** What SES answers to mails of a kind. */
     failing: {} as Partial<Record<string, Error>>,
     /** What SES does before it answers. */
-    beforeSend: (async () => undefined) as (mail: Mail) => Promise<unknown>,
+    beforeSend: (async () => undefined) as (mail: Mail, signal: AbortSignal) => Promise<unknown>,
+    /** Milliseconds until Lambda ends an invocation. A busy machine takes its time for a digest of two days. */
+    remaining: () => 600_000,
     ofKind,
     /** Ids of the inquiries about which mails of a kind are. */
     mailed: (kind: string) => ofKind(kind).map(({ tags }) => tags['inquiry'] ?? ''),

@@ -124,7 +124,7 @@ export async function startMailer(engine: string) {
       ...INBOX,
       AWS_ENDPOINT_URL_SESV2: mailFaults.url,
     },
-    timeout: 60_000,
+    timeout: 600_000,
     log: (line) => void lines.push(line),
   });
 
@@ -161,7 +161,7 @@ export async function startMailer(engine: string) {
     },
     /** Waits for the lines about this many mails since the last call. @returns Their outcomes, sorted, and all lines, metrics included. */
     async takeLog(count: number) {
-      await expect.poll(readLog, { timeout: 10_000 }).toHaveLength(2 * count);
+      await expect.poll(readLog).toHaveLength(2 * count);
       const log = readLog();
       requestIds = [];
       const outcomes = log.flatMap((line) => (JSON.parse(line) as Line).message?.outcome ?? []);

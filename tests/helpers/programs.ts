@@ -111,7 +111,7 @@ export async function run(command: string, args: string[]): Promise<Outcome> {
 }
 
 export const awaitCall = (call: string) =>
-  vi.waitFor(() => expect(calls.at(-1)).toMatch(call), { timeout: 20_000, interval: 10 });
+  vi.waitFor(() => expect(calls.at(-1)).toMatch(call), { timeout: 300_000, interval: 10 });
 
 /** Lets the program end that hangs. */
 export const letEnd = (): void => ended.resolve();

@@ -1,5 +1,5 @@
 /** The API of the operators' page. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { connectToStage } from '../../inbox/connect.ts';
 import type { Listing } from '../../inbox/listing.ts';
@@ -170,7 +170,7 @@ it('stops reading the table when the page has gone', async () => {
       try {
         for (;;) {
           yield [];
-          await sleep(5);
+          await turn();
           gone.abort();
         }
       } finally {

@@ -23,6 +23,12 @@ vi.mock(import('../../lib/page-build.ts'), async (importOriginal) => ({
   buildPageWhenStale: async () => false,
 }));
 
+// An engine that has outlived its stack is waited for.
+vi.mock('node:timers/promises', async (importOriginal) => ({
+  ...(await importOriginal<object>()),
+  setTimeout: async () => undefined,
+}));
+
 let folder = '';
 beforeEach(() => {
   folder = createFolder();

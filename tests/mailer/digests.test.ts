@@ -1,10 +1,13 @@
 /** What the team gets beside mails about single inquiries: digests of what has none, and what waits for an answer. */
+import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
+import { RateLimited } from '../../src/mailer/send-mail.ts';
+import { stopTimeouts } from '../helpers/clock.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { SUB } from '../helpers/events.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
-import { idOf, toReply, type StreamRecord } from '../helpers/mailer.ts';
+import { idOf, sequenceOf, toReply, type StreamRecord } from '../helpers/mailer.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * HOUR;
@@ -58,6 +61,32 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const own = all.mails.filter(({ tags }) => tags['inquiry'] === idOf(first));
     expect(own).toMatchObject([{ to: 'support@example.com' }, { subject: 'Re: s' }]);
   });
+
+  it.each([
+    // 3.1 s for ten mails; no time for the others.
+    ['never answers', new Error('aborted'), 6_100, 2],
+    ['throttles until the end', new RateLimited('no'), 9_000, 12],
+  ])(
+    'when SES %s, the invocation ends in time and reports all',
+    async (_, error, time, deferred) => {
+      const mailer = await start();
+      const records = await write(12);
+      const clock = stopTimeouts();
+      all.remaining = () => time - clock.now();
+      let sending = 0;
+      all.beforeSend = async (_mail, signal) => {
+        const ended = once(signal, 'abort');
+        // Until the mails are given up, 3 s before the end.
+        if (++sending === 10) clock.pass(time - 3_000);
+        await ended;
+        throw error;
+      };
+      expect((await mailer.handle(records)).toSorted()).toEqual(records.map(sequenceOf));
+      expect(all.remaining()).toBe(3_000);
+      const outcomes = all.log.map(({ outcome }) => outcome).toSorted();
+      expect(outcomes).toEqual(Array(12).fill('deferred', 0, deferred).fill('failed', deferred));
+    },
+  );
 
   it('beyond the mails of an hour sends one digest, and later one of what came since', async () => {
     const mailer = await start({ totalMailsPerHour: 5 });

@@ -2,16 +2,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import {
-  always,
-  answer,
-  first,
-  hang,
-  never,
-  refuse,
-  RESET,
-  type Plan,
-} from '../helpers/fault-proxy.ts';
+import { always, answer, first, never, refuse, RESET, type Plan } from '../helpers/fault-proxy.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import {
   idOf,
@@ -33,7 +24,6 @@ const failing =
   (failed: string, fault = refuse(500, 'InternalServerError')): Plan =>
   (_, operation) =>
     operation === failed ? fault : undefined;
-const tooFast = refuseMail(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.');
 const overQuota = refuseMail(429, 'TooManyRequestsException', 'Daily message quota exceeded.');
 const unverified = refuseMail(400, 'MessageRejected', 'Email address is not verified.');
 const rejected = refuseMail(400, 'MessageRejected');
@@ -136,7 +126,6 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   /** What SES or the database does, or columns of the row; the outcome, what the log has, and the mails in the end. */
   it.each<[string, { ses?: Plan; database?: Plan; row?: Row }, string, string, number]>([
-    ['SES throttles for long', { ses: first(5, tooFast) }, 'sent', '', 1],
     // SES has no idempotency token: what was accepted and is not known as sent is sent again, here and below.
     ['SES accepts and ends the connection', { ses: first(1, RESET) }, 'sent', '', 2],
     ['SES has sent its quota', { ses: always(overQuota) }, 'failed', 'TooManyRequests', 1],
@@ -180,25 +169,6 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       if (outcome === 'failed') mailer.databaseFaults.plan = never;
       expect(await mailer.handle([record])).toEqual([]);
       expect(mailer.mails).toHaveLength(mails);
-    },
-  );
-
-  it.each([
-    // 3 s for ten mails, 2 s for their records and 1 s of reserve; no time for the others.
-    ['never answers', hang, 6_100, 2],
-    ['throttles until the end', tooFast, 9_000, 12],
-  ])(
-    'when SES %s, the invocation ends in time and reports all',
-    async (_, fault, time, deferred) => {
-      mailer.mailFaults.plan = always(fault);
-      const records = await write(12);
-      const start = performance.now();
-      const failed = await mailer.handle(records, time);
-      expect(failed.toSorted()).toEqual(records.map(sequenceOf));
-      expect(performance.now() - start).toBeLessThan(time);
-      const { outcomes, text } = await mailer.takeLog(12);
-      expect(outcomes).toEqual(Array(12).fill('deferred', 0, deferred).fill('failed', deferred));
-      expect(text.includes('"MailFailures":1')).toBe(deferred < 12);
     },
   );
 

@@ -5,31 +5,39 @@ import { createSendMail } from '../../src/mailer/ses.ts';
 import { createInquiryMail } from '../../src/mailer/team-mails.ts';
 import { stubAws } from '../helpers/aws.ts';
 import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
-import { always, startFaultProxy } from '../helpers/fault-proxy.ts';
+import { always, answer, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { refuseMail } from '../helpers/mailer.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 
+const MAIL = createInquiryMail(INQUIRY, MAIL_SETTINGS);
+const TOO_FAST = refuseMail(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.');
 const sleep = vi.hoisted(() => vi.fn<(milliseconds: number) => Promise<void>>());
 vi.mock('node:timers/promises', async (importOriginal) => ({
   ...(await importOriginal<object>()),
   setTimeout: sleep,
 }));
 
+it('a mail that SES throttles is sent when SES takes it', async () => {
+  const proxy = await startFaultProxy('');
+  onTestFinished(proxy.close);
+  proxy.plan = (attempt) => (attempt < 2 ? TOO_FAST : answer(200, '{"MessageId":"m"}'));
+  stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url, AWS_MAX_ATTEMPTS: '1' });
+  await createSendMail(MAIL_SETTINGS)(MAIL, new AbortController().signal);
+  expect([proxy.attempts, sleep.mock.calls.length]).toEqual([3, 2]);
+});
+
 it('a mail that SES throttles waits longer each time, up to 4 s, until its signal ends', async () => {
   const proxy = await startFaultProxy('');
   onTestFinished(proxy.close);
-  proxy.plan = always(
-    refuseMail(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.'),
-  );
+  proxy.plan = always(TOO_FAST);
   // Without the SDK's own attempts, and its waits between them.
   stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url, AWS_MAX_ATTEMPTS: '1' });
   const waits: number[] = [];
   sleep.mockImplementation(async (milliseconds) => {
     if (waits.push(milliseconds) === 4) throw new Error('The signal has ended.');
   });
-  const mail = createInquiryMail(INQUIRY, MAIL_SETTINGS);
   const { signal } = new AbortController();
-  const sent = createSendMail(MAIL_SETTINGS)(mail, signal);
+  const sent = createSendMail(MAIL_SETTINGS)(MAIL, signal);
   await expect(sent).rejects.toBeInstanceOf(RateLimited);
   expect(proxy.attempts).toBe(4);
   expect(sleep).toHaveBeenCalledWith(expect.any(Number), undefined, { signal });

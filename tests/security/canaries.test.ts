@@ -56,7 +56,7 @@ async function check(run: Run, plan: Plan, expected: object): Promise<void> {
   const { length } = service.lines;
   service.proxy.plan = plan;
   const got = await run();
-  await expect.poll(() => service.lines.length, { timeout: 10_000 }).toBe(length + 2);
+  await expect.poll(() => service.lines.length).toBe(length + 2);
   const added = service.lines.slice(length);
   const hidden = added.join('\n') + JSON.stringify(got.headers);
   for (const text of HIDDEN) expect(hidden + got.text).not.toContain(text);
