@@ -22,6 +22,7 @@ it('a mail that SES throttles is sent when SES takes it', async () => {
   onTestFinished(proxy.close);
   proxy.plan = (attempt) => (attempt < 2 ? TOO_FAST : answer(200, '{"MessageId":"m"}'));
   stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url, AWS_MAX_ATTEMPTS: '1' });
+  sleep.mockResolvedValue();
   await createSendMail(MAIL_SETTINGS)(MAIL, new AbortController().signal);
   expect([proxy.attempts, sleep.mock.calls.length]).toEqual([3, 2]);
 });
