@@ -44,9 +44,11 @@ const contract = {
   message: 'web may import only types of the contract.',
 };
 const service = {
-  group: ['../../src/**', '!../../src/{contract,languages,limits,mailbox,search-text}.ts'],
-  message: "web may import src's contract, languages, limits, mailbox and search-text.",
+  group: ['../../src/**', '!../../src/{contract,limits}.ts', '!../../src/text/*.ts'],
+  message: "web may import src's text, contract and limits.",
 };
+/** What browsers load, too. */
+const outOfText = { group: ['../**', '!../limits.ts'], message: 'text may import limits.' };
 
 export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'promise', 'node', 'vitest'],
@@ -93,6 +95,7 @@ export default defineConfig({
     refuseImports('web/**', outOf('web'), contract, service),
     refuseImports('src/*.ts', outOf('src'), handlers, database, mailer),
     refuseImports('src/{entities,shims}/**', outOf('src'), handlers, mailer),
+    refuseImports('src/text/**', outOfText, database),
     {
       files: ['src/handler.ts', 'src/mailer/handler.ts', 'src/shims/credential-provider-node.ts'],
       rules: { 'node/no-process-env': 'off' },

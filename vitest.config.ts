@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { skippedReporter } from './tests/helpers/skipped-reporter.ts';
 
-const PRODUCTS = 'tests/{function,mailer,form,inbox,local,deploy,infra}';
+const PRODUCTS = 'tests/{function,mailer,text,form,inbox,local,deploy,infra}';
 
 const BROWSER = { globalSetup: ['tests/helpers/stack-setup.ts'] };
 /** Milliseconds. Only a hang takes so long, however busy the machine is. */

@@ -2,7 +2,7 @@ import { paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { createDeliveryEntity, DELIVERED_MAILS } from '../src/entities/delivery.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
 import { toFirstId } from '../src/entities/keys.ts';
-import { showAddress } from '../src/invisible.ts';
+import { showAddress } from '../src/text/invisible.ts';
 import { formatCount } from '../ui/format.ts';
 import { isConfirmed, UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe, wrapLine } from '../lib/terminal-text.ts';

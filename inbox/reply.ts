@@ -8,7 +8,7 @@ import { recordAnswer, reportAnswer } from './answer.ts';
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';
 import { parseReply, TOO_LARGE, type StoredInquiry } from './store.ts';
-import { showAddress } from '../src/invisible.ts';
+import { showAddress } from '../src/text/invisible.ts';
 import { ITEM_LIMIT, toReference } from '../src/limits.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
 import { canMail, subjectOf } from './words.ts';

@@ -1,4 +1,4 @@
-import { showAddress } from '../src/invisible.ts';
+import { showAddress } from '../src/text/invisible.ts';
 import { toReference } from '../src/limits.ts';
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';

@@ -1,7 +1,7 @@
 /** What the command and the page say of an inquiry, in the same words. */
 import { inquiryFields } from '../src/contract.ts';
-import { NO_SUBJECT } from '../src/languages.ts';
-import { toMailbox } from '../src/mailbox.ts';
+import { NO_SUBJECT } from '../src/text/languages.ts';
+import { toMailbox } from '../src/text/mailbox.ts';
 import type { StoredInquiry, Undelivered } from './store.ts';
 
 /** Milliseconds before the end of an unanswered inquiry from which lists say so. */

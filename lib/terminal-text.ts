@@ -1,6 +1,6 @@
 /** Texts of users on a terminal. */
 import stringWidth from 'string-width';
-import { showInvisible, toEscape } from '../src/invisible.ts';
+import { showInvisible, toEscape } from '../src/text/invisible.ts';
 
 /** Characters that can move the cursor, change colours or reorder text, and lone surrogates. Unicode 16, UAX #9 */
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;

@@ -6,7 +6,7 @@ import { DEMO_USERS, subOf } from '../lib/issuer-tokens.ts';
 import { createDeliveryEntity } from '../src/entities/delivery.ts';
 import { readIndex } from '../src/entities/inquiry-index.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
-import type { Language } from '../src/languages.ts';
+import type { Language } from '../src/text/languages.ts';
 import { HOUR } from '../src/limits.ts';
 import { createClient } from './database/table.ts';
 

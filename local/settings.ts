@@ -1,7 +1,7 @@
 /** The settings of `npm start`: options and environment variables. */
 import { resolve } from 'node:path';
 import { isSettingOf, MAXIMA, namesOf } from '../src/limits.ts';
-import { isLanguage, LANGUAGES } from '../src/languages.ts';
+import { isLanguage, LANGUAGES } from '../src/text/languages.ts';
 import { parseOptions, UsageError } from '../lib/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
 import { engineNames } from './database/engines.ts';

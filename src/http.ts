@@ -1,6 +1,6 @@
 import { idempotencyKeySchema, requiredFields, type ListQuery } from './contract.ts';
 import { ApiError, badRequest, bodyTooLarge, unparsableJson } from './errors.ts';
-import { parseLanguage, type Language } from './languages.ts';
+import { parseLanguage, type Language } from './text/languages.ts';
 
 /**
  * The paths of a payload 2.0 event that are read. All are optional and unknown, because a direct invocation may send

@@ -4,7 +4,7 @@ import { parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
 import { refusals } from './errors.ts';
 import type { Identity } from './identity.ts';
-import type { Language } from './languages.ts';
+import type { Language } from './text/languages.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 
 /** The requests of one invocation to the store: what ends them, and how many there were. */

@@ -1,5 +1,5 @@
 /** Marks what a search has found, as the form does: by a highlight, which changes no element. */
-import { findHits } from '../../src/search-text.ts';
+import { findHits } from '../../src/text/search-text.ts';
 
 /** The name is in style.css. Firefox before 140 shows none. */
 const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();

@@ -1,6 +1,6 @@
 /** What is shown of one inquiry: heading, text, answer, and what is known of mails to its owner. */
-import { showAddress } from '../../src/invisible.ts';
-import { NO_MESSAGE, NO_SUBJECT } from '../../src/languages.ts';
+import { showAddress } from '../../src/text/invisible.ts';
+import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
 import { toReference } from '../../src/limits.ts';
 import { copyButton } from '../../ui/copy.ts';
 import { h, notice } from '../../ui/dom.ts';

@@ -1,5 +1,5 @@
 /** The box in which a reply is written, and the one with a reply that was not sent. */
-import { showAddress } from '../../src/invisible.ts';
+import { showAddress } from '../../src/text/invisible.ts';
 import { copyButton } from '../../ui/copy.ts';
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import { canMail } from '../words.ts';

@@ -1,6 +1,6 @@
 /** One row of the list. */
-import { showAddress } from '../../src/invisible.ts';
-import { NO_MESSAGE, NO_SUBJECT } from '../../src/languages.ts';
+import { showAddress } from '../../src/text/invisible.ts';
+import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
 import { h } from '../../ui/dom.ts';
 import { canMail, nearExpiryOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';

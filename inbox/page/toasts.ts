@@ -1,5 +1,5 @@
 /** What has just been done or has failed: lines at the lower edge of the list. */
-import { showAddress } from '../../src/invisible.ts';
+import { showAddress } from '../../src/text/invisible.ts';
 import { toReference } from '../../src/limits.ts';
 import { button, div, h } from '../../ui/dom.ts';
 import { beginningOf } from '../../ui/format.ts';

@@ -1,4 +1,4 @@
-import { showInvisible, toEscape } from '../../src/invisible.ts';
+import { showInvisible, toEscape } from '../../src/text/invisible.ts';
 
 const LINE_END = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 /** They show nothing. */

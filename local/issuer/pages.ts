@@ -1,7 +1,7 @@
 /** HTML of the local issuer's pages: sign-in, settings, errors. They have no script and load nothing. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { escapeHtml } from '../../src/mailer/text.ts';
+import { escapeHtml } from '../../src/text/visible.ts';
 import { hashOf } from '../../lib/page-server.ts';
 import { DEMO_USERS } from '../../lib/issuer-tokens.ts';
 

@@ -1,6 +1,6 @@
 import { createReaders, type Environment } from '../config.ts';
-import { isLanguage, type Text } from '../languages.ts';
-import { toMailbox } from '../mailbox.ts';
+import { isLanguage, type Text } from '../text/languages.ts';
+import { toMailbox } from '../text/mailbox.ts';
 
 /** What the mails to owners show of the company: some of the form's settings, which `npm run deploy` has checked. */
 interface Company {
@@ -23,7 +23,7 @@ export type MailerConfig = ReturnType<typeof parseMailerConfig>;
  *
  * @throws Error naming the first variable that is missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
  * name, `MAILS_PER_HOUR` (default: 10), `TOTAL_MAILS_PER_HOUR` (100) and `ANSWER_WITHIN` (none) are whole numbers
- * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/languages.ts (default: en), `ACKNOWLEDGE` is `true`
+ * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/text/languages.ts (default: en), `ACKNOWLEDGE` is `true`
  * or `false` (default), `COMPANY` is JSON (default: `{}`), `TIME_ZONE` is a name of the IANA database (default: UTC).
  */
 export function parseMailerConfig(env: Environment) {

@@ -1,7 +1,7 @@
 /** Builds the mails to owners. Pure functions; src/mailer/ses.ts sends. */
-import { directionOf, inLanguage, NO_SUBJECT } from '../languages.ts';
+import { directionOf, inLanguage, NO_SUBJECT } from '../text/languages.ts';
 import { toReference } from '../limits.ts';
-import { toMailbox } from '../mailbox.ts';
+import { toMailbox } from '../text/mailbox.ts';
 import type { MailerConfig } from './config.ts';
 import {
   createMail,
@@ -17,7 +17,7 @@ import {
 } from './parts.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
-import { cutLines, toOneLine, toVisible } from './text.ts';
+import { cutLines, toOneLine, toVisible } from '../text/visible.ts';
 import { formatTime, textsIn } from './texts.ts';
 
 /** UTF-16 units. */

@@ -4,9 +4,9 @@
  * for Windows knows neither `white-space` nor borders of other elements. Nothing but lines has a colour, so that each
  * program uses its own for the rest, light or dark.
  */
-import { directionOf, type Direction, type Language } from '../languages.ts';
+import { directionOf, type Direction, type Language } from '../text/languages.ts';
 import type { Mail } from './send-mail.ts';
-import { escapeHtml } from './text.ts';
+import { escapeHtml } from '../text/visible.ts';
 
 export interface Part {
   text: string;

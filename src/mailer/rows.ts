@@ -2,7 +2,7 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { toInquiry, type Inquiry } from '../contract.ts';
-import { isLanguage, type Language } from '../languages.ts';
+import { isLanguage, type Language } from '../text/languages.ts';
 import { INQUIRY_ID } from '../limits.ts';
 
 export type Row = Record<string, unknown>;

@@ -5,10 +5,10 @@
  * cannot imitate the mail's own words.
  */
 import type { Inquiry } from '../contract.ts';
-import { showAddress } from '../invisible.ts';
-import { NO_MESSAGE, NO_SUBJECT } from '../languages.ts';
+import { showAddress } from '../text/invisible.ts';
+import { NO_MESSAGE, NO_SUBJECT } from '../text/languages.ts';
 import { toReference } from '../limits.ts';
-import { toMailbox } from '../mailbox.ts';
+import { toMailbox } from '../text/mailbox.ts';
 import type { Bounce } from './bounces.ts';
 import type { MailerConfig } from './config.ts';
 import {
@@ -26,7 +26,7 @@ import {
 } from './parts.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
-import { cutLines, toOneLine, toPlainLine } from './text.ts';
+import { cutLines, toOneLine, toPlainLine } from '../text/visible.ts';
 import { formatTime } from './texts.ts';
 
 /** UTF-16 units. */

@@ -1,4 +1,4 @@
-import type { Language } from '../languages.ts';
+import type { Language } from '../text/languages.ts';
 
 /** What the mails to owners say in one language. */
 interface Texts {

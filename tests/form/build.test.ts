@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { buildPageWhenStale } from '../../lib/page-build.ts';
 import { WEB } from '../../lib/paths.ts';
-import { LANGUAGES } from '../../src/languages.ts';
+import { LANGUAGES } from '../../src/text/languages.ts';
 
 const DIST = join(WEB, 'dist');
 const read = (file: string): Buffer => readFileSync(join(DIST, file));

@@ -1,6 +1,6 @@
 /** The texts of the contact form in its languages: complete, in the right plural forms, in the right characters. */
 import { describe, expect, it } from 'vitest';
-import { LANGUAGES } from '../../src/languages.ts';
+import { LANGUAGES } from '../../src/text/languages.ts';
 import { loadLocale } from '../../web/src/locale.ts';
 
 /** Texts that are the same in English. */

@@ -1,7 +1,7 @@
 /** Every state of the page, and every language: no violation of axe in light and in dark, nothing wider than a page of 320 px. */
 import { expect, it } from 'vitest';
 import { ApiError, internalError, refusals, unauthorized } from '../../src/errors.ts';
-import { LANGUAGES } from '../../src/languages.ts';
+import { LANGUAGES } from '../../src/text/languages.ts';
 import BRANDING from '../../web/config.example.json' with { type: 'json' };
 import { loadLocale } from '../../web/src/locale.ts';
 import { expectAccessible, PHONE, SAMPLES, takePicture } from '../helpers/chromium.ts';

@@ -9,7 +9,7 @@ import { serveInbox } from '../../inbox/server.ts';
 import type { StoredInquiry } from '../../inbox/store.ts';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
-import { showAddress } from '../../src/invisible.ts';
+import { showAddress } from '../../src/text/invisible.ts';
 import {
   checkPage,
   expectFits,

@@ -6,7 +6,7 @@ import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terr
 import { MODULE } from '../../lib/paths.ts';
 import { STAGES } from '../../lib/stages.ts';
 import { MAXIMA } from '../../src/limits.ts';
-import { LANGUAGES } from '../../src/languages.ts';
+import { LANGUAGES } from '../../src/text/languages.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { unless } from '../helpers/needs.ts';
 

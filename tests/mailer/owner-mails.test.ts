@@ -4,7 +4,7 @@ import {
   createReplyMail,
   formatFrom,
 } from '../../src/mailer/owner-mails.ts';
-import { LANGUAGES, NO_SUBJECT } from '../../src/languages.ts';
+import { LANGUAGES, NO_SUBJECT } from '../../src/text/languages.ts';
 import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 
 const { id } = INQUIRY;

@@ -4,10 +4,10 @@ import { toDraft } from '../../inbox/reply.ts';
 import { formatTable } from '../../inbox/output.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { showAddress, showInvisible } from '../../src/invisible.ts';
+import { showAddress, showInvisible } from '../../src/text/invisible.ts';
 import { createDigestMail, createInquiryMail } from '../../src/mailer/team-mails.ts';
-import { toMailbox } from '../../src/mailbox.ts';
-import { toVisible } from '../../src/mailer/text.ts';
+import { toMailbox } from '../../src/text/mailbox.ts';
+import { toVisible } from '../../src/text/visible.ts';
 import { EMAIL, INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 

@@ -1,5 +1,5 @@
 /** The settings of a stage, read once at start from config.json next to the page. web/README.md */
-import { isLanguage, LANGUAGES, type Language, type Text } from '../../src/languages.ts';
+import { isLanguage, LANGUAGES, type Language, type Text } from '../../src/text/languages.ts';
 
 /** A setting is invalid. The message tells the owner of the site why, in one sentence. */
 export class ConfigError extends Error {

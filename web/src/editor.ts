@@ -1,7 +1,7 @@
 /** The fields of an inquiry, and what is said about its size. */
-import { inLanguage } from '../../src/languages.ts';
+import { inLanguage } from '../../src/text/languages.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
-import { toMailbox } from '../../src/mailbox.ts';
+import { toMailbox } from '../../src/text/mailbox.ts';
 import { div, h, p } from '../../ui/dom.ts';
 import { directionOf } from '../../ui/format.ts';
 import { isolate } from './bidi.ts';

@@ -1,6 +1,6 @@
 /** One inquiry in the list: its elements, and whether it is folded. */
 import type { Inquiry } from '../../src/contract.ts';
-import { NO_SUBJECT } from '../../src/languages.ts';
+import { NO_SUBJECT } from '../../src/text/languages.ts';
 import { toReference } from '../../src/limits.ts';
 import { copyButton } from '../../ui/copy.ts';
 import { button, div, h } from '../../ui/dom.ts';

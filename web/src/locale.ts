@@ -1,5 +1,5 @@
 /** The language of the page: its choice, its texts, and how it writes numbers and times. */
-import { directionOf, type Language } from '../../src/languages.ts';
+import { directionOf, type Language } from '../../src/text/languages.ts';
 import { createTimeFormat } from '../../ui/format.ts';
 import type { Strings } from './languages/en.ts';
 import type { Plural } from './languages/strings.ts';

@@ -1,6 +1,6 @@
 /** The page: its settings, its language, the sign-in, and what is around the form. */
 import { createApi, withFirstPage, type Api } from './api.ts';
-import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../src/languages.ts';
+import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../src/text/languages.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
 import { removeDeletedDrafts } from './drafts.ts';
 import { button, h, problemPage } from '../../ui/dom.ts';

@@ -1,6 +1,6 @@
 /** What a search has found, marked in the items of the list. */
 import { fold, isFolded, type Item } from './item.ts';
-import { findHits } from '../../src/search-text.ts';
+import { findHits } from '../../src/text/search-text.ts';
 
 /** UTF-16 units of subject and body whose end a folded inquiry shows. */
 const SEEN = 100;

@@ -3,7 +3,7 @@ import type { Failure } from './api.ts';
 import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
-import { toMailbox } from '../../src/mailbox.ts';
+import { toMailbox } from '../../src/text/mailbox.ts';
 import type { FormState, Status } from './form-state.ts';
 import type { Message } from './languages/strings.ts';
 import type { Locale } from './locale.ts';

@@ -1,6 +1,6 @@
 /** Search over the inquiries. */
 import type { Inquiry } from '../../src/contract.ts';
-import { fold, isFound, parseQuery } from '../../src/search-text.ts';
+import { fold, isFound, parseQuery } from '../../src/text/search-text.ts';
 import { textsOf } from './fields.ts';
 
 /** The texts of an inquiry as they are compared; made once. */
@@ -15,7 +15,7 @@ function foldedTextOf(inquiry: Inquiry): string {
 /**
  * Tells which inquiries have all terms in their texts, or a term as their reference, and are not older than a time.
  *
- * @param query - Terms separated by spaces; compared as in src/search-text.ts.
+ * @param query - Terms separated by spaces; compared as in src/text/search-text.ts.
  * @param since - In the form of `created_at`; empty: any time.
  */
 export function createMatcher(query: string, since: string): (inquiry: Inquiry) => boolean {

@@ -1,7 +1,7 @@
 /** What is shown after sending: a reference, who sent it, and what happens next. */
 import { toReference } from '../../src/limits.ts';
 import { isolate } from './bidi.ts';
-import { inLanguage } from '../../src/languages.ts';
+import { inLanguage } from '../../src/text/languages.ts';
 import { describeAnswer } from './messages.ts';
 import { copyButton } from '../../ui/copy.ts';
 import type { Inquiry } from '../../src/contract.ts';

@@ -1,4 +1,4 @@
-import { inLanguage, type Text } from '../../src/languages.ts';
+import { inLanguage, type Text } from '../../src/text/languages.ts';
 import { button, div, h } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import { toggleTopic, topicOf } from './subject.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cut, escapeHtml, toOneLine, toPlainLine, toVisible } from '../../src/mailer/text.ts';
+import { cut, escapeHtml, toOneLine, toPlainLine, toVisible } from '../../src/text/visible.ts';
 
 it.each([
   ['letters, tabs, emoji', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا'],

@@ -1,5 +1,5 @@
 /** Users' texts in mails, without characters that are invisible or change the order of others. */
-import { showInvisible } from '../invisible.ts';
+import { showInvisible } from './invisible.ts';
 
 /** How many times longer than what is shown the part of a text is that is looked at: spaces are merged. */
 const SPARE = 4;

@@ -1,4 +1,4 @@
-import { namesOf } from './limits.ts';
+import { namesOf } from '../limits.ts';
 
 /**
  * The languages of the form and of the mails to owners, in the order in which the form offers them, each with its
