@@ -1,28 +1,25 @@
-/** The JWT authorizer of an API Gateway HTTP API, for the local gateway. On AWS the gateway's own one runs. */
+/** The JWT authorizer of an API Gateway HTTP API, for the local gateway. */
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 
-/** Claims as the gateway passes them to the function: all strings. */
+/** Claims as the function gets them. */
 export type Claims = Record<string, string>;
 
-/** `challenge` is the value of `www-authenticate` (RFC 6750 section 3). */
+/** `challenge`: the value of `www-authenticate` (RFC 6750, 3). */
 export type Authorize = (
   authorization: string | undefined,
 ) => Promise<{ claims: Claims } | { challenge: string }>;
 
-/** RFC 7515 section 7.1: three parts in base64url. jose ignores white space. */
+/** RFC 7515, 7.1. jose ignores white space. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-/** The gateway accepts RSA signatures only. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512'];
 /** Milliseconds. AWS caches keys for two hours. */
 const KEY_CACHE = { cacheMaxAge: 7_200_000 };
 
 /**
- * Creates the authorizer. A token is accepted when a key of the issuer's JWKS, named by its `kid`, verifies the
- * signature, `iss` and `aud` are as configured, `exp` is in the future, and `nbf` and `iat` are not.
+ * Accepts a token that a key of the issuer, named by its `kid`, has signed, with the configured `iss` and `aud`, and valid now.
  *
  * Source: API Gateway Developer Guide, "Control access to HTTP APIs with JWT authorizers".
  *
- * @param options.issuer - The exact `iss`. Its keys are where a user pool has them.
  * @param options.audience - Accepted values of `aud`, or of `client_id` in a token without `aud`.
  */
 export function createAuthorizer(options: {
@@ -34,7 +31,7 @@ export function createAuthorizer(options: {
 
   return async (authorization) => {
     if (!authorization) return { challenge: 'Bearer' };
-    // The bare token or `Bearer <token>`. docs/contract.md
+    // docs/contract.md
     const token = authorization.replace(/^Bearer /i, '');
     if (!COMPACT_JWS.test(token)) return invalidToken('the token is malformed');
     try {

@@ -11,7 +11,7 @@ const refuse = (folder: string, reason: string): UsageError =>
   new UsageError(`The data folder ${folder} ${reason}.`);
 
 /**
- * Creates the folder, or opens one that this user alone can use: in another's, links could lead to other files.
+ * Creates the folder, or opens one that this user alone can use: in another, links could lead to other files.
  *
  * @throws UsageError when it cannot be used.
  */
@@ -25,9 +25,8 @@ export function openDataFolder(folder: string): void {
 }
 
 /**
- * Claims the folder for this process while the stack starts. Once it runs, its state file says so. The lock is a folder
- * that holds a file with the process id as its name, since a folder is renamed onto an empty one at most: two processes
- * that find the lock of one that was killed cannot both take it.
+ * Claims the folder while the stack starts; then its state file says so. The lock is a folder with the process id in it: a
+ * folder can be renamed onto an empty one alone, so that no two processes take over the lock of one that was killed.
  *
  * @returns Gives it back.
  * @throws UsageError when another process is starting on it.
@@ -52,7 +51,7 @@ export function lockDataFolder(folder: string): () => void {
   return () => rmSync(lock, { recursive: true, force: true });
 }
 
-/** @returns False when the target is a folder with something in it. */
+/** @returns False when the target has something in it. */
 function isRenamed(from: string, to: string): boolean {
   try {
     renameSync(from, to);
@@ -64,7 +63,7 @@ function isRenamed(from: string, to: string): boolean {
   }
 }
 
-/** Whether the process with that id holds the lock: it runs, and the machine was not restarted since. */
+/** Whether that process runs, and the machine was not restarted since. */
 function isHeld(lock: string, holder: string): boolean {
   const { mtimeMs = 0 } = statSync(join(lock, holder), { throwIfNoEntry: false }) ?? {};
   return isAlive(Number(holder)) && mtimeMs > Date.now() - uptime() * 1_000;

@@ -1,18 +1,13 @@
-/** Builds the event that an API Gateway HTTP API sends to Lambda: payload format 2.0. */
+/** The event that an API Gateway HTTP API sends to Lambda: payload format 2.0. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { splitTarget } from '../lib/loopback-server.ts';
 import type { Claims } from './authorizer.ts';
 
-/** Content types whose body is text in the event. With any other, or none, the body is base64. */
+/** Content types whose body is text in the event; any other is base64. */
 const TEXT = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/i;
 
-/**
- * Builds the event of one request.
- *
- * Source: API Gateway Developer Guide, "Create AWS Lambda proxy integrations for HTTP APIs". Repeated headers and
- * query values are joined by commas; `body`, `cookies` and `queryStringParameters` are absent when empty.
- */
+/** Source: API Gateway Developer Guide, "Create AWS Lambda proxy integrations for HTTP APIs". */
 export function toEvent(
   request: IncomingMessage,
   { routeKey, body, claims }: { routeKey: string; body: Buffer; claims: Claims },
@@ -46,7 +41,7 @@ export function toEvent(
     requestContext: {
       accountId: '000000000000',
       apiId: 'local',
-      authorizer: { jwt: { claims, scopes: null } }, // null: the routes ask for no scopes
+      authorizer: { jwt: { claims, scopes: null } }, // no scopes
       domainName: host,
       domainPrefix: host.split('.', 1).join(''),
       http: {
@@ -67,7 +62,7 @@ export function toEvent(
   };
 }
 
-/** Headers with names in lower case; values of repeated names are joined by commas. */
+/** Names in lower case, repeated ones joined by commas. */
 export function toHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(',')]),

@@ -1,4 +1,4 @@
-/** Serves the contact form, web/dist or web/ itself, and the config.json of the running stack. */
+/** Serves the contact form, built or from its sources, and the config.json of the running stack. docs/adr/0017 */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ViteDevServer } from 'vite';
@@ -6,21 +6,18 @@ import { outputOf, startLivePage } from '../lib/page-build.ts';
 import { ROOT, WEB } from '../lib/paths.ts';
 import { hashOf, startPageServer } from '../lib/page-server.ts';
 
-/** The form's config.json, the company's settings included. web/README.md */
+/** web/README.md */
 interface FormConfig extends Record<string, unknown> {
   issuer: string;
   clientId: string;
   apiUrl: string;
 }
 
-/** A file that is inlined in the page. */
 const hashOfFile = (file: string): string => hashOf(readFileSync(join(ROOT, file), 'utf8'));
 
 /**
- * Serves the form on a loopback port, with the page's own policy and the addresses of this stack. docs/adr/0017
- *
  * @param options.embedders - Origins of the pages that may load the custom element from its sources; built, any may.
- * @param options.live - Serves the sources through Vite, whose client applies changes in open pages. docs/adr/0017
+ * @param options.live - Serves the sources through Vite.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
 export async function startFormServer(
@@ -51,7 +48,7 @@ export async function startFormServer(
             "script-src 'self'",
             "style-src 'self'",
             `connect-src 'self' ${issuer} ${apiUrl} ${url.replace('http', 'ws')}`,
-            // Vite's client adds style elements, and waits for a stopped server in a worker made from a string.
+            // Vite's client needs both.
             "style-src-elem 'self' 'unsafe-inline'",
             'worker-src blob:',
           ]

@@ -1,7 +1,6 @@
 /**
- * The local API Gateway HTTP API: a JWT authorizer and CORS in front of one Lambda function. It differs from AWS in
- * two points: every response carries Access-Control-Allow-Origin, also to a client that sends no Origin, and a
- * function response without a status code is a 500. docs/adr/0017
+ * The local API Gateway HTTP API. Unlike on AWS, every response carries Access-Control-Allow-Origin, also to a client that sends
+ * no Origin, and a function response without a status code is a 500. docs/adr/0017
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -15,7 +14,7 @@ import { FunctionTimeout } from './lambda/sandbox.ts';
 import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 import { CORS } from '../lib/stages.ts';
 
-/** Explicit methods, because an ANY route with an authorizer also matches preflights. */
+/** An ANY route with an authorizer would also match preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
 const PREFLIGHT = {
@@ -26,15 +25,15 @@ const PREFLIGHT = {
 
 export interface GatewayOptions {
   authorize: Authorize;
-  /** Invokes the function with an event as JSON and resolves to its result as JSON. */
+  /** Takes and returns JSON. */
   invoke: (event: string, requestId: string) => Promise<string>;
-  /** The allowed origins. The first is named in responses to any other origin, and where a request has none. */
+  /** The first is named in responses to any other origin. */
   corsOrigins: readonly [string, ...string[]];
-  /** Whether the next request exceeds the stage's throttling limits. Default: never. */
+  /** Whether the next request exceeds the throttling limits. Default: never. */
   throttle?: () => boolean;
   /** Receives one line for each failed invocation. */
   log: (line: string) => void;
-  /** Receives one line for each response. Default: nothing does. */
+  /** Receives one line for each response. */
   accessLog?: (line: string) => void;
 }
 
@@ -44,7 +43,6 @@ interface Answer {
   body: string;
 }
 
-/** Creates the gateway, which does not listen yet. */
 export function createGateway({
   authorize,
   invoke,
@@ -53,15 +51,14 @@ export function createGateway({
   log,
   accessLog = () => undefined,
 }: GatewayOptions): Server {
-  /** The response to the latest request of each connection. */
+  /** By connection. */
   const latest = new WeakMap<Duplex, ServerResponse>();
-  // Headers that are too large are answered by `answer` and not by Node.
+  // `answer` refuses headers that are too large, not Node.
   const server = createServer({ maxHeaderSize: 1_000_000 }, (request, response) => {
     latest.set(request.socket, response);
     // The client has gone while its body was read.
     respond(request, response).catch(() => response.destroy());
   });
-  // Requests that Node's HTTP parser rejects.
   server.on('clientError', (_error, socket) => {
     const { body } = refuse(replies.badRequest);
     const end = (): void =>
@@ -101,7 +98,7 @@ export function createGateway({
   async function answer(request: IncomingMessage): Promise<Answer> {
     if (headerSize(request) > limits.headers) return refuse(replies.headersTooLarge);
     if (isPreflight(request)) {
-      // Before routing and authorization. Another origin is sent no CORS settings.
+      // Another origin is sent no CORS settings.
       return { status: 204, headers: isAllowed(request) ? PREFLIGHT : {}, body: '' };
     }
     const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
@@ -133,17 +130,17 @@ const refuse = ({ status, message }: Reply, headers: Answer['headers'] = {}): An
   body: JSON.stringify({ message }),
 });
 
-/** Bytes of the request line and the header lines as sent. */
+/** As sent. */
 function headerSize({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
   const requestLine = `${method} ${url} HTTP/${httpVersion}\r\n`.length;
-  // Node decodes header bytes as latin1: one character, one byte. Each pair adds a colon, a space and a line end.
+  // Node decodes a byte to a character. Each pair adds a colon, a space and a line end.
   return requestLine + rawHeaders.reduce((sum, part) => sum + part.length + 2, 0);
 }
 
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && 'origin' in headers && 'access-control-request-method' in headers;
 
-/** @throws Error when the function's result is no proxy response with a status and a text, or larger than Lambda allows. */
+/** @throws Error for what Lambda or the gateway would not take. */
 function parseResult(json: string): Answer {
   if (Buffer.byteLength(json) > limits.lambdaPayload) {
     throw new Error('Function.ResponseSizeTooLarge');

@@ -1,4 +1,4 @@
-/** The mailbox of the local stack: the one operation of SES v2 that the mailer calls, and a page that shows the mails. */
+/** The mailbox of the local stack: the operation of SES v2 that the mailer calls, and a page with the mails. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -7,15 +7,15 @@ import type { SendEmailRequest } from '@aws-sdk/client-sesv2';
 import { refuseOtherSites } from '../lib/loopback-server.ts';
 import { startPageServer } from '../lib/page-server.ts';
 
-/** A mail as SES got it, and when. */
+/** With the time when SES got it. */
 export type LocalMail = SendEmailRequest & { at: number };
 
-/** Milliseconds after a mail until SES reports that it has not arrived. */
+/** Milliseconds from a mail to the report about it. */
 const REPORT_DELAY = 500;
 
 /**
- * The event of SES about a mail to its mailbox simulator, if it has one; the names of headers and Amazon Resource Names are
- * left out. Source: SES Developer Guide, "Contents of event data that Amazon SES publishes to Amazon SNS".
+ * The event about a mail to SES's mailbox simulator, without headers and ARNs. Source: SES Developer Guide, "Contents of event
+ * data that Amazon SES publishes to Amazon SNS".
  */
 function toEvent(
   { FromEmailAddress: source, Destination, EmailTags = [] }: SendEmailRequest,
@@ -46,10 +46,10 @@ function toEvent(
 }
 
 /**
- * Serves the mailbox on a loopback port. Mails are kept in memory and sent to nobody.
+ * Mails are kept in memory and sent to nobody.
  *
  * @param report - Receives SES's events about mails to bounce@ and complaint@simulator.amazonses.com.
- * @returns Its `url` is that of the page and the endpoint of SES; `mails` are those so far.
+ * @returns `url`: of the page, and the endpoint of SES.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
 export async function startMailbox(
@@ -71,7 +71,7 @@ export async function startMailbox(
     configure: () => mails,
     find: (path) =>
       path === '/mails' ? { type: 'application/json', data: JSON.stringify(mails) } : undefined,
-    // Holds for the content of mails, too, which has inline styles and loads nothing.
+    // Mails have inline styles and load nothing.
     policy: () => [
       "script-src 'self'",
       "style-src 'self' 'unsafe-inline'",

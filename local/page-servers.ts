@@ -1,19 +1,17 @@
-/** The pages of the local stack for developers, local/pages: docs, and the demo of another site that embeds the form. */
+/** The pages for developers, local/pages: docs, and the demo of another site that embeds the form. */
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { startPageServer } from '../lib/page-server.ts';
 import { ROOT } from '../lib/paths.ts';
 
-/** Addresses of the running stack. */
 export interface Addresses {
   apiUrl: string;
   issuer: string;
   formUrl: string;
 }
-/** Gives them when the stack runs. */
 export type FindAddresses = () => Addresses | undefined;
 
-/** The default ports of these addresses, by which the files name them. */
+/** The default ports, by which the files name the addresses. */
 const PORTS: Record<string, keyof Addresses> = {
   3000: 'apiUrl',
   3001: 'issuer',
@@ -21,7 +19,7 @@ const PORTS: Record<string, keyof Addresses> = {
 };
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript' };
 
-/** Serves files by their paths, with the addresses of this stack in them, and those of local/pages as they are. */
+/** Serves files with the addresses of this stack in them, and those of local/pages as they are. */
 const startTextServer = (
   port: number,
   files: Record<string, string>,
@@ -44,7 +42,7 @@ const startTextServer = (
     policy: (addresses) => ["style-src 'self'", 'img-src data:', ...policy(addresses)],
   });
 
-/** Serves curl commands, the guides and docs/openapi.yaml as text. @throws Error with `code` EADDRINUSE and `port`. */
+/** @throws Error with `code` EADDRINUSE and `port`. */
 export const startDocsServer = (port: number, configure: FindAddresses) =>
   startTextServer(
     port,
@@ -59,7 +57,7 @@ export const startDocsServer = (port: number, configure: FindAddresses) =>
     () => [],
   );
 
-/** Serves the page of another site, with a sign-in and a policy of its own. @throws as {@link startDocsServer}. */
+/** @throws Error with `code` EADDRINUSE and `port`. */
 export const startDemoServer = (port: number, configure: FindAddresses) =>
   startTextServer(
     port,

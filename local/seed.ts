@@ -1,4 +1,4 @@
-/** Inquiries to begin with (npm start -- --seed N), for those who build on the stack and for pictures. */
+/** Inquiries to begin with (npm start -- --seed N). */
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
 import { UUID } from 'uuidv7';
@@ -10,7 +10,7 @@ import type { Language } from '../src/text/languages.ts';
 import { HOUR } from '../src/limits.ts';
 import { createClient } from './database/table.ts';
 
-/** Somebody, and what they write and are answered in their language; # is a number. */
+/** # is a number. */
 type Writer = Record<'email' | 'subject' | 'body' | 'reply', string> & { language: Language };
 
 /** Who `npm run token` signs in. */
@@ -64,10 +64,8 @@ const DAY = 24 * HOUR;
 type Row = EntityItem<ReturnType<typeof createInquiryEntity>>;
 
 /**
- * Creates inquiries of the last six weeks, newest first and more of them in the last days: always the same ones, but for
- * the time. The newest is two hours old, because digests look at younger ones.
- *
- * @param now - Milliseconds since the epoch.
+ * Creates inquiries of the last six weeks, newest first and more of them in the last days: always the same ones, but for the
+ * time. The newest is two hours old, because digests look at younger ones.
  */
 const createInquiries = (count: number, now: number) =>
   Array.from({ length: count }, (_, n): Row => {
@@ -94,9 +92,9 @@ const createInquiries = (count: number, now: number) =>
   });
 
 /**
- * Stores such inquiries in a table that has none. The mailer, which gets them from the stream, takes them for mailed.
+ * Stores such inquiries in a table that has none, as mailed.
  *
- * @returns How many were stored; 0 when the table has inquiries.
+ * @returns How many; 0 when the table has inquiries.
  */
 export async function seedTable(endpoint: string, table: string, count: number): Promise<number> {
   const client = DynamoDBDocumentClient.from(createClient(endpoint));

@@ -53,20 +53,15 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   if (engine !== options.engine) throw refuse('--engine', engineNames.join(' or '), options.engine);
   return {
     port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_530),
-    /** Default: DynamoDB Local if it can run here, otherwise dynalite. */
     engine,
-    /** The data folder. */
     folder: resolve(options.data),
     reset: options.reset,
-    /** How many inquiries to begin with. */
     seed: seed === undefined ? seed : parseNumber('--seed', seed, 1, 5_000),
-    /** Whether the form is served from its sources, and open pages get their changes. */
+    /** Whether the form is served from its sources. */
     liveForm: options.watch,
-    /** Origins of other pages that may sign in and call the API, as the contact form does. */
     corsOrigins: options['cors-origin'].map(parseOrigin),
-    /** The port of Node's inspector, to debug the function without its timeout. */
     inspect: inspect === undefined ? inspect : parseNumber('--inspect', inspect, 1, 65_535),
-    /** Of the function and the mailer. */
+    /** Of both functions. */
     variables: readVariables(env),
   };
 }
@@ -74,14 +69,14 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
 const refuse = (name: string, expected: string, text: string | undefined) =>
   new UsageError(`${name} must be ${expected}, not "${text}".`);
 
-/** @throws UsageError for anything but a number in the range. */
+/** @throws UsageError */
 function parseNumber(name: string, text: string, minimum: number, maximum: number): number {
   const value = Number(text);
   if (/^\d{1,5}$/.test(text) && value >= minimum && value <= maximum) return value;
   throw refuse(name, `a number from ${minimum} to ${maximum}`, text);
 }
 
-/** Reads a value of --cors-origin. @throws UsageError unless it is an origin as browsers send it. */
+/** @throws UsageError unless it is an origin as browsers send it. */
 function parseOrigin(text: string): string {
   const url = URL.parse(text);
   if (url?.origin === text && url.protocol.startsWith('http') && !/[*,]/.test(text)) return text;
@@ -89,7 +84,7 @@ function parseOrigin(text: string): string {
   throw refuse('--cors-origin', example, text);
 }
 
-/** Reads the variables of the functions that are set. @throws UsageError for a value that a stage would not take. */
+/** Reads the variables of the functions. @throws UsageError for a value that a stage would not take. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const variables: Record<string, string> = {};
   const read = (name: string, isValid: (value: string) => boolean, expected: string): void => {

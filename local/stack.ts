@@ -1,4 +1,4 @@
-/** The whole service on one machine: engine, issuer and gateway around the function, mailer and mailbox behind it. */
+/** The whole service on one machine. */
 import { randomUUID } from 'node:crypto';
 import { inspect as format } from 'node:util';
 import { limits } from '../lib/gateway-replies.ts';
@@ -16,32 +16,32 @@ import { startDemoServer, startDocsServer, type Addresses } from './page-servers
 import type { Settings } from './settings.ts';
 import { startEventSourceMapping, type StreamOptions } from './stream.ts';
 
-/** Settings of `npm start`. Without a folder, inquiries are kept in memory; without `liveForm`, web/dist is served. */
+/** Without a folder, inquiries are kept in memory; without `liveForm`, web/dist is served. */
 export interface StackOptions extends Partial<Omit<Settings, 'reset' | 'seed' | 'inspect'>> {
   inspect?: number | undefined;
   /** Where the issuer's key is kept. */
   keysFile: string;
-  /** The company's settings of the form: name, colour, texts. */
+  /** The company's settings of the form. */
   branding?: Record<string, unknown>;
-  /** Receives each line that the functions and the gateway log. Default: standard output, shortened. */
+  /** Receives each line that functions and gateway log. Default: standard output, shortened. */
   log?: (line: string) => void;
 }
 
-/** Milliseconds from one look for due digests to the next, as on the stages. */
+/** Milliseconds, as on the stages. */
 const DIGEST_INTERVAL = 5 * 60_000;
 const TABLE = 'inquiries-local';
 
 export type Stack = Awaited<ReturnType<typeof startStack>>;
 
-/** The event of a request without Idempotency-Key, which needs transactions; dynalite has none. docs/adr/0090 */
+/** Without Idempotency-Key, which needs transactions; dynalite has none. docs/adr/0090 */
 const withoutKey = (event: string): string =>
   JSON.stringify(JSON.parse(event), (name, value: unknown) =>
     name === 'idempotency-key' ? undefined : value,
   );
 
 /**
- * Prints a line that a function or the gateway logs, without metrics, requests that the gateway has printed, and mails that
- * were sent before: after a start, the mailer gets all records of the stream again.
+ * Leaves out metrics, requests that the gateway has printed, and mails that were sent before: after a start, the mailer gets all
+ * records of the stream again.
  */
 function printLine(line: string): void {
   if (!line.startsWith('{')) return void process.stdout.write(`${line}\n`);
@@ -56,7 +56,7 @@ function printLine(line: string): void {
 
 type Mail = Awaited<ReturnType<typeof startMail>>;
 
-/** Starts the mailer, and what invokes it: the table's stream, SES's events and the schedule. */
+/** Starts the mailer, and what invokes it: stream, SES's events and schedule. */
 async function startMail(
   environment: Record<string, string>,
   stream: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'log'>,
@@ -72,7 +72,7 @@ async function startMail(
   const mappings = (['inquiries', 'replies'] as const).map((kind) =>
     startEventSourceMapping({ ...stream, kind, invoke }),
   );
-  /** A failed invocation is logged by the mailer. */
+  /** The mailer logs a failure. */
   const send = (event: object): void => void invoke(JSON.stringify(event)).catch(() => undefined);
   const timer = setInterval(() => send({ digest: true }), DIGEST_INTERVAL);
   return {
@@ -81,17 +81,16 @@ async function startMail(
     reload: () => mailer.reload(),
     async close(): Promise<void> {
       clearInterval(timer);
-      // At the same time: a mapping waits for its invocation, which closing the mailer aborts.
+      // Together: a mapping waits for its invocation, which closing the mailer aborts.
       await Promise.all([...mappings, mailer].map(async (part) => part.close()));
     },
   };
 }
 
 /**
- * Starts the stack on loopback ports. The gateway listens last, when everything behind it is ready.
+ * The gateway listens last, when everything behind it is ready.
  *
  * @throws UsageError when the engine cannot run here; Error with `code` EADDRINUSE and `port` when a port is taken.
- * Parts that were started are closed.
  */
 export async function startStack({
   port = 0,
@@ -142,7 +141,7 @@ export async function startStack({
   // dynalite has no streams.
   const streamArn = await createTable(engine.url, TABLE, mailbox && WITH_STREAM);
 
-  /** What both functions are told. The user's own AWS settings are ignored. */
+  /** The user's own AWS settings are ignored. */
   const environment = {
     TABLE_NAME: TABLE,
     AWS_ENDPOINT_URL_DYNAMODB: engine.url,
@@ -159,13 +158,13 @@ export async function startStack({
       environment: {
         ...environment,
         CORS_ORIGIN: form.url,
-        // A limit needs transactions, as a key does.
+        // Needs transactions, as a key does.
         ...(mailbox === undefined && { INQUIRIES_PER_HOUR: '' }),
       },
       timeout: limits.timeout,
       ...(inspect !== undefined && {
         nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
-        // One process has the port, and no timeout ends it at a breakpoint: the longest that setTimeout takes is 24 days.
+        // One process has the port, and no timeout ends it at a breakpoint: setTimeout takes 24 days at most.
         concurrency: 1,
         timeout: 2 ** 31 - 1,
       }),
@@ -215,9 +214,8 @@ export async function startStack({
       table: TABLE,
     } satisfies StackState,
     docsUrl: docs.url,
-    /** A page of another origin with the custom element. */
     demoUrl: demo.url,
-    /** The origins that may call the API; the contact form's is the first. */
+    /** The first is that of the contact form. */
     corsOrigins,
     issuer,
     engine,

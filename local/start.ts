@@ -1,9 +1,7 @@
 /**
- * Runs the whole service on this machine until Ctrl-C: contact form, OpenID Connect issuer, HTTP gateway, function,
- * DynamoDB engine, mailer and mailbox. Builds the form when web/dist is missing or older than its sources; with
- * --watch it is served from them.
+ * Runs the whole service on this machine until Ctrl-C (docs/architecture.md). Usage: settings.ts.
  *
- * Usage: settings.ts. Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped by a second signal.
+ * Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped by a second signal.
  */
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +22,7 @@ import { startStack, type Stack } from './stack.ts';
 /** Returns when the stack runs; its signal handlers then end the process. */
 export const main: Main = async (args, io) => {
   const settings = readSettings(args, io.env);
-  // Only this user can read what this process and its engine write.
+  // Only this user can read what is written.
   process.umask(0o077);
   openDataFolder(settings.folder);
   const unlock = lockDataFolder(settings.folder);
@@ -50,8 +48,7 @@ async function start(settings: Settings, io: Io): Promise<void> {
     branding: JSON.parse(branding) as Record<string, unknown>,
   });
   endWith(stack, folder, io);
-  // No connection is accepted before the file is written: until here, only promises were resolved since the gateway
-  // began to listen.
+  // No connection is accepted before: until here, only promises were resolved since the gateway began to listen.
   writeFileSync(stateFileOf(folder), `${JSON.stringify(stack.state, null, 2)}\n`);
   if (liveForm) await reloadOnChange(stack, io);
   const seeded = seed && (await seedTable(stack.state.engine, stack.state.table, seed));
@@ -71,9 +68,8 @@ async function refusePortsInUse({ port, inspect = 0 }: Settings): Promise<void> 
 }
 
 /**
- * Ends this process when a part of the stack fails, and closes every part on Ctrl-C, on a closed terminal, when killed, and
- * when npm ends. A second signal ends this process at once, as one does while the stack starts; engine and functions end
- * with it.
+ * Ends this process when a part fails, and closes every part on a signal and when npm ends. A second signal ends it at once, as
+ * one does during the start; engine and functions end with it.
  */
 function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): void {
   process.on('exit', () => rmSync(stateFileOf(folder), { force: true }));
@@ -95,12 +91,12 @@ function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): voi
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void stop());
-  // A closed pipe (EPIPE) must not end this process before its parts are closed.
+  // A closed pipe must not end this process before its parts are closed.
   stdout.on('error', () => undefined);
   onEndOfNpm(env, () => void stop());
 }
 
-/** Reloads once for changes within 100 ms (git checkout). Vite watches web/. */
+/** Reloads once for changes within 100 ms (git checkout). */
 async function reloadOnChange(stack: Stack, { stdout }: Io): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const watcher = watch(join(ROOT, 'src'), { ignoreInitial: true });

@@ -1,4 +1,4 @@
-/** Lambda's event source mapping for the table's stream on DynamoDB Local. docs/adr/0080 */
+/** Lambda's event source mapping for a stream of DynamoDB Local. docs/adr/0080 */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DescribeStreamCommand,
@@ -12,47 +12,45 @@ import filters from '../infra/terraform/stream-filters.json' with { type: 'json'
 import { LOCAL } from './database/table.ts';
 
 export interface StreamOptions {
-  /** The engine's address. */
   endpoint: string;
   streamArn: string;
-  /** Invokes the function with an event as JSON; returns its answer as JSON, throws when it fails. */
+  /** Takes and returns JSON; throws when the function fails. */
   invoke: (event: string) => Promise<string>;
-  /** Which records: those of one mapping of the stages. */
+  /** Which mapping of the stages. */
   kind: keyof typeof filters;
-  /** Receives one line of JSON, as Lambda logs it, while the stream cannot be read. */
+  /** Receives one line of JSON while the stream cannot be read. */
   log: (line: string) => void;
 }
 
-/** As on the stages. A failed record is tried again until the stream does not have it any more, after 24 hours. */
+/** As on the stages. */
 const BATCH_SIZE = 100;
-/** Milliseconds. The delay before a retry is doubled for each one. */
+/** Milliseconds. Each further retry waits twice as long. */
 const POLL_INTERVAL = 500;
 const RETRY_DELAY = 100;
 const MAX_RETRY_DELAY = 2_000;
 
 /**
- * Reads the stream from its oldest record, shard by shard, and invokes the function with batches of the records that match a
- * filter. A batch of which the function reports failed records (ReportBatchItemFailures) is tried again from the first of them;
- * of a batch on which the function fails, each record is tried alone, where Lambda splits the batch in two.
+ * Reads the stream from its oldest record and invokes the function with batches of what matches a filter. A batch is tried again
+ * from the first record that the function reports (ReportBatchItemFailures); where the function fails, each record is tried alone,
+ * while Lambda splits the batch in two.
  *
- * Nothing is kept: the next start reads the records of the last 24 hours again, and the function must know which of
- * them it has handled.
+ * Nothing is kept: the next start reads the records of the last 24 hours again, and the function must know those it has handled.
  */
 export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log }: StreamOptions) {
   const client = new DynamoDBStreamsClient({ endpoint, ...LOCAL });
   const stop = new AbortController();
   const options = { abortSignal: stop.signal };
-  /** By shard, the sequence number of the last record that was handled. */
+  /** The last sequence number that was handled, by shard. */
   const positions = new Map<string, string>();
 
   async function readShards(): Promise<void> {
-    // One page: DynamoDB Local starts a shard every 4 hours and lists those of 24, the oldest first: their ids begin with the
-    // time. So the changes of an item stay in order.
+    // One page: DynamoDB Local starts a shard every 4 hours and lists those of 24, the oldest first. So the changes of an item
+    // stay in order.
     const command = new DescribeStreamCommand({ StreamArn: streamArn });
     const { StreamDescription } = await client.send(command, options);
     for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {
       await readShard(ShardId).catch((error: Error) => {
-        // All records are older than 24 hours, or those up to the position: from then on the oldest is read.
+        // The records up to the position are older than 24 hours: the oldest is read.
         if (error.name !== 'TrimmedDataAccessException') throw error;
         positions.delete(ShardId);
       });
@@ -62,7 +60,7 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   async function readShard(ShardId: string): Promise<void> {
     for (;;) {
       const last = positions.get(ShardId);
-      // A new one each time: iterators live for 15 minutes, and a laptop may sleep.
+      // New each time: iterators live for 15 minutes, and a laptop may sleep.
       const command = new GetShardIteratorCommand({
         StreamArn: streamArn,
         ShardId,
@@ -97,7 +95,7 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
     await handle(batch.slice(first), retries + 1);
   }
 
-  /** @returns The sequence numbers that the function reports as failed; undefined when it failed itself. */
+  /** @returns The sequence numbers of failed records; undefined when the function failed. */
   async function invokeOn(batch: readonly StreamRecord[]) {
     const event = JSON.stringify({ Records: batch.map(toEventRecord) });
     const answer = await invoke(event).catch(() => undefined);
@@ -126,7 +124,7 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   const running = run();
 
   return {
-    /** Stops reading. What an invocation has not finished is read again at the next start. */
+    /** The next start reads again what an invocation has not finished. */
     async close(): Promise<void> {
       stop.abort();
       client.destroy();
@@ -135,7 +133,6 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   };
 }
 
-/** A record as Lambda passes it. */
 const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
   ...record,
   dynamodb: {
@@ -147,7 +144,7 @@ const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
 
 type Pattern = { readonly [key: string]: Pattern } | readonly (string | { exists: boolean })[];
 
-/** The part of Lambda's event filter syntax that the filters of the stages use: a list matches any of its elements. */
+/** The part of Lambda's event filter syntax that the stages use: a list matches any of its elements. */
 function isMatch(pattern: Pattern, value: unknown): boolean {
   if (Array.isArray(pattern)) {
     return pattern.some((item) =>

@@ -1,8 +1,8 @@
 /**
- * Prints an ID token for the running local stack and nothing else, signed with the stack's key file:
+ * Prints an ID token for the running local stack, signed with its key file:
  *   curl -H "Authorization: $(npm run --silent token)" http://127.0.0.1:3000/inquiries
  *
- * Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used (one line on stderr).
+ * Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used.
  */
 import {
   parseObject,

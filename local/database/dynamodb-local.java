@@ -11,9 +11,8 @@ import software.amazon.dynamodb.services.local.server.LocalDynamoDBRequestHandle
 import software.amazon.dynamodb.services.local.server.LocalDynamoDBServerHandler;
 
 /**
- * Runs DynamoDB Local, whose own command has no option for its address, on 127.0.0.1 and a free port. Prints its
- * address when it accepts requests. Ends when its standard input does: the operating system closes that pipe with the parent
- * process.
+ * Runs DynamoDB Local on 127.0.0.1, which its own command cannot, and a free port; prints its address. Ends with its standard
+ * input, which the operating system closes with the parent process.
  *
  * Run from source (JEP 330). The argument is the folder of the data; without one, data is kept in memory.
  */
@@ -21,7 +20,7 @@ class DynamoDbLocal {
   public static void main(String[] args) throws Exception {
     new Thread(DynamoDbLocal::exitWithParent).start();
     useLibraryInPlace();
-    // Its initializer limits what the parts of the engine log.
+    // Limits what the engine logs.
     Class.forName("software.amazon.dynamodb.services.local.main.ServerRunner");
     var server = new Server(new InetSocketAddress("127.0.0.1", 0));
     server.setHandler(new Guard(new Database(args.length == 0 ? null : args[0])));
@@ -29,7 +28,7 @@ class DynamoDbLocal {
     System.out.println("http://127.0.0.1:" + server.getURI().getPort());
   }
 
-  /** Otherwise each start copies the native library to the temporary folder. */
+  /** Otherwise each start copies it to the temporary folder. */
   private static void useLibraryInPlace() {
     var isMac = System.getProperty("os.name").startsWith("Mac");
     var system = (isMac ? "osx-" : "linux-") + System.getProperty("os.arch");
@@ -37,7 +36,7 @@ class DynamoDbLocal {
     System.setProperty("org.sqlite.lib.name", "libsqlite4java-" + system + (isMac ? ".dylib" : ".so"));
   }
 
-  /** Refuses what pages of other sites send, as `refuseOtherSites` does (lib/loopback-server.ts). */
+  /** As `refuseOtherSites` (lib/loopback-server.ts). */
   private static class Guard extends LocalDynamoDBServerHandler {
     Guard(LocalDynamoDBRequestHandler database) {
       super(database, null);
@@ -65,7 +64,7 @@ class DynamoDbLocal {
       super(0, folder == null, folder, true, false);
     }
 
-    /** The engine queues the commit and does not wait for it. The next statement waits, since it is queued behind it. */
+    /** The engine does not wait for the commit, behind which the next statement is queued. */
     @Override
     public TransactWriteItemsResponse transactWriteItems(
         String accessKey, String region, TransactWriteItemsRequest request) {

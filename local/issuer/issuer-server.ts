@@ -6,10 +6,8 @@ import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer-tokens
 import { close, serve } from '../../lib/loopback-server.ts';
 
 /**
- * Starts the issuer on 127.0.0.1. Its URL has the address and not `localhost`, which may resolve to ::1 first and
- * shares its cookies with other projects. Refresh tokens are single-use (RFC 9700 section 4.14.2).
+ * Its URL has the address and not `localhost`, which may resolve to ::1 first and shares its cookies with other projects.
  *
- * @param options.port - 0 for any free port.
  * @param options.keysFile - Keeps the signing key, so that tokens stay valid over a restart. Default: a new key.
  * @param options.webOrigins - Origins of web apps: `<origin>/` and `<origin>/callback` are redirect URIs, `<origin>/`
  *   is the logout URI, and they get CORS.
@@ -32,13 +30,12 @@ export async function startIssuer({
   const handle = createProvider(url, key, webOrigins).callback();
   server.on('request', (request, response) => void handle(request, response));
   return {
-    /** The `iss` of its tokens: an origin, without a trailing slash. */
+    /** The `iss` of its tokens. */
     url,
     /** Also the `aud` of its ID tokens, as in Cognito. */
     clientId: CLIENT_ID,
-    /** Signs an ID token with the same key and the same claims as the code flow. */
+    /** Signs an ID token as the code flow does. */
     token: (request?: TokenRequest) => signToken(key, url, request),
-    /** Stops at once and closes open connections. */
     close: () => close(server),
   };
 }

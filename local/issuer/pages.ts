@@ -1,4 +1,4 @@
-/** HTML of the local issuer's pages: sign-in, settings, errors. They have no script and load nothing. */
+/** The local issuer's pages. They have no script and load nothing. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeHtml } from '../../src/text/visible.ts';
@@ -7,7 +7,7 @@ import { DEMO_USERS } from '../../lib/issuer-tokens.ts';
 
 const STYLE = readFileSync(join(import.meta.dirname, '../pages/page.css'), 'utf8');
 
-/** The sign-in. @param returnTo - Host of the app that the user returns to. */
+/** @param returnTo - Host of the app that the user returns to. */
 export const signInPage = (returnTo: string): string =>
   layout(
     'Sign in',
@@ -25,7 +25,6 @@ ${DEMO_USERS.map((user) => `<button name="email" value="${user}">${user}</button
 <form method="post"><button name="cancel">Cancel and go back</button></form>`,
   );
 
-/** A page with paragraphs. It leads to the issuer's settings. */
 export const messagePage = (title: string, ...texts: string[]): string =>
   layout(
     title,
@@ -33,8 +32,8 @@ export const messagePage = (title: string, ...texts: string[]): string =>
   );
 
 /**
- * Content-Security-Policy of every page: only the inline style, by its hash. Chromium applies `form-action` to each
- * redirect after a post (https://github.com/w3c/webappsec-csp/issues/8), so it also names the app's origin.
+ * Chromium applies `form-action` to each redirect after a post (https://github.com/w3c/webappsec-csp/issues/8), so it also names
+ * the app's origin.
  */
 export const contentSecurityPolicy = (formTarget: string): string =>
   `default-src 'none'; style-src ${hashOf(STYLE)}; img-src data:; form-action 'self' ${formTarget}; base-uri 'none'; frame-ancestors 'none'`;

@@ -1,4 +1,4 @@
-/** oidc-provider, configured as a Cognito user pool: its paths, its claims, its /logout, and a sign-in page. */
+/** oidc-provider, configured as a Cognito user pool. */
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { Provider, errors, type Configuration, type InteractionResults } from 'oidc-provider';
@@ -13,7 +13,7 @@ const LOGOUT = '/logout';
 const MONTH = 30 * 86_400; // Cognito's default lifetime of a refresh token
 
 /**
- * Creates the Koa app. Sessions, codes and refresh tokens are kept in memory.
+ * Everything is kept in memory.
  *
  * @param url - The issuer's origin; requests with another Host get 421.
  * @param origins - Origins of the web apps, see `startIssuer`.
@@ -22,7 +22,6 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   const { host, port } = new URL(url);
   const homes = origins.map((origin) => `${origin}/`);
   const redirectUris = homes.flatMap((home) => [home, `${home}callback`]);
-  /** E-mail addresses by `sub`. */
   const users = new Map<string, string>();
 
   const configuration: Configuration = {
@@ -31,7 +30,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     clients: [
       {
         client_id: CLIENT_ID,
-        token_endpoint_auth_method: 'none', // a public client: oidc-provider then requires PKCE with S256
+        token_endpoint_auth_method: 'none', // public: PKCE is required
         grant_types: ['authorization_code', 'refresh_token'],
         redirect_uris: redirectUris,
       },
@@ -51,7 +50,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       const signIn = source !== undefined && 'grantId' in source ? String(source.grantId) : sub;
       return { accountId: sub, claims: () => userClaims({ sub, email }, signIn) };
     },
-    // Grants every scope, so that no consent screen is shown.
+    // Shows no consent screen.
     async loadExistingGrant({ oidc }) {
       const clientId = oidc.client?.clientId ?? '';
       const known = await oidc.provider.Grant.find(oidc.session?.grantIdFor(clientId) ?? '');
@@ -64,10 +63,10 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     issueRefreshToken: () => true, // Cognito does not ask for scope offline_access
     cookies: {
       keys: [randomBytes(32).toString('base64url')],
-      // Cookies are shared by all ports of a host: names with the port keep two stacks apart.
+      // All ports of a host share cookies.
       names: { session: `issuer_${port}`, interaction: `step_${port}`, resume: `resume_${port}` },
     },
-    // All set, because oidc-provider prints a notice for each default it uses.
+    // Each default would print a notice.
     ttl: {
       AccessToken: TOKEN_LIFETIME,
       AuthorizationCode: 60,
@@ -112,7 +111,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   };
 
   /**
-   * Cognito's /logout, and the end_session_endpoint of OpenID Connect RP-Initiated Logout 1.0 without confirmation.
+   * Cognito's /logout, and the end_session_endpoint of OpenID Connect without confirmation.
    * https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
    */
   const logout = async (ctx: Context): Promise<void> => {
@@ -136,7 +135,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     `Sign-out addresses: ${homes.join(' ')}`,
   );
   provider.use(async (ctx, next) => {
-    // Protects the sign-in from DNS rebinding.
+    // DNS rebinding.
     if (ctx.host !== host) return ctx.throw(421);
     if (ctx.path === '/') return show(ctx, 200, settings);
     if (ctx.path === LOGOUT) return logout(ctx);
@@ -147,7 +146,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       show(ctx, 400, messagePage('Sign-in expired', advice));
     });
   });
-  // The response is only `server_error`; the cause is a defect in this file.
+  // The response does not have the cause, a defect in this file.
   provider.on('server_error', (_ctx, error) => process.stderr.write(`issuer: ${error.stack}\n`));
   return provider;
 }

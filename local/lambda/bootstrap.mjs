@@ -1,14 +1,13 @@
 /**
- * The runtime inside a sandbox: imports the module named by the first argument, then fetches events from Lambda's
- * Runtime API and posts what its `handler` returns, one by one. Console calls become lines of JSON as with
- * `log_format = "JSON"`. Plain JavaScript, because stripping types would slow down every cold start.
+ * The runtime inside a sandbox: imports the module named by the first argument and runs its `handler` on the events of Lambda's
+ * Runtime API. Console calls become lines of JSON as with `log_format = "JSON"`. Plain JavaScript: stripping types would slow
+ * down every cold start.
  *
- * Beyond the Runtime API, each request for the next event reports the CPU time used so far, in microseconds. When the
- * Runtime API is gone, so is the parent: the failed request ends the process.
+ * Each request for an event also reports the CPU time used so far, in microseconds. It fails, and ends the process, when the
+ * parent is gone.
  */
 
-// As Lambda's own runtime interface client loads it (src/client/rapid-client.ts). An `import` would also load what
-// `fetch` is made of, for every function alike.
+// As Lambda's own client (src/client/rapid-client.ts). `import` would also load what `fetch` is made of.
 const { Agent, request } = process.getBuiltinModule('node:http');
 const [hostname, port] = process.env.AWS_LAMBDA_RUNTIME_API.split(':');
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -73,7 +72,7 @@ async function report(path, error) {
   await call('POST', path, JSON.stringify({ errorType: name, errorMessage }));
 }
 
-// A handler that waits for nothing times out as on Lambda, instead of ending the process.
+// A handler that waits for nothing times out as on Lambda.
 setInterval(() => {}, 2 ** 31 - 1);
 let handler;
 try {

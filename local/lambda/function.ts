@@ -1,4 +1,4 @@
-/** The Lambda service for one function: a pool of sandboxes, and a queue while all of them are busy. */
+/** The Lambda service for one function: a pool of sandboxes, and a queue. */
 import { limits } from '../../lib/gateway-replies.ts';
 import { FunctionTimeout, startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
@@ -6,13 +6,13 @@ export type LocalFunction = Awaited<ReturnType<typeof startFunction>>;
 
 export interface FunctionOptions extends SandboxOptions {
   timeout: number;
-  /** Most processes at a time. Default: 4. */
+  /** Default: 4. */
   concurrency?: number;
-  /** Starts the first sandbox with the first invocation. */
+  /** Starts no sandbox before the first invocation. */
   lazy?: boolean;
 }
 
-/** Starts the function with one sandbox, or with none (`lazy`). @throws Error when its initialisation fails. */
+/** @throws Error when the initialisation fails. */
 export async function startFunction({
   concurrency = 4,
   lazy = false,
@@ -22,7 +22,7 @@ export async function startFunction({
   let free = concurrency;
   const queue: (() => void)[] = [];
   const sandboxes = new Set<Promise<Sandbox>>();
-  /** The last one used comes last and is used next, as on Lambda. A reload puts a new list in its place. */
+  /** The last one used is used next, as on Lambda. A reload puts a new list in its place. */
   let idle: Sandbox[] = [];
   let isClosed = false;
 
@@ -62,16 +62,13 @@ export async function startFunction({
 
   return {
     /**
-     * Runs the handler in a warm sandbox or a new one, or waits in the queue (first in, first out).
+     * Runs the handler in a warm sandbox or a new one, or waits in the queue.
      *
-     * The function's timeout starts with the handler; time in the queue does not count. The caller waits no longer than
-     * API Gateway's integration timeout of 30 s (or the function's, if that is longer), queue and cold start included.
-     * After it, a queued invocation is dropped, and a running one goes on without its caller, as on AWS.
+     * The caller waits no longer than API Gateway's integration timeout of 30 s, or the function's if that is longer, queue and
+     * cold start included. Then a queued invocation is dropped, and a running one goes on, as on AWS.
      *
-     * @param event - The event as JSON.
-     * @returns What the handler resolved to, as JSON.
-     * @throws FunctionTimeout after either timeout; Error when the handler throws, the process ends, or initialisation
-     * fails, which the next invocation tries again.
+     * @returns JSON.
+     * @throws FunctionTimeout after either timeout; Error when handler, process or initialisation fails.
      */
     async invoke(event: string, requestId: string): Promise<string> {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -83,7 +80,7 @@ export async function startFunction({
       run(event, requestId, () => isLate).then(resolve, reject);
       return promise.finally(() => clearTimeout(timer));
     },
-    /** Runs the next invocations on the code as it is now; running ones end on the old code. */
+    /** Runs the next invocations on the code as it is now. */
     reload() {
       for (const sandbox of idle) void sandbox.close();
       idle = [];

@@ -1,4 +1,4 @@
-/** One execution environment of Lambda: a Node process, and the Runtime API that it talks to. */
+/** One execution environment of Lambda: a Node process and its Runtime API. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,17 +17,16 @@ export interface Cost {
 }
 
 export interface SandboxOptions {
-  /** URL or absolute path of the module that exports `handler`. */
+  /** Exports `handler`. */
   module: string;
-  /** The environment, apart from Lambda's own variables; nothing is inherited. */
+  /** Nothing else is inherited. */
   environment: Record<string, string>;
-  /** Milliseconds that an invocation may run, at most 2^31 - 1. Default: 30,000. */
+  /** Milliseconds, at most 2^31 - 1. Default: 30,000. */
   timeout?: number;
-  /** Passed to Node after Lambda's own arguments. */
   nodeArguments?: readonly string[];
-  /** Shell command that the process runs before it becomes Node, to enter a control group for example. */
+  /** A shell command that runs before Node, to enter a control group for example. */
   before?: string | undefined;
-  /** Receives each line that the process writes. */
+  /** Receives each line of output. */
   log?: (line: string) => void;
 }
 
@@ -37,7 +36,7 @@ export class FunctionTimeout extends Error {
   override readonly name = 'FunctionTimeout';
 }
 
-/** What Lambda's Node runtimes pass for 128 MB: young generation a tenth of the memory, old generation the rest. */
+/** What Lambda's Node runtimes pass for 128 MB. */
 const NODE_ARGUMENTS = [
   '--expose-gc',
   '--max-http-header-size=81920',
@@ -47,7 +46,7 @@ const NODE_ARGUMENTS = [
 const BOOTSTRAP = join(import.meta.dirname, 'bootstrap.mjs');
 
 /**
- * Starts a process and waits until it is initialised, for 30 s or for the timeout if that is longer.
+ * Waits for the initialisation: 30 s, or the timeout if that is longer.
  *
  * @throws Error with the message of what the module threw; FunctionTimeout; Error when the process ends.
  */
@@ -75,18 +74,18 @@ export async function startSandbox({
     if (path.endsWith('/init/error')) failure ??= new Error(reported.errorMessage);
     else answer?.resolve({ at, body, errorType: reported.errorType });
   };
-  // Requests are aborted when the process ends; its exit event reports that.
+  // Aborted when the process ends, which its exit event reports.
   const api = createServer(
     (request, response) => void receive(request, response).catch(() => undefined),
   );
   api.keepAliveTimeout = 0;
-  // The process keeps its one connection open, so that no other client can take its events.
+  // No other client can take its events.
   api.maxConnections = 1;
   const port = await listen(api, 0);
 
   const start = performance.now();
-  // The shell becomes Node. Its subshell kills Node, even when that is stopped or in an endless loop, if this process
-  // ends without closing the sandbox: file descriptor 3 is a pipe from here, which then ends without a line.
+  // The shell becomes Node. File descriptor 3 is a pipe from here: when this process ends without closing the sandbox, it ends
+  // without a line, and the subshell kills Node, even a stopped one.
   const command = `(read -r _ || kill -9 $$) <&3 >&- 2>&- & ${before} && exec "$0" "$@" 3<&-`;
   const args = [process.execPath, ...NODE_ARGUMENTS, ...nodeArguments, BOOTSTRAP, module];
   const child = spawn('/bin/sh', ['-c', command, ...args], {
@@ -98,7 +97,7 @@ export async function startSandbox({
       AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    // Ctrl-C in a terminal is for this process, which then closes its sandboxes.
+    // Ctrl-C in a terminal is for this process.
     detached: true,
   });
   const [, stdout, stderr, guard] = child.stdio as unknown as [null, Readable, Readable, Writable];
@@ -130,17 +129,17 @@ export async function startSandbox({
 
   return {
     pid: child.pid ?? 0,
-    /** From the start of the process until it asks for the first event. */
+    /** Until the process asks for the first event. */
     initialisation: { wall: performance.now() - start, cpu: idle.cpu },
     ended,
     isRunning: () => failure === undefined,
     /**
-     * Invokes the handler with an event as JSON; one invocation at a time.
+     * One invocation at a time.
      *
+     * @param event - JSON, as the result.
      * @param options.remaining - Milliseconds that the handler is told it has left. Default: the timeout.
-     * @returns What the handler returned, as JSON; `null` for undefined.
-     * @throws FunctionTimeout, and the process has ended; Error when the process ends; Error with the type of what
-     * the handler threw as its message, and what the runtime reported as its cause.
+     * @throws FunctionTimeout; Error when the process ends; Error with the type of what the handler threw as its message, and
+     * the report as its cause.
      */
     async invoke(
       event: string,
@@ -174,7 +173,7 @@ export async function startSandbox({
       if (errorType !== undefined) throw new Error(errorType, { cause: body });
       return { result: body, wall: at - from, cpu: following.cpu - cpu };
     },
-    /** Stops the process, as Lambda does between invocations. */
+    /** As Lambda does between invocations. */
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     close: stop,

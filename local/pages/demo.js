@@ -5,7 +5,7 @@ const users = new oidc.UserManager({
   redirect_uri: `${location.origin}/`,
   scope: 'openid email',
 });
-// After a sign-in, the address has its result. One that this page did not ask for is ignored.
+// A result of a sign-in that this page did not ask for is ignored.
 const returned = location.search === '' ? null : users.signinCallback().catch(() => null);
 const form = document.querySelector('inquiry-form');
 const session = document.querySelector('#session');

@@ -1,8 +1,7 @@
-/** Lists the mails, newest first, and shows one as its reader sees it: the newest, until another is opened. */
+/** Lists the mails, newest first, and shows one: the newest, until another is opened. */
 const status = document.querySelector('[role=status]');
 let shown = 0;
 
-/** Creates an element with properties and content. */
 const create = (tag, properties, ...content) => {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...content);
@@ -20,7 +19,7 @@ function format({ at, FromEmailAddress, Destination, ReplyToAddresses = [], Cont
   const text = create('pre', {}, Body.Text?.Data ?? '');
   const frame = create('iframe', {
     title: Subject.Data,
-    // The same origin, to measure its height; without scripts of its own it can do nothing with it.
+    // The same origin, to measure its height; scripts stay off.
     sandbox: 'allow-popups allow-same-origin',
     srcdoc: `<base target="_blank">${Body.Html?.Data ?? text.outerHTML}`,
   });
@@ -30,7 +29,7 @@ function format({ at, FromEmailAddress, Destination, ReplyToAddresses = [], Cont
     frame.style.height = `${frame.contentDocument?.documentElement.offsetHeight ?? 0}px`;
   };
   frame.addEventListener('load', fit);
-  // A mail that is opened, or a window whose width changes.
+  // A mail is opened, or the window becomes wider.
   new ResizeObserver(fit).observe(frame);
   const parts = Body.Html === undefined ? [] : [plain];
   return create('details', { name: 'mail' }, summary, frame, ...parts);
@@ -38,7 +37,7 @@ function format({ at, FromEmailAddress, Destination, ReplyToAddresses = [], Cont
 
 async function refresh() {
   const mails = await (await fetch('/mails')).json();
-  // The stack keeps mails in memory: it was started again.
+  // The stack was started again.
   if (mails.length < shown) location.reload();
   const open = document.querySelector('[name=mail][open]');
   const followsNewest = open === document.querySelector('[name=mail]');
