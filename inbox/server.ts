@@ -1,6 +1,6 @@
 /**
- * The operators' page (inbox/page) and its API, on the loopback address. The address gives access to the inbox: it ends in
- * a secret of this run, which the page sends with each request. docs/adr/0082
+ * The operators' page (inbox/page) and its API, on the loopback address. The address ends in a secret of this run, which the
+ * page sends with each request. docs/adr/0082
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -20,13 +20,13 @@ import { parseReply, TOO_LARGE, type AnswerResult } from './store.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
-/** UTF-16 units of a subject and of a text in the list; one inquiry has all of it. */
+/** UTF-16 units of subject and text in the list. */
 const BEGINNING = 160;
 
-/** Bytes of a request: a reply of 400 KB of which each character is escaped, and room. */
+/** Bytes: a reply of 400 KB of which each character is escaped, and room. */
 const BODY_LIMIT = 8 * ITEM_LIMIT;
 
-/** The response of GET /api/session. Errors of the API are `{ message }`. */
+/** What GET session returns. Errors are `{ message }`. */
 export interface Session {
   stage: string;
   respondent: string;
@@ -34,18 +34,16 @@ export interface Session {
   savedReplies: SavedReply[];
 }
 
-/** The response of POST /api/inquiries/ID/reply and /dismiss: with 200, and with 409, which is `already-answered`. */
+/** What POST inquiries/ID/reply and /dismiss return; with 409 it is `already-answered`. */
 export type Recorded = Exclude<AnswerResult, { status: 'not-found' | 'too-large' }> & {
   respondent: string;
 };
 
-/** What the page needs of a connection. */
 export type PageConnection = Pick<Connection, 'stage' | 'table' | 'inbox' | 'respondent' | 'mail'>;
 
 interface Options {
-  /** 0, the default: any free one. */
+  /** Default: any free one. */
   port?: number;
-  /** Texts that the page offers for replies. */
   savedReplies?: SavedReply[];
 }
 
@@ -61,7 +59,7 @@ export async function serveInbox(connect: () => PageConnection, options?: Option
   return startInboxServer(connect, options);
 }
 
-/** Serves the page as it is built, and its API; see {@link serveInbox}. */
+/** As {@link serveInbox}, with the page as it is built. */
 export async function startInboxServer(
   connect: () => PageConnection,
   { port = 0, savedReplies = [] }: Options = {},
@@ -125,12 +123,12 @@ function refuseOthers(
   origin: string,
   secret: string,
 ): Result | undefined {
-  // Of equal length, and compared in constant time.
+  // Of equal length, in constant time.
   const [given, expected] = [headers.authorization ?? '', `Bearer ${secret}`].map((text) =>
     hash('sha256', text, 'buffer'),
   ) as [Buffer, Buffer];
   if (!timingSafeEqual(given, expected)) return refuse(403, 'The secret in the address is wrong.');
-  // Browsers send it with every POST, and with every request from another origin.
+  // Browsers send it with a POST, and to another origin.
   const { origin: from = method === 'GET' ? origin : undefined } = headers;
   return from === origin ? undefined : refuse(403, 'The request is from another page.');
 }
@@ -140,7 +138,6 @@ const UNKNOWN = refuse(
   'There is no such inquiry: it has expired, was erased or never existed.',
 );
 
-/** The requests of the API. */
 function createApi({ stage, inbox, respondent, mail }: PageConnection) {
   const listing = createListing(inbox);
   return {
@@ -182,7 +179,7 @@ function createApi({ stage, inbox, respondent, mail }: PageConnection) {
   };
 }
 
-/** Answers a request of the API. @throws UsageError, or an error of the table. */
+/** @throws UsageError, or an error of the table. */
 async function handle(
   connection: PageConnection,
   savedReplies: SavedReply[],
@@ -213,7 +210,7 @@ async function handle(
   }
 }
 
-/** What an operator can do about an error of AWS; of any other only its name, since its message may hold data. */
+/** The message of an error that is not AWS's may hold data: only the name is shown. */
 function toRefusal(error: Error, connection: PageConnection | undefined): Result {
   if (error instanceof UsageError) return refuse(400, error.message);
   const { stage, table } = connection ?? {};
@@ -234,10 +231,10 @@ function parseListQuery(query: URLSearchParams): ListQuery {
   return { show, order, text, from: from === null ? undefined : parseUuid(from, 'from') };
 }
 
-/** Reads `{"reply":"…"}`. @throws UsageError */
+/** @throws UsageError */
 async function readReply(request: IncomingMessage): Promise<string> {
   const bytes = await readUpTo(request.iterator({ destroyOnReturn: false }), BODY_LIMIT);
-  // Browsers read no response before they have sent all of the request.
+  // Browsers read no response before all of the request is sent.
   request.resume();
   if (bytes === undefined) throw new UsageError(TOO_LARGE);
   const reply = parseObject(bytes.toString())?.['reply'];

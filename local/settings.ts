@@ -61,7 +61,7 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     liveForm: options.watch,
     corsOrigins: options['cors-origin'].map(parseOrigin),
     inspect: inspect === undefined ? inspect : parseNumber('--inspect', inspect, 1, 65_535),
-    /** Of both functions. */
+    /** For both functions. */
     variables: readVariables(env),
   };
 }

@@ -8,7 +8,6 @@ const ANSWER_TIME = 500;
 
 const fragment = (): string => location.hash.slice(1);
 
-/** The id of the inquiry that is open. */
 export const openedId = (): string | undefined =>
   INQUIRY_ID.test(fragment()) ? fragment() : undefined;
 
@@ -20,12 +19,12 @@ export function showList(): void {
 
 export const hasSecret = (): boolean => fragment() !== '' && openedId() === undefined;
 
-/** Forgets the secret, for other tabs, too. */
+/** For other tabs, too. */
 export const dropSecret = (): void => sessionStorage.removeItem(SECRET);
 
 /**
  * Moves the secret from the address, where it would be seen and kept in the history, to this tab's storage. A tab that was
- * opened from a row of the list asks the other tabs of this origin for it, which has no pages but this one.
+ * opened from a row asks the other tabs of this origin for it.
  */
 export async function takeSecret(): Promise<string | null> {
   if (hasSecret()) {

@@ -1,8 +1,8 @@
-/** Answers that are not confirmed: what can be on its way together, and what the response to one means. */
+/** Answers that are not confirmed. */
 import { isFailure, type Api, type Closed, type Inquiry } from './client.ts';
 import { formatTime } from './format-time.ts';
 
-/** Bytes that may be on their way while a page is left, with some room; browsers allow 64 KiB. */
+/** Bytes, with some room; browsers allow 64 KiB. */
 const KEEPALIVE_LIMIT = 60_000;
 
 export interface Given {
@@ -17,7 +17,7 @@ export function areKeptAlive(...answers: readonly Given[]): boolean {
   return sizes.reduce((sum, size) => sum + size, 0) < KEEPALIVE_LIMIT;
 }
 
-/** What the response to an answer means: what is stored, or why it is not. */
+/** What is stored, or why it is not. */
 export function outcomeOf(
   text: Given['text'],
   result: Awaited<ReturnType<Api['answer']>>,

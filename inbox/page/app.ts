@@ -1,4 +1,4 @@
-/** The entry point of the operators' page: takes the secret from the address and shows the inbox, or what is wrong. */
+/** The entry point of the operators' page. */
 import { problemPage } from '../../ui/dom.ts';
 import { createApi, isFailure } from './client.ts';
 import { showInbox } from './inbox.ts';
@@ -17,7 +17,7 @@ function showProblem(title: string, text: string, wayOn?: string): void {
 }
 
 async function start(): Promise<void> {
-  // The address of another run, or a corrected one, was pasted into this tab.
+  // The address of another run was pasted into this tab.
   addEventListener('hashchange', () => {
     if (hasSecret()) location.reload();
   });

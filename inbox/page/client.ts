@@ -7,19 +7,19 @@ export type { Listing } from '../listing.ts';
 export type { Session } from '../server.ts';
 export type Inquiry = ShownInquiry;
 
-/** The ids of the unanswered ones, newest first; not `isAll` of them where there are many. */
+/** Ids, newest first; not `isAll` of them where there are many. */
 export interface Unanswered {
   ids: string[];
   isAll: boolean;
 }
 
-/** Who closed an inquiry, and a reply if there is one. */
+/** Who closed an inquiry, and with which reply. */
 export type Closed = { [Name in 'respondent' | 'reply_at' | 'reply']?: string | undefined };
 
-/** `text` is what is searched for; empty: everything is listed. */
+/** An empty `text` lists everything. */
 export type Query = Omit<ListQuery, 'from'>;
 
-/** Why a request failed: the status of the response, 0 when the command does not answer. */
+/** The status of the response, 0 without one. */
 export interface Failure {
   failure: number;
   message: string;
@@ -30,7 +30,6 @@ const STOPPED =
 
 export type Api = ReturnType<typeof createApi>;
 
-/** @param secret - From the page's address. */
 export function createApi(secret: string) {
   const headers = { authorization: `Bearer ${secret}` };
 
@@ -52,10 +51,7 @@ export function createApi(secret: string) {
 
   return {
     session: async () => send<Session>('session'),
-    /**
-     * @param from - Where the list goes on.
-     * @param signal - The command stops reading, too.
-     */
+    /** @param from - Where the list goes on. */
     async list(query: Query, from?: string, signal: AbortSignal | null = null) {
       const parameters = new URLSearchParams({ ...query, ...(from !== undefined && { from }) });
       return send<Listing>(`inquiries?${parameters}`, { signal });
@@ -63,7 +59,7 @@ export function createApi(secret: string) {
     unanswered: async () => send<Unanswered>('unanswered'),
     get: async (id: string, signal: AbortSignal | null = null) =>
       send<Inquiry>(`inquiries/${id}`, { signal }),
-    /** How many other inquiries there are from its address. */
+    /** Other inquiries from its address. */
     countOthers: async (id: string, signal: AbortSignal) =>
       send<{ count: number; isAll: boolean }>(`inquiries/${id}/others`, { signal }),
     /**

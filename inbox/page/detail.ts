@@ -1,4 +1,4 @@
-/** The pane with the inquiry that is open: loads it, and shows it with its answer or the box to answer it. */
+/** The pane with the open inquiry. */
 import { button, div, h, live, notice } from '../../ui/dom.ts';
 import { formatCount } from '../../ui/format.ts';
 import { showList } from './address.ts';
@@ -28,9 +28,7 @@ interface DetailParts {
   outbox: Outbox;
   /** A draft was begun or deleted, or someone has closed the inquiry. */
   onChange: (id: string, answer?: Closed) => void;
-  /** The user has answered it, or dismissed it. */
   onAnswer: (given: Given) => void;
-  /** The user wants all inquiries with a text. */
   onSearch: (text: string) => void;
 }
 
@@ -58,7 +56,7 @@ export function createDetail(parts: DetailParts) {
     if (!isFailure(result)) pane.focusHeading();
   }
 
-  /** Looks whether a colleague has answered the open inquiry, or it is gone; what was written can then be copied. */
+  /** Looks whether a colleague has answered the open inquiry, or it is gone. */
   async function look(): Promise<void> {
     const { signal } = loading;
     if (opened === undefined || dismiss === undefined) return;
@@ -130,7 +128,6 @@ export function createDetail(parts: DetailParts) {
     if (isNew) onChange(id);
   }
 
-  /** Moves the focus to the text of the reply, if there is one. */
   function focusReply(): void {
     const text = pane.dock.querySelector('textarea');
     if (text !== null) text.focus();
@@ -147,7 +144,7 @@ export function createDetail(parts: DetailParts) {
   };
 }
 
-/** The elements of the pane: `read` has the inquiry and its answer, `dock` what can be done with it. */
+/** `read` has the inquiry and its answer, `dock` what can be done with it. */
 function createPane() {
   const back = button('‹ Back to the list', { class: 'ib-link ib-back' }, showList);
   const outcome = live('alert');
@@ -160,7 +157,6 @@ function createPane() {
     read,
     dock,
     say: (text: string) => void (status.textContent = text),
-    /** Focuses the heading, or the button of a failure. */
     focusHeading: () =>
       (read.querySelector('h2') ?? outcome.querySelector('button') ?? back).focus(),
     clear(isOpen: boolean): void {
@@ -174,7 +170,6 @@ function createPane() {
       outcome.replaceChildren(notice('bad', failed, again));
       again.focus();
     },
-    /** Says who has answered while the inquiry was open. */
     tellOfAnswer({ respondent = '', reply }: Inquiry, hasDraft: boolean): void {
       const verb = reply === undefined ? 'dismissed' : 'answered';
       const text = hasDraft
@@ -184,7 +179,6 @@ function createPane() {
       outcome.replaceChildren(notice('plain', { title, text }));
       read.querySelector('.ib-answer')?.scrollIntoView({ block: 'nearest' });
     },
-    /** Leads to the other inquiries of the address. */
     showOthers({ count, isAll }: { count: number; isAll: boolean }, onSearch: () => void): void {
       if (count === 0) return;
       const label = `${formatCount(count, 'more', 'more')}${isAll ? '' : ' or more'} from this address`;

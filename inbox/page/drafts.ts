@@ -1,4 +1,4 @@
-/** Replies that are not sent, by the inquiry's id: in memory, and in the tab's storage for a reload. */
+/** Replies that are not sent, by inquiry: in memory, and in the tab's storage for a reload. */
 import type { Failure, Inquiry } from './client.ts';
 
 const KEY = 'inbox.drafts';
@@ -24,7 +24,7 @@ export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
   return {
     get: (id: string): string => texts.get(id) ?? '',
     set,
-    /** Deletes a draft that is stored as the reply, which the command trims: the page was left while it was sent. */
+    /** Deletes a draft that is stored as the reply: the page was left while it was sent. */
     confirm(stored: Inquiry | Failure): void {
       if (!('reply' in stored)) return;
       const { id, reply } = stored;

@@ -1,8 +1,8 @@
-/** What a saved reply says of an inquiry. */
+/** Placeholders in saved replies. */
 import { toReference } from '../../src/limits.ts';
 import type { Inquiry } from './client.ts';
 
-/** What a person may be called, by the address: `ana.lopez+shop@example.com` → `Ana Lopez`. */
+/** `ana.lopez+shop@example.com` → `Ana Lopez`. */
 const toName = (email: string): string =>
   email
     .replace(/[+@].*$/s, '')
@@ -11,7 +11,7 @@ const toName = (email: string): string =>
     .map((part) => part.charAt(0).toLocaleUpperCase() + part.slice(1))
     .join(' ');
 
-/** Replaces `{name}` and `{reference}` in a saved reply. Where there is no name, no space stands for it. */
+/** Replaces `{name}`, with the space before it where there is no name, and `{reference}`. */
 export const fillIn = (text: string, { id, email }: Pick<Inquiry, 'id' | 'email'>): string =>
   text
     .replaceAll(/( ?)\{name\}/g, (_, space: string) => {
@@ -20,6 +20,6 @@ export const fillIn = (text: string, { id, email }: Pick<Inquiry, 'id' | 'email'
     })
     .replaceAll('{reference}', toReference(id));
 
-/** The words in braces that a text has, such as `{order}`. */
+/** Words in braces, such as `{order}`. */
 export const findBraces = (text: string): string[] =>
   text.match(/\{[\p{L}\p{M}\p{N} _.-]{1,40}\}/gu) ?? [];

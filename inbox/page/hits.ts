@@ -1,4 +1,4 @@
-/** Marks what a search has found, as the form does: by a highlight, which changes no element. */
+/** Marks what a search has found by a highlight, which changes no element. */
 import { findHits } from '../../src/text/search-text.ts';
 
 /** The name is in style.css. Firefox before 140 shows none. */
@@ -10,7 +10,7 @@ const TEXTS = '.ib-from, .ib-subject, .ib-beginning, .ib-sender, .ib-heading, .i
 
 let searched = '';
 
-/** Marks the hits of a query on the page, and no others. @param query - Default: the one before. */
+/** @param query - Default: the one before. */
 export function markHits(query = searched): void {
   searched = query;
   highlight?.clear();

@@ -1,4 +1,4 @@
-/** Wires list, inquiry, outbox and keys, and opens what the address names. */
+/** Wires list, inquiry, outbox and keys. */
 import { button, div, h } from '../../ui/dom.ts';
 import { openedId, openInquiry, showList } from './address.ts';
 import {
@@ -18,11 +18,11 @@ import { queryOf, searchFor } from './query.ts';
 import { updateAges } from './times.ts';
 import { createToasts, type Toasts } from './toasts.ts';
 
-/** Milliseconds from one look for changes to the next, and for replies that came back. */
+/** Milliseconds. */
 const POLL_INTERVAL = 25_000;
 const BOUNCE_INTERVAL = 300_000;
 
-/** Where list and inquiry are side by side; style.css has the same. */
+/** As in style.css. */
 const WIDE = '(min-width: 56rem) and (min-height: 32rem)';
 
 /** @param listing - What the list begins with. */
@@ -107,7 +107,7 @@ async function follow(list: List, detail: Detail): Promise<void> {
   await detail.load(id);
 }
 
-/** Deletes a draft that was sent. Of one whose inquiry is closed or gone it says so: no list shows it. */
+/** Deletes a draft that was sent, and tells of one whose inquiry is in no list: it is closed or gone. */
 async function checkDraft(id: string, api: Api, drafts: Drafts, toasts: Toasts): Promise<void> {
   const result = await api.get(id);
   drafts.confirm(result);
@@ -123,7 +123,6 @@ const whenSeen = (act: () => Promise<unknown>) => (): void => {
   if (document.visibilityState === 'visible') void act();
 };
 
-/** Looks for changes and for replies that came back, while the page is seen. */
 async function keepUpToDate(
   look: () => Promise<unknown>,
   countBounces: () => Promise<void>,
@@ -135,7 +134,6 @@ async function keepUpToDate(
   await Promise.all([look(), countBounces()]);
 }
 
-/** How many replies of the last days have not arrived; nothing where all have. */
 function createBounceCount(api: Api, onOpen: (query: Query) => void) {
   const query = queryOf('undelivered');
   const element = button('Came back', { class: 'ib-link ib-bad', hidden: true }, () =>

@@ -1,4 +1,4 @@
-/** What is shown of one inquiry: heading, text, answer, and what is known of mails to its owner. */
+/** One inquiry: heading, text, answer, and what is known of mails to its owner. */
 import { showAddress } from '../../src/text/invisible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
 import { toReference } from '../../src/limits.ts';
@@ -11,7 +11,7 @@ import { formatTime } from './format-time.ts';
 import { age, exactTime } from './times.ts';
 import { toVisible } from './visible.ts';
 
-/** UTF-16 units of a subject in the heading; the details have all of it. */
+/** UTF-16 units in the heading; the details have all of it. */
 const SUBJECT_LENGTH = 200;
 
 /** @param say - Announces something to a screen reader. */
@@ -84,7 +84,6 @@ function createWarnings(inquiry: Inquiry): HTMLElement[] {
   return [notice('bad', { title: 'No mail can be sent to this address', text })];
 }
 
-/** Who has answered, when and what. */
 export function createAnswerView({ reply, reply_at = '', respondent = '' }: Inquiry): HTMLElement {
   const [verb, text] =
     reply === undefined
@@ -97,7 +96,7 @@ export function createAnswerView({ reply, reply_at = '', respondent = '' }: Inqu
   );
 }
 
-/** An answer that can still be undone. @param text - Undefined: a dismissal. */
+/** @param text - Undefined: a dismissal. */
 export const createGivenView = (text = ''): HTMLElement =>
   createSection([text === '' ? 'Being dismissed' : 'Being sent'], text);
 

@@ -1,4 +1,4 @@
-/** Keyboard shortcuts as in mail programs, outside of text boxes. They can be switched off (WCAG 2.2, 2.1.4). */
+/** Keyboard shortcuts outside of text boxes. They can be switched off (WCAG 2.2, 2.1.4). */
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import { openInquiry, showList } from './address.ts';
 import type { Detail } from './detail.ts';
@@ -26,7 +26,6 @@ const OFF = 'inbox.keys-off';
 
 const areOn = (): boolean => sessionStorage.getItem(OFF) !== 'true';
 
-/** Opens the dialog that lists the keys. */
 export function showKeys(): void {
   const letters = h('input', { type: 'checkbox', checked: areOn() });
   letters.addEventListener('change', () => sessionStorage.setItem(OFF, String(!letters.checked)));
@@ -53,10 +52,7 @@ export function showKeys(): void {
   dialog.showModal();
 }
 
-/**
- * The name of a key in lower case. Where the layout of the keyboard has no Latin letters, a key is called as on a keyboard
- * of the USA.
- */
+/** In lower case; on a layout without Latin letters, the name on a keyboard of the USA. */
 function nameOf({ key, code, shiftKey }: KeyboardEvent): string {
   if (!/^.$/u.test(key)) return key;
   if (/[!-~]|\p{Script=Latin}/u.test(key)) return key.toLowerCase();
@@ -64,14 +60,13 @@ function nameOf({ key, code, shiftKey }: KeyboardEvent): string {
   return code.replace(/^Key/, '').toLowerCase();
 }
 
-/** What each key does outside of text boxes. */
 function createActions(list: List, detail: Detail, outbox: Outbox) {
   const move = (step: 1 | -1) => (): void => {
     const { activeElement: focused } = document;
     const isInList = focused instanceof HTMLAnchorElement && list.element.contains(focused);
     const id = list.neighbour(step, isInList ? focused.hash.slice(1) : detail.opened());
     if (id === undefined) return;
-    // In the list the focus moves, next to it the next inquiry opens.
+    // In the list the focus moves; beside it the next inquiry opens.
     if (isInList || detail.opened() === undefined) list.focus(id);
     else openInquiry(id);
   };
@@ -98,7 +93,6 @@ function createActions(list: List, detail: Detail, outbox: Outbox) {
 export function listenForKeys(list: List, detail: Detail, outbox: Outbox): void {
   const { letters, arrows } = createActions(list, detail, outbox);
 
-  /** What a key does on an element. */
   function actionOf(key: string, target: HTMLElement): (() => void) | undefined {
     const isRow = target.matches('a.ib-row') || (target === list.search && key === 'ArrowDown');
     if (isRow && arrows[key] !== undefined) return arrows[key];
@@ -115,13 +109,13 @@ export function listenForKeys(list: List, detail: Detail, outbox: Outbox): void 
     const key = nameOf(event);
     const action = actionOf(key, target);
     if (action === undefined) {
-      // A letter without a meaning here: somebody believes to be in a text.
+      // Somebody believes to be in a text.
       if (areOn() && /^\S$/u.test(key)) noteTyping();
       return;
     }
     event.preventDefault();
     if (CHANGES.has(key) && isTyping()) return;
-    // Only keys that move repeat while they are held down.
+    // Only keys that move repeat.
     if (!event.repeat || /^([jk]|Arrow(Up|Down))$/.test(key)) action();
   });
 }

@@ -1,10 +1,10 @@
-/** The head of the list: which inquiries, in which order, and the search in all of them. */
+/** The head of the list: what it shows, in which order, and the search. */
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import type { Query } from './client.ts';
 import { countOf, describeStatus, headingOf, type ListState } from './list-state.ts';
 import { CHOICES, FIRST_QUERY, ORDERS, queryOf, searchFor, turned } from './query.ts';
 
-/** Milliseconds without a key after which what has been typed is searched for. */
+/** Milliseconds without a key until a search begins. */
 const TYPING_PAUSE = 400;
 
 export type ListHead = ReturnType<typeof createListHead>;
@@ -32,7 +32,6 @@ export function createListHead(stage: string, ask: (query: Query) => Promise<voi
     ),
     heading,
     search,
-    /** Says what the list shows, and in the title of the page how many are unanswered. */
     render(state: ListState): void {
       ({ query } = state);
       const count = countOf(state);
@@ -49,7 +48,6 @@ export function createListHead(stage: string, ask: (query: Query) => Promise<voi
   };
 }
 
-/** @param onSearch - Enter was pressed, or what was typed has not changed for a moment. */
 function createSearchBox(onSearch: (text: string) => void): HTMLInputElement {
   const search = h('input', {
     type: 'search',
@@ -69,7 +67,7 @@ function createSearchBox(onSearch: (text: string) => void): HTMLInputElement {
     timer = setTimeout(finish, TYPING_PAUSE);
   });
   search.addEventListener('change', finish);
-  // Otherwise Chromium empties the box on an Esc that is for the input method.
+  // Otherwise Chromium empties the box.
   search.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && isComposing(event)) event.preventDefault();
   });

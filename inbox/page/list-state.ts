@@ -1,10 +1,10 @@
-/** The state of the list: the query, what is loaded, and what is known of answers. */
+/** The state of the list. */
 import { formatCount } from '../../ui/format.ts';
 import { isFailure, type Closed, type Failure, type Inquiry } from './client.ts';
 import type { Listing, Query, Unanswered } from './client.ts';
 import { CHOICES, FIRST_QUERY } from './query.ts';
 
-/** New inquiries that one look at the table loads; the rest waits for the next one. */
+/** New inquiries that one look loads. */
 const NEW_ONES = 20;
 
 export type ListState = Readonly<{
@@ -14,20 +14,18 @@ export type ListState = Readonly<{
   /** Where the list goes on; undefined at its end, and while another one is loaded. */
   next?: string | undefined;
   isLoading: boolean;
-  /** Whether the latest request has failed. */
   hasFailed: boolean;
   opened?: string | undefined;
-  /** Ids of those with an answer on its way. */
+  /** Inquiries with an answer on its way. */
   given: ReadonlySet<string>;
   /** Answers that the index may not know yet. */
   closed: ReadonlyMap<string, Closed>;
-  /** What the last look at the table has found. */
+  /** What the last look has found. */
   unanswered?: Unanswered;
-  /** Ids that any look has found. */
+  /** What any look has found. */
   seen: ReadonlySet<string>;
 }>;
 
-/** Before the first response. */
 export const NOTHING: ListState = {
   query: FIRST_QUERY,
   isLoading: false,
@@ -37,7 +35,7 @@ export const NOTHING: ListState = {
   seen: new Set(),
 };
 
-/** Begins to load the rest of the list (`isMore`), or a list from its beginning. */
+/** @param isMore - Whether the rest of the list is loaded. */
 export const startLoading = (
   { next, ...state }: ListState,
   isMore: boolean,
@@ -50,7 +48,7 @@ export const startLoading = (
   ...(isMore && { next }),
 });
 
-/** Takes a response of the list. @param isMore - Whether it continues what is loaded. */
+/** @param isMore - Whether the response continues what is loaded. */
 export function receive(before: ListState, result: Listing | Failure, isMore: boolean): ListState {
   const state = { ...before, isLoading: false };
   const { loaded = [], next } = isMore ? state : NOTHING;
@@ -64,7 +62,7 @@ export function see(state: ListState, unanswered: Unanswered) {
   const unseen = unanswered.ids.filter((id) => !seen.has(id));
   const isFirst = state.unanswered === undefined;
   const fresh = isFirst ? [] : unseen.slice(-NEW_ONES);
-  // Those that belong behind what is loaded come with the rest.
+  // Others come with the rest.
   const isListed =
     query.text === '' &&
     query.order !== 'answered' &&
@@ -77,7 +75,7 @@ export function see(state: ListState, unanswered: Unanswered) {
   };
 }
 
-/** Inserts new inquiries, where they could be loaded, in the order of the list. */
+/** Inserts new inquiries by their time. */
 export function insert(state: ListState, results: readonly (Inquiry | Failure)[]): ListState {
   const { query, loaded = [] } = state;
   const direction = query.order === 'oldest' ? 1 : -1;
@@ -95,7 +93,6 @@ export const addAnswer = (state: ListState, id: string, answer: Closed): ListSta
 const isUnanswered = ({ closed, given }: ListState, id: string): boolean =>
   !closed.has(id) && !given.has(id);
 
-/** The inquiries to show, in their order. */
 export function shownOf(state: ListState): Inquiry[] {
   const { query, loaded = [], opened, closed, unanswered, seen } = state;
   if (query.show !== 'unanswered') {
@@ -110,7 +107,7 @@ export function shownOf(state: ListState): Inquiry[] {
   );
 }
 
-/** How many are unanswered, such as `12` or `2000+`; empty before the first look. */
+/** Such as `12` or `2000+`; empty before the first look. */
 export function countOf(state: ListState): string {
   const { unanswered } = state;
   if (unanswered === undefined) return '';
@@ -124,7 +121,7 @@ export function headingOf(state: ListState): string {
   return show === 'unanswered' && count !== '' ? `${count} unanswered` : CHOICES[show].title;
 }
 
-/** That the list is loaded, or what a search has found so far. */
+/** That it loads, or what a search has found so far. */
 export function describeStatus(state: ListState): string {
   const isSearch = state.query.text !== '';
   if (state.isLoading) return isSearch ? 'Searching all inquiries…' : 'Loading…';
@@ -135,7 +132,7 @@ export function describeStatus(state: ListState): string {
   return formatCount(length, 'match', 'matches') + (isAll ? '' : '; older ones not searched yet');
 }
 
-/** What is said in place of the rows. */
+/** In place of the rows. */
 export function describeNone(state: ListState): string {
   const { query, loaded, isLoading, hasFailed } = state;
   if (loaded === undefined || isLoading || hasFailed || query.text !== '') return '';
@@ -144,10 +141,10 @@ export function describeNone(state: ListState): string {
   return 'Nothing to answer. New inquiries appear here by themselves.';
 }
 
-/** The id `step` places from one in a list; without one the first. @param place - Of the one that has just left it. */
+/** The id `step` places from one; without one the first. @param place - Of the one that has just left the list. */
 export function neighbourOf(ids: string[], place: number, step: 1 | -1, id?: string) {
   if (id === undefined) return ids[0];
   const index = ids.indexOf(id);
-  // The next one has taken the place of the one that has left.
+  // Another has taken its place.
   return ids[index === -1 ? place + Math.min(step, 0) : index + step];
 }

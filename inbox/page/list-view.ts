@@ -19,19 +19,17 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
 
   return {
     element: h('section', name, head.element, announcement, scroller),
-    /** Of the rows, in their order. */
     ids: (): string[] => linksIn(items).map(({ hash }) => hash.slice(1)),
     announce: (text: string) => void (announcement.textContent = text),
-    /** Focuses the row of an inquiry, or the heading when it is not in the list. */
+    /** The heading gets the focus when the inquiry is not in the list. */
     focus: (id: string) => (linkOf(id) ?? head.heading).focus(),
-    /** Marks the inquiry that is open, and no other. */
     mark(id?: string): void {
       items.querySelector('[aria-current]')?.removeAttribute('aria-current');
       const link = linkOf(id);
       link?.setAttribute('aria-current', 'true');
       link?.scrollIntoView({ block: 'nearest' });
     },
-    /** Says that a request is on its way. @param isMore - Whether the rows stay. */
+    /** @param isMore - Whether the rows stay. */
     wait(state: ListState, isMore: boolean): void {
       alert.replaceChildren();
       head.render(state);
@@ -39,7 +37,7 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
       items.ariaBusy = 'true';
       more.hidden = true;
     },
-    /** Draws the list; what is read stays where it is. */
+    /** What is read stays where it is. */
     draw(state: ListState): void {
       const restore = keepPlace(scroller, items);
       const rows = shownOf(state).map((inquiry) => {
@@ -55,14 +53,14 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
       head.render(state);
       markHits(state.query.text);
     },
-    /** Ends the wait. @param onAgain - Repeats a request that has failed. */
+    /** @param onAgain - Repeats a request that has failed. */
     settle(result: Listing | Failure, isMore: boolean, onAgain: () => Promise<void>): void {
       items.ariaBusy = null;
       if (isFailure(result)) {
         const failed = { title: 'The inquiries could not be loaded', text: result.message };
         alert.replaceChildren(notice('bad', failed, button('Try again', {}, onAgain)));
       } else if (isMore) {
-        // The button may be gone, so the focus moves to the first of the others.
+        // The button may be gone.
         (linkOf(result.inquiries[0]?.id) ?? (more.hidden ? head.heading : more)).focus();
       } else {
         scroller.scrollTop = 0;
@@ -75,7 +73,7 @@ const linksIn = (items: HTMLElement) => [...items.querySelectorAll('a')];
 const linkIn = (items: HTMLElement, hash?: string) =>
   linksIn(items).find((link) => link.hash === hash);
 
-/** Remembers what has the focus and what is seen. @returns Restores both after the rows were replaced. */
+/** Restores focus and place after the rows were replaced. */
 function keepPlace(scroller: HTMLElement, items: HTMLElement): () => void {
   // The first paint waits for no layout.
   if (!items.hasChildNodes()) return () => undefined;

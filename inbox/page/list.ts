@@ -1,4 +1,4 @@
-/** The list of inquiries: loads it, keeps it up to date, and has it drawn. */
+/** The list of inquiries. */
 import { formatCount } from '../../ui/format.ts';
 import {
   isFailure,
@@ -41,9 +41,8 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
   }
 
   /**
-   * Loads a list, or its rest. An earlier request is aborted.
+   * Loads a list, or its rest; aborts an earlier request.
    *
-   * @param options.from - Where the rest begins.
    * @param options.requested - The response, where the request was made before.
    */
   async function load({
@@ -67,7 +66,7 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
     view.settle(result, isMore, isMore ? loadMore : load);
   }
 
-  /** Asks what is unanswered now: new inquiries appear, and those that a colleague has answered leave the list. */
+  /** Asks what is unanswered now. */
   async function poll(): Promise<void> {
     const result = await api.unanswered();
     if (isFailure(result)) return;
@@ -90,12 +89,12 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
     ask,
     load,
     poll,
-    /** Marks the inquiry that is open; undefined: none is. */
+    /** Marks the open inquiry. */
     mark(id: string | undefined): void {
       state = { ...state, opened: id };
       view.mark(id);
     },
-    /** Shows an inquiry's draft or answer; one that is closed leaves the list of unanswered ones. */
+    /** Shows a draft or an answer. */
     update(id: string, answer?: Closed): void {
       if (answer !== undefined) state = addAnswer(state, id, answer);
       state = { ...state, given: outbox.ids() };

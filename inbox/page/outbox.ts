@@ -1,6 +1,6 @@
 /**
- * Answers on their way. Each waits for some seconds, in which it can be undone, and is then sent: at once when the page is
- * left. Until the command has confirmed an answer, its text remains a draft.
+ * Answers on their way. Each can be undone for some seconds, and is then sent: at once when the page is left. Until it is
+ * confirmed, its text remains a draft.
  */
 import { openInquiry } from './address.ts';
 import { areKeptAlive, outcomeOf, type Given } from './answers.ts';
@@ -8,7 +8,7 @@ import type { Api, Closed } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import type { Toasts } from './toasts.ts';
 
-/** Milliseconds in which an answer can be undone. */
+/** Milliseconds. */
 const UNDO_TIME = 8_000;
 
 export type Outbox = ReturnType<typeof createOutbox>;
@@ -22,7 +22,7 @@ export function createOutbox(
 ) {
   /** By the inquiry's id. */
   const unconfirmed = new Map<string, Given>();
-  /** Those that can be undone, in the order in which they were given, and the lines that say so. */
+  /** Those that can be undone, in order, and the lines that say so. */
   const waiting = new Map<Given, ReturnType<Toasts['add']>>();
 
   function stopWaiting(given: Given): void {
@@ -41,7 +41,7 @@ export function createOutbox(
     onChange(id, answer);
   }
 
-  /** Takes an answer back. Default: the latest one. */
+  /** Default: the latest one. */
   function undo(given = [...waiting.keys()].at(-1)): void {
     if (given === undefined || !waiting.has(given)) return;
     stopWaiting(given);
@@ -51,7 +51,7 @@ export function createOutbox(
     openInquiry(id);
   }
 
-  /** Sends it after the time to undo; whoever is about to press the button keeps it. */
+  /** Whoever is about to press the button has more time. */
   function wait(given: Given, time: number): void {
     setTimeout(() => {
       const line = waiting.get(given);
@@ -63,7 +63,7 @@ export function createOutbox(
   const sendAll = (): void => [...waiting.keys()].forEach((given) => void send(given));
 
   function give(given: Given): void {
-    // All that wait must fit into what may be on its way while the page is left.
+    // All that wait must fit into what may be on its way then.
     if (!areKeptAlive(given, ...waiting.keys())) sendAll();
     const { inquiry, text } = given;
     unconfirmed.set(inquiry.id, given);
@@ -91,9 +91,7 @@ export function createOutbox(
     give,
     undo,
     canUndo: (given: Given) => waiting.has(given),
-    /** Of the inquiries with an answer that is not confirmed yet. */
     ids: (): ReadonlySet<string> => new Set(unconfirmed.keys()),
-    /** The answer to an inquiry that is not confirmed yet. */
     get: (id: string) => unconfirmed.get(id),
   };
 }

@@ -1,7 +1,7 @@
-/** What the list is asked for: which inquiries, in which order, and the text of a search. */
+/** What the list is asked for. */
 import type { Query } from './client.ts';
 
-/** What the choices are called, and in which orders they are listed: the first one comes first. */
+/** The first order is the default. */
 export const CHOICES: Readonly<
   Record<Query['show'], { title: string; orders: readonly [Query['order'], Query['order']?] }>
 > = {
@@ -23,14 +23,13 @@ export const queryOf = (show: Query['show']): Query => ({
   text: '',
 });
 
-/** What the page opens with. */
 export const FIRST_QUERY = queryOf('unanswered');
 
-/** Searches all of them, the newest first; an empty text ends the search. */
+/** An empty text ends the search. */
 export const searchFor = (text: string): Query =>
   text === '' ? FIRST_QUERY : { ...queryOf('all'), text };
 
-/** The same in the other order; undefined where there is one alone. */
+/** In the other order, if there is one. */
 export function turned(query: Query): Query | undefined {
   const order = CHOICES[query.show].orders.find((each) => each !== query.order);
   return order && query.text === '' ? { ...query, order } : undefined;

@@ -11,7 +11,6 @@ interface Actions {
   onInput: (text: string) => void;
   /** Without a text: the inquiry is dismissed. */
   onAnswer: (text?: string) => void;
-  /** Esc was pressed. */
   onLeave: () => void;
 }
 
@@ -27,7 +26,7 @@ export function createReplyBox(
   const text = h('textarea', { id: 'reply', rows: '3', dir: 'auto', ...described }, draft);
   function send(): void {
     const problem = findProblem(text.value);
-    // Braces may be meant: sending again sends them.
+    // Braces may be meant.
     if (problem === undefined || (problem.isMinor && error.textContent === problem.message)) {
       return onAnswer(text.value);
     }
@@ -47,7 +46,7 @@ export function createReplyBox(
   });
   const menu = savedReplyMenu(savedReplies, inquiry, (saved) => {
     text.focus();
-    // Unlike setRangeText, it can be undone. It is deprecated, and nothing replaces it.
+    // Can be undone, unlike setRangeText. It is deprecated, and nothing replaces it.
     document.execCommand('insertText', false, saved);
   });
   const owner = h('bdi', {}, showAddress(inquiry.email));
@@ -66,7 +65,7 @@ export function createReplyBox(
   ];
 }
 
-/** Why a text is not sent; where that is minor, not at once. */
+/** `isMinor`: sending again sends it. */
 function findProblem(text: string): { message: string; isMinor: boolean } | undefined {
   if (text.trim() === '') return { message: 'Write the answer first.', isMinor: false };
   const braces = findBraces(text).join(', ');
@@ -74,7 +73,6 @@ function findProblem(text: string): { message: string; isMinor: boolean } | unde
   return braces === '' ? undefined : { message, isMinor: true };
 }
 
-/** What becomes of a reply, in words. */
 function createMailHint(inquiry: Inquiry, mail: Session['mail']): (Node | string)[] {
   const owner = h('bdi', {}, showAddress(inquiry.email));
   if (!canMail(inquiry)) return ['The answer is recorded and mailed to nobody.'];
@@ -85,11 +83,7 @@ function createMailHint(inquiry: Inquiry, mail: Session['mail']): (Node | string
   return ['The reply is mailed to ', owner, mail === 'sent' ? '.' : condition];
 }
 
-/**
- * A reply that cannot be sent: someone else has answered, or the inquiry cannot be loaded.
- *
- * @param say - Announces something to a screen reader.
- */
+/** For a reply that cannot be sent. */
 export function createUnsentBox(
   draft: string,
   say: (text: string) => void,

@@ -1,9 +1,9 @@
-/** `<time>` elements, and the ages in them. */
+/** Times and ages. */
 import { h } from '../../ui/dom.ts';
 import { formatAge } from '../words.ts';
 import { formatTime } from './format-time.ts';
 
-/** The age of a time, which stays right; the exact local time shows on hover. */
+/** The exact local time shows on hover. */
 export function age(timestamp: string): HTMLTimeElement {
   const text = formatAge(Date.parse(timestamp));
   const element = h('time', { class: 'age', datetime: timestamp }, text);
@@ -26,7 +26,6 @@ export function exactTime(timestamp: string): HTMLElement {
   );
 }
 
-/** Updates all ages on the page. */
 export function updateAges(): void {
   for (const element of document.querySelectorAll<HTMLTimeElement>('time.age')) {
     element.textContent = formatAge(Date.parse(element.dateTime));

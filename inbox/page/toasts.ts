@@ -1,4 +1,4 @@
-/** What has just been done or has failed: lines at the lower edge of the list. */
+/** What was done or has failed: lines at the lower edge of the list. */
 import { showAddress } from '../../src/text/invisible.ts';
 import { toReference } from '../../src/limits.ts';
 import { button, div, h } from '../../ui/dom.ts';
@@ -10,10 +10,10 @@ import { toVisible } from './visible.ts';
 
 export type Toasts = ReturnType<typeof createToasts>;
 
-/** What is known of an inquiry; of one that is gone, only the id. */
+/** Only the id is known when the inquiry is gone. */
 type Named = Pick<Inquiry, 'id'> & Partial<Pick<Inquiry, 'email' | 'subject'>>;
 
-/** Lines that can be undone, at most; more of them become one. */
+/** More lines become one. */
 const MOST_LINES = 3;
 
 /** UTF-16 units of a subject. */
@@ -37,7 +37,7 @@ export function createToasts() {
 
   return {
     element: div('ib-toasts', done, failures),
-    /** Adds what was done to an inquiry. @returns The line, and whether somebody is about to undo it. */
+    /** Until it is removed. */
     add(inquiry: Named, title: string, undo: () => void) {
       const text = h('p', {}, `${title} `, ...nameOf(inquiry));
       const line = { element: div('ib-line ib-toast', text, undoButton(undo)), undo };
@@ -55,7 +55,7 @@ export function createToasts() {
         },
       };
     },
-    /** Says what has failed, until it is closed. */
+    /** Until it is closed. */
     fail(inquiry: Named, title: string, text: string): void {
       const heading = h('strong', {}, `${title} `, ...nameOf(inquiry));
       const remove = (): void => failure.remove();

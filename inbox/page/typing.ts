@@ -1,4 +1,4 @@
-/** Whether somebody may be typing: then no key that changes something acts, since it may be meant for a text. */
+/** Whether somebody may be typing: a key may then be meant for a text, and changes nothing. */
 
 /** Milliseconds. */
 const PAUSE = 2_000;
