@@ -22,26 +22,24 @@ export function formatAnnouncement(
     void lines.push(`  ${label.padEnd(10)} ${styleText('cyan', value)}   ${note}`.trimEnd());
 
   add('Form', form, liveForm ? '(from web/; changes apply in the open page)' : '');
-  add('Inbox', `npm run inbox -- --web${data}`, '(in another terminal: answer them)');
-  add(
-    'Mailbox',
-    mailbox ?? 'off (see DynamoDB)',
-    mailbox && '(mails to team and owners; sent to nobody, kept in memory)',
-  );
-  add('Demo', demoUrl, '(a page of another site with <inquiry-form> in it)');
+  add('Inbox', `npm run inbox -- --web${data}`, data === '' ? '(in another terminal)' : '');
+  add('Mailbox', mailbox ?? 'off (see DynamoDB)', mailbox && '(all mails; none is sent)');
+  add('Demo', demoUrl, '(another site with <inquiry-form>)');
   add('API', `${gateway}/inquiries`);
-  add('Docs', docsUrl, '(curl commands, guides, the contract as OpenAPI)');
+  add('Docs', docsUrl, '(curl commands, guides, OpenAPI)');
   add('Sign-in', issuer, '(client id and redirect addresses)');
-  add('Browsers', corsOrigins.join(', '), '(may call the API; --cors-origin adds yours)');
+  const [first, ...others] = corsOrigins;
+  add('Browsers', first, '(pages that may call the API)');
+  for (const origin of others) add('', origin);
   if (inspect !== undefined) {
-    const note = '(attach VS Code or chrome://inspect; breakpoints in src/*.ts)';
+    const note = '(attach VS Code or chrome://inspect)';
     add('Inspector', `127.0.0.1:${inspect}`, note);
   }
-  const place = `${engine.name}, table ${table}, kept in ${relative('', folder) || '.'}`;
-  add('DynamoDB', engine.url, place);
+  add('DynamoDB', engine.url, `(${engine.name}, table ${table})`);
+  add('Data', relative('', folder) || '.');
   if (engine.name === 'dynalite') {
-    add('', 'dynalite has no transactions and streams, so that Idempotency-Key and');
-    add('', 'INQUIRIES_PER_HOUR are ignored and no mail is sent.');
+    add('', 'dynalite has no transactions and no streams: Idempotency-Key and');
+    add('', 'INQUIRIES_PER_HOUR are ignored, and no mail is sent.');
     if (chosen === undefined) {
       add('', 'It runs because there is no JDK 17 or newer. For all of the service:');
       add('', installLineOf('java', process.env));

@@ -9,19 +9,23 @@ import { engineNames } from './database/engines.ts';
 const USAGE = `
 Usage: npm start -- [options]
 
-  --port N           the gateway's port; the others take the next five; 0 = any free ports (default: PORT or 3000)
-  --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if there is a JDK 17 or newer)
-  --data FOLDER      where inquiries and the issuer's key are kept (default: .data)
+  --port N           the gateway's; the others take the next five; 0 = any free
+                     ports (default: PORT or 3000)
+  --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if
+                     there is a JDK 17 or newer)
+  --data FOLDER      where inquiries and the issuer's key are kept (default:
+                     .data)
   --reset            delete the inquiries kept so far
-  --seed N           fill a table without inquiries with N, up to 5,000, of the last six weeks in several languages;
-                     no mails are sent about them
+  --seed N           fill a table without inquiries with N, up to 5,000, of the
+                     last six weeks; no mails are sent about them
   --inspect[=PORT]   debug the function, without its timeout (default: 9229)
-  --cors-origin URL  the origin of a page of yours that may sign in and call the API, as the contact form may; repeatable
-  --watch            reload function and mailer when src/ changes, and apply changes of web/ in the open form
-                     (npm run dev)
+  --cors-origin URL  the origin of a page of yours that may sign in and call the
+                     API; repeatable
+  --watch            apply changes of src/ and web/ at once (npm run dev)
 
-Limits, retention and mail are set with variables of the environment: docs/configuration.md. An owner with the address
-bounce@simulator.amazonses.com or complaint@simulator.amazonses.com is one whose mails bounce or are reported as spam.
+Limits, retention and mail are set with variables of the environment:
+docs/configuration.md. Mails to bounce@simulator.amazonses.com come back, and
+those to complaint@simulator.amazonses.com are reported as spam.
 `;
 const OPTIONS = {
   port: { type: 'string' },
