@@ -26,8 +26,9 @@ const FULL = {
   answersFrom: 'support@example.com',
 };
 
-it('is taken as it is, but for a slash at the end of an address; three keys are enough', () => {
-  expect(parseConfig({ ...FULL, issuer: `${FULL.issuer}/` })).toEqual(FULL);
+it('is taken as it is, but for the end of an address; three keys are enough', () => {
+  const apiUrl = `${FULL.apiUrl}/inquiries/`;
+  expect(parseConfig({ ...FULL, issuer: `${FULL.issuer}/`, apiUrl })).toEqual(FULL);
   expect(parseConfig(REQUIRED)).toMatchObject({ ...REQUIRED, languages: LANGUAGES });
 });
 

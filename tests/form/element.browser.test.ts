@@ -34,7 +34,7 @@ const embed = async ({
       const events = [];
       const token = '${token}';
       let answer = () => token;
-      element.apiUrl = '${stack.url}';
+      element.apiUrl = '${stack.url}/inquiries';
       element.getToken = async (refused) => answer(refused);
       for (const name of ['sent', 'failed', 'signin-required'])
         element.addEventListener(name, ({ detail }) => events.push([name, detail]));
@@ -101,7 +101,7 @@ it.each(['', 'page'])('works in a dialog under a strict policy, with nonce “%s
 
 it('changes nothing outside of itself but the draft of its user', async () => {
   const { page, write, subject, run } = await embed({
-    body: `<inquiry-form api-url="${stack.url}"></inquiry-form>`,
+    body: `<inquiry-form api-url="${stack.url}/inquiries"></inquiry-form>`,
     before: `const signals = [];
       const add = globalThis.addEventListener;
       globalThis.addEventListener = (type, listener, options) => {
@@ -255,7 +255,12 @@ it('names wrong settings, and ignores most of them', async () => {
   const named = complaints.splice(0).map((text) => /^<inquiry-form>: “(.+?)”/.exec(text)?.[1]);
   const settings = ['accent', 'language', 'introduction', 'branding', 'api-url'];
   expect(new Set(named)).toEqual(new Set(settings));
-  await run(`element.apiUrl = '${stack.url}'`);
+  await run(`element.getToken = null; element.apiUrl = '${stack.url}'`);
+  await see('Please sign in');
+  expect(complaints.splice(0)).toContain(
+    '<inquiry-form>: “getToken” of <inquiry-form> is missing.',
+  );
+  await run('element.getToken = () => token; 0');
   await button('Order').waitFor();
   await run(`element.getToken = () => 'e30.' + btoa('{"sub":"1"}').replaceAll('=', '') + '.e30'`);
   await cannotStart.waitFor();

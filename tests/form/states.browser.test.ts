@@ -1,5 +1,6 @@
 /** Every state of the page, and every language: no violation of axe in light and in dark, nothing wider than a page of 320 px. */
 import { expect, it } from 'vitest';
+import { INQUIRY } from '../helpers/events.ts';
 import { ApiError, internalError, refusals, unauthorized } from '../../src/errors.ts';
 import { LANGUAGES } from '../../src/text/languages.ts';
 import BRANDING from '../../web/config.example.json' with { type: 'json' };
@@ -30,6 +31,8 @@ const beginWithInquiries = async (arrival?: Parameters<typeof begin>[0]) => {
 it('without a session, a configuration, and inquiries', async () => {
   const failed = await arrive({ path: '/?error=access_denied&state=none' });
   await failed.check('The sign-in didn’t work');
+  const linked = await arrive({ path: `/#${INQUIRY.id}` });
+  await linked.check(/^Sign in to see inquiry .01a1f794-6f77.\.$/);
   const { see, check } = await arrive({ config: { issuer: undefined } });
   await see('The contact form cannot start');
   await check('“issuer” is missing');

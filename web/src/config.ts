@@ -33,6 +33,10 @@ const readAddress = readValid(
 export const readUrl: Reader<string> = (value, refuse) =>
   readAddress(value, refuse).replace(/\/$/, '');
 
+/** Removes the path of the API, too, which the address of the service ends with. */
+export const readApiUrl: Reader<string> = (value, refuse) =>
+  readUrl(value, refuse).replace(/\/inquiries$/, '');
+
 export const readColor = readValid(
   (text) => /^#[\da-f]{6}$/i.test(text),
   'a colour such as #3f4fd0',
@@ -80,8 +84,7 @@ const READERS = {
   /** The `iss` of the tokens; discovery is at `<issuer>/.well-known/openid-configuration`. */
   issuer: readUrl,
   clientId: readText,
-  /** URL of the API without `/inquiries` and without a slash at the end. */
-  apiUrl: readUrl,
+  apiUrl: readApiUrl,
   /** Separated by spaces. Without `openid` the issuer sends no ID token, which the API requires. */
   scopes: readValid((text) => text.split(' ').includes('openid'), 'a list with “openid”'),
   /** The issuer's way to sign out: Cognito's /logout, or OpenID Connect's end_session_endpoint. */

@@ -3,7 +3,7 @@
  * writes nothing outside of itself but its drafts in the browser's storage. web/README.md
  */
 import { createApi, withFirstPage } from './api.ts';
-import { BRANDING, ConfigError, readColor, readUrl, refuseAs, type Branding } from './config.ts';
+import { BRANDING, ConfigError, readApiUrl, readColor, refuseAs, type Branding } from './config.ts';
 import { button, div, h, p } from '../../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
@@ -36,7 +36,7 @@ const refuse = (key: string) => refuseAs(key, 'of <inquiry-form>');
 export class InquiryForm extends HTMLElement {
   static readonly observedAttributes = [...Object.values(ATTRIBUTES), 'list'];
 
-  /** URL of the API without `/inquiries`. */
+  /** URL of the API. */
   declare apiUrl: string;
   /** One of the form's languages. Default: that of the page (`lang`), then the browser's. */
   declare language: string;
@@ -247,8 +247,19 @@ export class InquiryForm extends HTMLElement {
 
   /** @throws ConfigError when the page has set something wrong; any other error of `getToken`. */
   async #find(): Promise<{ readonly apiUrl: string; readonly user: User | undefined }> {
-    const apiUrl = readUrl(this.apiUrl, refuse('api-url'));
+    if (this.#getToken === undefined) this.#nameMissingToken();
+    const apiUrl = readApiUrl(this.apiUrl, refuse('api-url'));
     return { apiUrl, user: (await this.#ask())?.user };
+  }
+
+  /** A script of the page may set it as late as while the page is loading. */
+  #nameMissingToken(): void {
+    const name = (): void => {
+      if (this.#getToken !== undefined || !this.isConnected) return;
+      report(new ConfigError('“getToken” of <inquiry-form> is missing.'));
+    };
+    if (document.readyState === 'complete') name();
+    else addEventListener('load', name, { once: true });
   }
 
   /** Undefined when nobody is signed in. */

@@ -1,6 +1,7 @@
 /** The elements of the list, and how they show its state. */
 import type { Failure } from './api.ts';
 import { button, div, h, live, notice, p } from '../../ui/dom.ts';
+import { isolate } from './bidi.ts';
 import { arrange, createDays } from './days.ts';
 import { fold } from './item.ts';
 import { createItems } from './items.ts';
@@ -104,8 +105,14 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
       moreButton.hidden = isWhole || isFiltered(state);
       if (state.said !== shown.said) status.textContent = state.said.text;
       if (failure !== shown.failure || isNotFound !== shown.isNotFound) {
-        const missing = isNotFound ? [notice('plain', { title: strings.notFound })] : [];
-        alert.replaceChildren(...(failure ? [explain(failure)] : missing));
+        const said = failure
+          ? explain(failure)
+          : isNotFound &&
+            notice('plain', {
+              title: strings.notFound,
+              text: strings.otherAccount(isolate(user.email)),
+            });
+        alert.replaceChildren(...(said ? [said] : []));
       }
       if (state.trouble !== shown.trouble) {
         trouble.replaceChildren(...(state.trouble ? [explain(state.trouble)] : []));

@@ -1,6 +1,8 @@
 /** The page: its settings, its language, the sign-in, and what is around the form. */
 import { createApi, withFirstPage, type Api } from './api.ts';
 import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../src/text/languages.ts';
+import { INQUIRY_ID, toReference } from '../../src/limits.ts';
+import { isolate } from './bidi.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
 import { removeDeletedDrafts } from './drafts.ts';
 import { button, h, problemPage } from '../../ui/dom.ts';
@@ -83,7 +85,10 @@ async function show(page: Page, locale: Locale): Promise<void> {
   const { session, reason } = page.signedIn;
   showSurroundings(page, locale);
   if (session === undefined || api === undefined) {
-    const lead = config.introduction && inLanguage(config.introduction, locale.language);
+    const id = location.hash.slice(1).toLowerCase();
+    const lead = INQUIRY_ID.test(id)
+      ? locale.strings.session.toSee(isolate(toReference(id)))
+      : config.introduction && inLanguage(config.introduction, locale.language);
     put('.account');
     return put('main', signedOutPage(locale, reason, signIn.redirect, lead));
   }

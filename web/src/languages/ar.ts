@@ -16,6 +16,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'يُرجى تسجيل الدخول للكتابة إلينا وعرض استفساراتك السابقة.',
+    toSee: (reference: string) => `يُرجى تسجيل الدخول لعرض الاستفسار ${reference}.`,
     signIn: 'تسجيل الدخول',
     signInAgain: 'تسجيل الدخول مجددًا',
     signOut: 'تسجيل الخروج',
@@ -131,5 +132,7 @@ export const strings: Strings = {
     copied: 'تم النسخ',
     notCopied: 'تعذر النسخ',
     notFound: 'هذا الاستفسار ليس في قائمتك.',
+    otherAccount: (email: string) =>
+      `سجّلت الدخول بالحساب ${email}. لاستخدام حساب آخر، سجّل الخروج أولًا.`,
   },
 };

@@ -16,6 +16,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'Melden Sie sich an, um uns zu schreiben und Ihre bisherigen Anfragen zu sehen.',
+    toSee: (reference: string) => `Melden Sie sich an, um die Anfrage ${reference} zu sehen.`,
     signIn: 'Anmelden',
     signInAgain: 'Erneut anmelden',
     signOut: 'Abmelden',
@@ -119,5 +120,7 @@ export const strings: Strings = {
     copied: 'Kopiert',
     notCopied: 'Das Kopieren hat nicht geklappt',
     notFound: 'Diese Anfrage ist nicht in Ihrer Liste.',
+    otherAccount: (email: string) =>
+      `Sie sind als ${email} angemeldet. Um ein anderes Konto zu verwenden, melden Sie sich zuerst ab.`,
   },
 };

@@ -19,6 +19,8 @@ export const strings = {
   },
   session: {
     lead: 'Sign in to write to us and to see what you’ve sent before.',
+    /** The lead where the address names an inquiry. */
+    toSee: (reference: string) => `Sign in to see inquiry ${reference}.`,
     signIn: 'Sign in',
     signInAgain: 'Sign in again',
     signOut: 'Sign out',
@@ -138,6 +140,9 @@ export const strings = {
     notCopied: 'Copying didn’t work',
     /** The address names an inquiry that this user does not have. */
     notFound: 'This inquiry isn’t in your list.',
+    /** Below it. */
+    otherAccount: (email: string) =>
+      `You’re signed in as ${email}. To use another account, sign out first.`,
   },
 };
 

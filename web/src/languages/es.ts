@@ -18,6 +18,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'Inicie sesión para escribirnos y ver sus consultas anteriores.',
+    toSee: (reference: string) => `Inicie sesión para ver la consulta ${reference}.`,
     signIn: 'Iniciar sesión',
     signInAgain: 'Volver a iniciar sesión',
     signOut: 'Cerrar sesión',
@@ -121,5 +122,7 @@ export const strings: Strings = {
     copied: 'Copiado',
     notCopied: 'No se pudo copiar',
     notFound: 'Esta consulta no está en su lista.',
+    otherAccount: (email: string) =>
+      `Ha iniciado sesión como ${email}. Para usar otra cuenta, cierre antes la sesión.`,
   },
 };

@@ -16,6 +16,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'Connectez-vous pour nous écrire et retrouver vos demandes précédentes.',
+    toSee: (reference: string) => `Connectez-vous pour voir la demande ${reference}.`,
     signIn: 'Se connecter',
     signInAgain: 'Se reconnecter',
     signOut: 'Se déconnecter',
@@ -120,5 +121,7 @@ export const strings: Strings = {
     copied: 'Copié',
     notCopied: 'La copie a échoué',
     notFound: 'Cette demande ne figure pas dans votre liste.',
+    otherAccount: (email: string) =>
+      `Vous êtes connecté avec ${email}. Pour utiliser un autre compte, déconnectez-vous d’abord.`,
   },
 };

@@ -15,6 +15,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'ログインすると、お問い合わせの送信と、これまでに送信した内容の確認ができます。',
+    toSee: (reference: string) => `お問い合わせ${reference}を見るには、ログインしてください。`,
     signIn: 'ログイン',
     signInAgain: 'もう一度ログイン',
     signOut: 'ログアウト',
@@ -116,5 +117,7 @@ export const strings: Strings = {
     copied: 'コピーしました',
     notCopied: 'コピーできませんでした',
     notFound: 'このお問い合わせは一覧にありません。',
+    otherAccount: (email: string) =>
+      `${email}でログインしています。別のアカウントを使うには、先にログアウトしてください。`,
   },
 };
