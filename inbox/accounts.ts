@@ -4,7 +4,6 @@ import {
   CognitoIdentityProviderClient,
   ListUsersCommand,
 } from '@aws-sdk/client-cognito-identity-provider';
-import { DescribeTableCommand, ListTagsOfResourceCommand } from '@aws-sdk/client-dynamodb';
 import { NETWORK } from '../lib/aws.ts';
 import type { Connection } from './connect.ts';
 import { ignore, nameMissingTable } from './erasures.ts';
@@ -45,13 +44,8 @@ export async function findAccount(connection: Connection, sub: string): Promise<
 
 /** Reads the id of the stage's pool, or `none`, from a tag of the table of erasures, which no restore replaces. */
 async function readUserPool(connection: Connection): Promise<string> {
-  const { stage, client, erasures } = connection;
-  const described = client.send(new DescribeTableCommand({ TableName: erasures.table }));
-  const { Table } = await nameMissingTable(connection, described);
-  const { Tags = [] } = await client.send(
-    new ListTagsOfResourceCommand({ ResourceArn: Table?.TableArn }),
-  );
-  const pool = Tags.find(({ Key }) => Key === 'user_pool')?.Value;
+  const { stage, erasures } = connection;
+  const pool = await nameMissingTable(connection, erasures.records.readTag('user_pool'));
   if (pool !== undefined) return pool;
   throw new Error(
     `The table ${erasures.table} has no tag user_pool, so the user's account cannot be found; deploy it with npm run deploy -- ${stage}, or pass --keep-account.`,

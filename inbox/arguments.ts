@@ -2,7 +2,7 @@
 import { UUID } from 'uuidv7';
 import { UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
-import type { Inbox, StoredInquiry } from './store.ts';
+import type { StoredInquiries, StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
 const UNITS: Record<string, number> = {
   m: 60_000,
@@ -67,13 +67,16 @@ export function parseId([text, ...others]: string[], verb: string, takes?: 'ID')
  *
  * @throws Error when there is none or it has expired, or when more than one has the reference.
  */
-export async function findInquiry(inbox: Inbox, named: string): Promise<StoredInquiry> {
-  const ids = REFERENCE.test(named) ? await inbox.findIds(named) : [named];
+export async function findInquiry(
+  inquiries: StoredInquiries,
+  named: string,
+): Promise<StoredInquiry> {
+  const ids = REFERENCE.test(named) ? await inquiries.findIds(named) : [named];
   if (ids.length > 1) {
     throw new Error(`More than one inquiry has the reference ${named}: ${ids.join(', ')}.`);
   }
   const [id] = ids;
-  const inquiry = id === undefined ? undefined : await inbox.get(id);
+  const inquiry = id === undefined ? undefined : await inquiries.get(id);
   if (inquiry === undefined) throw new Error(`There is no inquiry ${named}.`);
   return inquiry;
 }

@@ -1,12 +1,13 @@
 /** Connects the operators' command to a table: that of the running local stack, or that of a stage. */
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { NETWORK, tableOf } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
 import { readRunningStack } from '../lib/running-stack.ts';
-import { createInbox, type Inbox } from './store.ts';
+import { createDeliveries, type Deliveries } from '../src/entities/deliveries.ts';
+import { createErasureRecords, type ErasureRecords } from '../src/entities/erasures.ts';
+import { createStoredInquiries, type StoredInquiries } from '../src/entities/stored-inquiries.ts';
+import { openTable } from '../src/entities/table.ts';
 
 /** Whether replies are mailed; `unknown` where the credentials do not tell, and for a table that is not the stage's. */
 export type MailState = 'sent' | 'none' | 'unknown';
@@ -17,13 +18,14 @@ export interface Connection {
   /** What selects it on the command line, such as `--stage develop`; empty locally. */
   options: string;
   table: string;
+  inquiries: StoredInquiries;
+  deliveries: Deliveries;
   /** The table of erasures and the key of its hashes (docs/adr/0084). */
   erasures: {
     table: string;
+    records: ErasureRecords;
     key: { file: string } | { parameter: string };
   };
-  client: DynamoDBDocumentClient;
-  inbox: Inbox;
   /** Who answers: the name in the AWS credentials; locally the user of the operating system. */
   respondent: () => Promise<string>;
   mail: () => Promise<MailState>;
@@ -46,19 +48,30 @@ export function connectLocally(
     throw new UsageError('--as is empty; pass the name of who answers.');
   }
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const config = { endpoint, region: 'local', credentials };
   return {
     stage: 'local',
     options: '',
-    erasures: { table: erasures, key: { file: join(folder, 'erasure-key') } },
-    ...open({ endpoint, region: 'local', credentials }, table),
+    ...openTables(table, erasures, { file: join(folder, 'erasure-key') }, config),
     respondent: async () => respondent ?? readUserName(),
     mail: async () => (mailbox === undefined ? 'none' : 'sent'),
   };
 }
 
-function open(config: DynamoDBClientConfig, table: string) {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ ...NETWORK, ...config }));
-  return { client, table, inbox: createInbox(client, table) };
+function openTables(
+  name: string,
+  erasures: string,
+  key: Connection['erasures']['key'],
+  config?: Parameters<typeof openTable>[1],
+): Pick<Connection, 'table' | 'inquiries' | 'deliveries' | 'erasures'> {
+  const table = openTable(name, { ...NETWORK, ...config });
+  const records = createErasureRecords({ ...table, name: erasures });
+  return {
+    table: name,
+    inquiries: createStoredInquiries(table),
+    deliveries: createDeliveries(table),
+    erasures: { table: erasures, records, key },
+  };
 }
 
 /** A container may run under a user id that has no name. */
@@ -83,8 +96,7 @@ export function connectToStage(
   return {
     stage,
     options: `--stage ${stage}${service === undefined ? '' : ` --service ${service}`}`,
-    erasures: { table: erasures, key: { parameter: `/${name}/erasure-key` } },
-    ...open({}, table),
+    ...openTables(table, erasures, { parameter: `/${name}/erasure-key` }),
     respondent: async () => {
       // Only needed for an answer.
       const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');

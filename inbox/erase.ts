@@ -1,18 +1,13 @@
-import { paginateQuery } from '@aws-sdk/lib-dynamodb';
-import { createDeliveryEntity, DELIVERED_MAILS } from '../src/entities/delivery.ts';
-import { createInquiryEntity } from '../src/entities/inquiry.ts';
-import { toFirstId } from '../src/entities/keys.ts';
+import type { ScanFilter, StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { showAddress } from '../src/text/invisible.ts';
 import { formatCount } from '../ui/format.ts';
 import { isConfirmed, UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe, wrapLine } from '../lib/terminal-text.ts';
 import { findAccount, type Account } from './accounts.ts';
-import { deleteItems, type Item } from './batches.ts';
 import type { Connection } from './connect.ts';
 import { openErasures } from './erasures.ts';
 import type { Command } from './options.ts';
 import { countInquiries, formatTime, showProgress, toJsonLine } from './output.ts';
-import type { ScanFilter, StoredInquiry } from './store.ts';
 
 /** What one user has under one email. */
 interface Owner {
@@ -194,12 +189,12 @@ async function replayErasures(task: Task): Promise<void> {
 
 /** Counts what the table has of the owners, expired inquiries included. */
 async function findOwners(
-  { connection: { inbox }, io }: Task,
+  { connection: { inquiries }, io }: Task,
   filter: ScanFilter,
   isWanted: (row: StoredInquiry) => boolean = () => true,
 ): Promise<Owner[]> {
   const owners = new Map<string, Owner>();
-  const pages = inbox.scan({ ...filter, withExpired: true });
+  const pages = inquiries.scan({ ...filter, withExpired: true });
   for await (const page of showProgress(io, pages)) {
     for (const { cognito_sub, email, created_at, reply_at } of page.filter(isWanted)) {
       const key = `${cognito_sub} ${email}`;
@@ -228,52 +223,11 @@ async function deleteOwners(
   { connection, io }: Task,
 ): Promise<number> {
   const pages = async function* () {
-    for (const owner of owners) yield* deleteRows(connection, owner, untilOf(owner));
+    for (const owner of owners) yield* connection.inquiries.remove(owner, untilOf(owner));
   };
   let deleted = 0;
   for await (const { length } of showProgress(io, pages(), 'deleted ')) deleted += length;
   return deleted;
-}
-
-/**
- * Deletes the inquiries of an owner, with the mailer's records of them and the idempotency keys, those of inquiries that
- * are gone included. What is stored is read strongly consistent and in pages.
- *
- * An owner is found by inquiries only, and the next run has to find what an interruption has left. So an inquiry is
- * deleted after its records and after the keys, which come first in the order of the partition.
- *
- * @param until - Later ones are kept. Inclusive, in the form of `created_at`.
- * @yields The ids of the inquiries that were deleted.
- */
-async function* deleteRows(
-  { client, table }: Connection,
-  { cognito_sub, email }: Owner,
-  until: string,
-): AsyncGenerator<string[]> {
-  const deliveries = createDeliveryEntity(table);
-  const { Key } = createInquiryEntity(table)
-    .get({ cognito_sub, email, id: '' })
-    .params<{ Key: Item }>();
-  const firstToKeep = toFirstId(Date.parse(until) + 1);
-  const pages = paginateQuery(
-    { client },
-    {
-      TableName: table,
-      ConsistentRead: true,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': Key['pk'] },
-      ProjectionExpression: 'pk, sk, id, inquiry',
-    },
-  );
-  for await (const { Items = [] } of pages) {
-    const rows = Items.filter(({ id, inquiry = id }) => inquiry < firstToKeep);
-    const ids = rows.flatMap(({ id }): string[] => id ?? []);
-    const records = ids.flatMap((inquiry) =>
-      DELIVERED_MAILS.map((mail) => deliveries.get({ inquiry, mail }).params<{ Key: Item }>().Key),
-    );
-    await deleteItems({ client, table }, [...records, ...rows.map(({ pk, sk }) => ({ pk, sk }))]);
-    yield ids;
-  }
 }
 
 function printOwners(owners: Owner[], { print }: Task): void {

@@ -1,14 +1,11 @@
 /**
  * The record of erasures: who was erased, as a keyed hash of the `sub`, and until when. It is kept outside the table of
  * inquiries, so that a restore of that table does not lose it, and `erase --replay` can erase the same people again.
- * Its table has no ElectroDB model: a record is the text `KEY_ID#HASH#TIME`, its key, and nothing else. So operators, who may
- * put records, cannot overwrite one. docs/adr/0084
+ * A record is the text `KEY_ID#HASH#TIME`. docs/adr/0084
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { readIfThere } from '../lib/command-line.ts';
 import { NETWORK } from '../lib/aws.ts';
 import type { Connection } from './connect.ts';
@@ -36,8 +33,7 @@ export async function nameMissingTable<Result>(
 
 /** Opens the record of a stage or of the local stack. */
 export function openErasures(connection: Connection) {
-  const { client } = connection;
-  const { table, key: place } = connection.erasures;
+  const { records, key: place } = connection.erasures;
   const isLocal = 'file' in place;
   const keys = isLocal ? createKeyFile(place.file) : createParameter(place.parameter);
 
@@ -54,14 +50,13 @@ export function openErasures(connection: Connection) {
      * @param erased_at - Until when, inclusively, in the form of `created_at`.
      */
     async record(sub: string, erased_at: string): Promise<void> {
-      // On a stage, Terraform creates the table.
-      if (isLocal) await createErasuresTable(client, table);
+      if (isLocal) await records.create();
       if ((await keys.read()) === undefined) {
         await keys.create(randomBytes(KEY_BYTES).toString('base64'));
       }
       const key = parseKey(await keys.read());
-      const Item = { hash: [toKeyId(key), toHash(key, sub), erased_at].join('#') };
-      await nameMissingTable(connection, client.send(new PutCommand({ TableName: table, Item })));
+      const record = [toKeyId(key), toHash(key, sub), erased_at].join('#');
+      await nameMissingTable(connection, records.add(record));
     },
 
     /**
@@ -71,19 +66,16 @@ export function openErasures(connection: Connection) {
      * `find` tells until when the inquiries of a user are erased, undefined if the user was not.
      */
     async read() {
-      if (isLocal) await createErasuresTable(client, table);
+      if (isLocal) await records.create();
       const text = await keys.read();
       const key = text === undefined ? undefined : parseKey(text);
       const keyId = key && toKeyId(key);
       const times = new Map<string, string>();
       const lost = new Set<string>();
-      const pages = paginateScan({ client }, { TableName: table, ConsistentRead: true });
-      for (const { Items = [] } of await nameMissingTable(connection, Array.fromAsync(pages))) {
-        for (const { hash: record } of Items as { hash: string }[]) {
-          const [id, hash = '', time = ''] = record.split('#');
-          if (id !== keyId) lost.add(hash);
-          else if (time > (times.get(hash) ?? '')) times.set(hash, time);
-        }
+      for (const record of await nameMissingTable(connection, records.read())) {
+        const [id, hash = '', time = ''] = record.split('#');
+        if (id !== keyId) lost.add(hash);
+        else if (time > (times.get(hash) ?? '')) times.set(hash, time);
       }
       return {
         count: times.size,
@@ -122,18 +114,3 @@ const createKeyFile = (file: string): ReturnType<typeof createParameter> => ({
   read: async () => readIfThere(file),
   create: async (key) => writeFile(file, key, { mode: 0o600, flag: 'wx' }).catch(ignore('EEXIST')),
 });
-
-/** Creates the table of a local stack, if there is none. */
-export async function createErasuresTable(
-  client: Connection['client'],
-  TableName: string,
-): Promise<void> {
-  const command = new CreateTableCommand({
-    TableName,
-    KeySchema: [{ AttributeName: 'hash', KeyType: 'HASH' }],
-    AttributeDefinitions: [{ AttributeName: 'hash', AttributeType: 'S' }],
-    BillingMode: 'PAY_PER_REQUEST',
-  });
-  await client.send(command).catch(ignore('ResourceInUseException'));
-  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
-}

@@ -8,7 +8,7 @@ import { UsageError } from '../lib/command-line.ts';
 import { escapeLines, escapeUnsafe } from '../lib/terminal-text.ts';
 import type { Command } from './options.ts';
 import { countInquiries, showProgress, toJsonLine, writePages } from './output.ts';
-import { FIELDS, type StoredInquiry } from './store.ts';
+import { FIELDS, type StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
 export async function run({ values, filter, io, connect }: Command): Promise<void> {
   const { csv = false, json, out } = values;
@@ -17,7 +17,7 @@ export async function run({ values, filter, io, connect }: Command): Promise<voi
   if (out !== undefined && lstatSync(out, { throwIfNoEntry: false })?.isFile() === false) {
     throw new UsageError(`--out ${escapeUnsafe(out)} is not a regular file.`);
   }
-  const found = connect().inbox.scan(filter);
+  const found = connect().inquiries.scan(filter);
   const pages = out === undefined && io.stdout.isTTY === true ? found : showProgress(io, found);
   let count = 0;
   let header = csv;

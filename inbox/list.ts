@@ -4,7 +4,7 @@ import { toReference } from '../src/limits.ts';
 import type { Command } from './options.ts';
 import { countInquiries, formatTable, showProgress, toJsonLine, writePages } from './output.ts';
 import { createSearch } from './search.ts';
-import { SHOWN_FIELDS, type ShownInquiry } from './store.ts';
+import { SHOWN_FIELDS, type ShownInquiry } from './shown-inquiry.ts';
 import { formatAge, formatDuration, nearExpiryOf, subjectOf, UNDELIVERED } from './words.ts';
 
 const LISTED_FIELDS = SHOWN_FIELDS.filter((name) => name !== 'body' && name !== 'reply');
@@ -18,16 +18,16 @@ export async function run({ values, filter, isInteractive, io, connect }: Comman
     throw new UsageError('--limit must be a positive whole number.');
   }
   const limit = Number(values.limit ?? (isInteractive ? 50 : Infinity));
-  const { inbox } = connect();
+  const { inquiries, deliveries } = connect();
   const query = { ...filter, isAnswered: all ? undefined : false, order } as const;
   const isFound = createSearch(text);
   // One more than is shown tells whether there are others.
   const most = limit + Number(isInteractive);
   const pages = async function* () {
     let left = most;
-    for await (const page of inbox.listInFull(query)) {
+    for await (const page of inquiries.listInFull(query)) {
       const rows = page.filter(isFound).slice(0, left);
-      yield inbox.addUndelivered(rows);
+      yield deliveries.addUndelivered(rows);
       left -= rows.length;
       if (left === 0) return;
     }

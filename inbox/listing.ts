@@ -1,7 +1,8 @@
 /** What the page lists: a page of inquiries, the hits of a search, the latest answers, or the replies that came back. */
-import type { IndexedInquiry } from '../src/entities/inquiry-index.ts';
+import type { IndexedInquiry, StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { createSearch } from './search.ts';
-import type { Inbox, ShownInquiry, StoredInquiry } from './store.ts';
+import type { Connection } from './connect.ts';
+import type { ShownInquiry } from './shown-inquiry.ts';
 
 /** Inquiries in one response. */
 const PAGE_SIZE = 50;
@@ -33,24 +34,27 @@ export interface Listing {
   next?: string;
 }
 
-export function createListing(inbox: Inbox) {
+export function createListing({
+  inquiries,
+  deliveries,
+}: Pick<Connection, 'inquiries' | 'deliveries'>) {
   /** A page of those that were answered or dismissed, the latest first, or all replies of the last days that came back. */
   async function listClosed({ show, from }: ListQuery, signal: AbortSignal): Promise<Listing> {
     let rows: IndexedInquiry[] = [];
-    for await (const row of rowsOf(inbox.list({ isAnswered: true }), signal)) {
+    for await (const row of rowsOf(inquiries.list({ isAnswered: true }), signal)) {
       if (rows.push(row) === CLOSED_ROWS) break;
     }
     rows.sort(({ reply_at: a = '' }, { reply_at: b = '' }) => (a < b ? 1 : -1));
     if (show === 'undelivered') {
       const since = new Date(Date.now() - BOUNCED_FOR).toISOString();
       const latest = rows.filter(({ reply_at = '' }) => reply_at >= since);
-      rows = (await inbox.addUndelivered(latest)).filter(({ undelivered }) => undelivered);
+      rows = (await deliveries.addUndelivered(latest)).filter(({ undelivered }) => undelivered);
     }
     const start = rows.findIndex(({ id }) => id === from) + 1;
     const end = show === 'undelivered' ? rows.length : start + PAGE_SIZE;
-    const page = await Array.fromAsync(inbox.readInFull(rows.slice(start, end)));
+    const page = await Array.fromAsync(inquiries.readInFull(rows.slice(start, end)));
     const next = end < rows.length ? rows[end - 1]?.id : undefined;
-    return { inquiries: await inbox.addUndelivered(page.flat()), ...(next && { next }) };
+    return { inquiries: await deliveries.addUndelivered(page.flat()), ...(next && { next }) };
   }
 
   /** Up to PAGE_SIZE inquiries by arrival, or what a search finds in as many as it may read. */
@@ -68,7 +72,7 @@ export function createListing(inbox: Inbox) {
     let searched = 0;
     let last: string | undefined;
     let next: string | undefined;
-    for await (const row of rowsOf(inbox.listInFull(filter), signal)) {
+    for await (const row of rowsOf(inquiries.listInFull(filter), signal)) {
       const isOver = text !== '' && (searched === SEARCH_ROWS || performance.now() > end);
       if (isOver || found.length === PAGE_SIZE) next = last;
       if (next !== undefined) break;
@@ -76,7 +80,7 @@ export function createListing(inbox: Inbox) {
       searched += 1;
       if (isFound(row)) found.push(row);
     }
-    return { inquiries: await inbox.addUndelivered(found), ...(next && { next }) };
+    return { inquiries: await deliveries.addUndelivered(found), ...(next && { next }) };
   }
 
   return {
@@ -91,7 +95,7 @@ export function createListing(inbox: Inbox) {
     ): Promise<{ count: number; isAll: boolean }> {
       const end = performance.now() + SEARCH_TIME;
       let count = 0;
-      for await (const page of inbox.list({ email })) {
+      for await (const page of inquiries.list({ email })) {
         count += page.filter((row) => row.id !== id).length;
         if (signal.aborted || performance.now() > end) return { count, isAll: false };
       }
@@ -100,7 +104,7 @@ export function createListing(inbox: Inbox) {
     /** The ids alone, newest first, which costs little: the page asks every few seconds. */
     async listUnanswered(signal: AbortSignal): Promise<{ ids: string[]; isAll: boolean }> {
       const ids: string[] = [];
-      for await (const { id } of rowsOf(inbox.list({ isAnswered: false }), signal)) {
+      for await (const { id } of rowsOf(inquiries.list({ isAnswered: false }), signal)) {
         if (ids.length === MANY) return { ids, isAll: false };
         ids.push(id);
       }

@@ -2,7 +2,7 @@
 import type { parseArgs } from 'node:util';
 import type { Io } from '../lib/command-line.ts';
 import type { Connection } from './connect.ts';
-import type { InquiryFilter } from './store.ts';
+import type { InquiryFilter } from '../src/entities/stored-inquiries.ts';
 
 const flag = (help: string) => ({ type: 'boolean', value: '', help }) as const;
 const option = (value: string, help: string) => ({ type: 'string', value, help }) as const;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { UsageError, type Io } from '../lib/command-line.ts';
 import { readUpTo } from '../lib/read-up-to.ts';
-import { recordAnswer, reportAnswer } from './answer.ts';
+import { parseReply, recordAnswer, reportAnswer, TOO_LARGE } from './record-answer.ts';
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';
-import { parseReply, TOO_LARGE, type StoredInquiry } from './store.ts';
+import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { showAddress } from '../src/text/invisible.ts';
 import { ITEM_LIMIT, toReference } from '../src/limits.ts';
 import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
@@ -23,7 +23,7 @@ export async function run(command: Command): Promise<number> {
   }
   const reply = file === undefined ? undefined : parseReply(await readText(file, io));
   const connection = command.connect();
-  const inquiry = await findInquiry(connection.inbox, named);
+  const inquiry = await findInquiry(connection.inquiries, named);
   if (inquiry.reply_at !== undefined) return reportAnswer(io, inquiry);
   if (!canMail(inquiry) && values.anyway !== true) {
     io.stderr.write(

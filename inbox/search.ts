@@ -1,6 +1,6 @@
 import { fold, isFound, parseQuery } from '../src/text/search-text.ts';
 import { requestFields } from '../src/contract.ts';
-import type { StoredInquiry } from './store.ts';
+import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
 const SEARCHED = ['email', ...requestFields] as const;
 

@@ -16,7 +16,8 @@ import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';
 import { createListing, ORDERS, SHOWS, type ListQuery } from './listing.ts';
 import type { SavedReply } from './saved-replies.ts';
-import { parseReply, TOO_LARGE, type AnswerResult } from './store.ts';
+import { parseReply, TOO_LARGE } from './record-answer.ts';
+import type { AnswerResult } from '../src/entities/stored-inquiries.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
@@ -39,7 +40,10 @@ export type Recorded = Exclude<AnswerResult, { status: 'not-found' | 'too-large'
   respondent: string;
 };
 
-export type PageConnection = Pick<Connection, 'stage' | 'table' | 'inbox' | 'respondent' | 'mail'>;
+export type PageConnection = Pick<
+  Connection,
+  'stage' | 'table' | 'inquiries' | 'deliveries' | 'respondent' | 'mail'
+>;
 
 interface Options {
   /** Default: any free one. */
@@ -138,8 +142,8 @@ const UNKNOWN = refuse(
   'There is no such inquiry: it has expired, was erased or never existed.',
 );
 
-function createApi({ stage, inbox, respondent, mail }: PageConnection) {
-  const listing = createListing(inbox);
+function createApi({ stage, inquiries, deliveries, respondent, mail }: PageConnection) {
+  const listing = createListing({ inquiries, deliveries });
   return {
     async session(savedReplies: SavedReply[]): Promise<Result> {
       const [name, state] = await Promise.all([respondent(), mail()]);
@@ -150,27 +154,29 @@ function createApi({ stage, inbox, respondent, mail }: PageConnection) {
       await listing.listUnanswered(signal),
     ],
     async list(query: URLSearchParams, signal: AbortSignal): Promise<Result> {
-      const { inquiries, ...rest } = await listing.list(parseListQuery(query), signal);
-      for (const row of inquiries) {
+      const { inquiries: rows, ...rest } = await listing.list(parseListQuery(query), signal);
+      for (const row of rows) {
         const [subject, body] = [row.subject, row.body].map((text) => beginningOf(text, BEGINNING));
         Object.assign(row, { subject, body });
       }
-      return [200, { inquiries, ...rest }];
+      return [200, { inquiries: rows, ...rest }];
     },
     async get(id: string): Promise<Result> {
-      const inquiry = await inbox.get(id);
+      const inquiry = await inquiries.get(id);
       if (inquiry === undefined) return UNKNOWN;
-      const [shown = inquiry] = await inbox.addUndelivered([inquiry]);
+      const [shown = inquiry] = await deliveries.addUndelivered([inquiry]);
       return [200, shown];
     },
     async countOthers(id: string, signal: AbortSignal): Promise<Result> {
-      const inquiry = await inbox.get(id);
+      const inquiry = await inquiries.get(id);
       return inquiry === undefined ? UNKNOWN : [200, await listing.countOthers(inquiry, signal)];
     },
     /** Without a reply the inquiry is dismissed. */
     async answer(id: string, reply?: string): Promise<Result> {
       const by = await respondent();
-      const result = await inbox.answer(id, { respondent: by, reply });
+      const inquiry = await inquiries.get(id);
+      if (inquiry === undefined) return UNKNOWN;
+      const result = await inquiries.answer(inquiry, { respondent: by, reply });
       if (result.status === 'too-large') return refuse(413, TOO_LARGE);
       if (result.status === 'not-found') return UNKNOWN;
       const data = { respondent: by, ...result } satisfies Recorded;

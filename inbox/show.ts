@@ -2,14 +2,14 @@ import { showAddress } from '../src/text/invisible.ts';
 import { toReference } from '../src/limits.ts';
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';
-import { SHOWN_FIELDS, type ShownInquiry } from './store.ts';
+import { SHOWN_FIELDS, type ShownInquiry } from './shown-inquiry.ts';
 import { formatTime, toJsonLine } from './output.ts';
 import { escapeUnsafe, escapeLines, wrapLine } from '../lib/terminal-text.ts';
 import { canMail, factsOf, formatAge, subjectOf, UNDELIVERED } from './words.ts';
 
 export async function run({ named, isInteractive, io, connect }: Command): Promise<void> {
-  const { inbox } = connect();
-  for (const shown of await inbox.addUndelivered([await findInquiry(inbox, named)])) {
+  const { inquiries, deliveries } = connect();
+  for (const shown of await deliveries.addUndelivered([await findInquiry(inquiries, named)])) {
     io.stdout.write(
       isInteractive ? formatInquiry(shown, io.stdout.columns) : toJsonLine(shown, SHOWN_FIELDS),
     );

@@ -14,7 +14,7 @@ const SHOWN_WEEKS = 10;
 export async function run({ isInteractive, io, connect }: Command): Promise<void> {
   // Newest first, and so are the weeks.
   const rows: Times[] = [];
-  for await (const page of showProgress(io, connect().inbox.list())) {
+  for await (const page of showProgress(io, connect().inquiries.list())) {
     rows.push(...page.map(({ created_at, reply_at }) => ({ created_at, reply_at })));
   }
   const { inquiries, unanswered, median_seconds } = summarize(rows);

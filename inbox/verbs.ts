@@ -36,7 +36,7 @@ export const VERBS: Record<string, Verb> = {
     takes: 'ID',
     help: 'Marks an inquiry as answered without a reply. It was answered elsewhere or needs no answer. No mail is sent, and it cannot be undone.',
     options: ['json'],
-    load: () => import('./answer.ts'),
+    load: () => import('./dismiss.ts'),
   },
   export: {
     help: 'Writes inquiries as JSON lines or CSV. They have no order. It reads the whole table, so that none is missing.',

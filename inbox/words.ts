@@ -2,7 +2,8 @@
 import { inquiryFields } from '../src/contract.ts';
 import { NO_SUBJECT } from '../src/text/languages.ts';
 import { toMailbox } from '../src/text/mailbox.ts';
-import type { StoredInquiry, Undelivered } from './store.ts';
+import type { Undelivered } from '../src/entities/deliveries.ts';
+import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
 /** Milliseconds before the end of an unanswered inquiry from which lists say so. */
 const NEAR_EXPIRY = 7 * 86_400_000;

@@ -1,14 +1,12 @@
 /** Inquiries to begin with (npm start -- --seed N). */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { EntityItem } from 'electrodb';
 import { UUID } from 'uuidv7';
 import { DEMO_USERS, subOf } from '../lib/issuer-tokens.ts';
-import { createDeliveryEntity } from '../src/entities/delivery.ts';
-import { readIndex } from '../src/entities/inquiry-index.ts';
-import { createInquiryEntity } from '../src/entities/inquiry.ts';
+import { createDeliveries } from '../src/entities/deliveries.ts';
+import { createStoredInquiries, type StoredInquiry } from '../src/entities/stored-inquiries.ts';
+import { openTable } from '../src/entities/table.ts';
 import type { Language } from '../src/text/languages.ts';
 import { HOUR } from '../src/limits.ts';
-import { createClient } from './database/table.ts';
+import { LOCAL } from './database/table.ts';
 
 /** # is a number. */
 type Writer = Record<'email' | 'subject' | 'body' | 'reply', string> & { language: Language };
@@ -61,14 +59,13 @@ const WRITERS = [
 ];
 
 const DAY = 24 * HOUR;
-type Row = EntityItem<ReturnType<typeof createInquiryEntity>>;
 
 /**
  * Creates inquiries of the last six weeks, newest first and more of them in the last days: always the same ones, but for the
  * time. The newest is two hours old, because digests look at younger ones.
  */
 const createInquiries = (count: number, now: number) =>
-  Array.from({ length: count }, (_, n): Row => {
+  Array.from({ length: count }, (_, n): StoredInquiry => {
     const { reply, subject, body, ...writer } = WRITERS[n % WRITERS.length] ?? ANA;
     const write = (text: string): string => text.replaceAll('#', String(40_000 + n));
     const created = Math.floor(now - 2 * HOUR - 42 * DAY * (n / count) ** 2);
@@ -96,22 +93,15 @@ const createInquiries = (count: number, now: number) =>
  *
  * @returns How many; 0 when the table has inquiries.
  */
-export async function seedTable(endpoint: string, table: string, count: number): Promise<number> {
-  const client = DynamoDBDocumentClient.from(createClient(endpoint));
-  const inquiries = createInquiryEntity(table, client);
-  for await (const page of readIndex(inquiries)) if (page.length > 0) return 0;
+export async function seedTable(endpoint: string, name: string, count: number): Promise<number> {
+  const table = openTable(name, { endpoint, ...LOCAL });
+  const inquiries = createStoredInquiries(table);
+  for await (const page of inquiries.list()) if (page.length > 0) return 0;
   const now = Date.now();
   const rows = createInquiries(count, now);
-  const mailed = rows
-    .filter(({ reply_at }) => reply_at === undefined)
-    .map(({ id, created_at }) => ({
-      inquiry: id,
-      mail: 'inquiry' as const,
-      sent_at: created_at,
-      expires_at: Math.floor((now + 365 * DAY) / 1_000),
-    }));
-  await createDeliveryEntity(table, client).put(mailed).go();
-  await inquiries.put(rows).go();
-  client.destroy();
+  const mailed = rows.filter(({ reply_at }) => reply_at === undefined).map(({ id }) => id);
+  await createDeliveries(table).write(mailed, Math.floor((now + 365 * DAY) / 1_000));
+  await inquiries.write(rows);
+  table.client.destroy();
   return count;
 }

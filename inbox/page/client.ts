@@ -1,7 +1,7 @@
 /** The client of the page's API (inbox/server.ts); every outcome is a value. */
 import type { Listing, ListQuery } from '../listing.ts';
 import type { Recorded, Session } from '../server.ts';
-import type { ShownInquiry } from '../store.ts';
+import type { ShownInquiry } from '../shown-inquiry.ts';
 
 export type { Listing } from '../listing.ts';
 export type { Session } from '../server.ts';

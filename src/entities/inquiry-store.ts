@@ -10,20 +10,22 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requestFields, toInquiry, type Inquiry } from '../contract.ts';
 import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
-import { HOUR, isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
+import { isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
+import { isCurrent, toExpiry } from './expiry.ts';
 import { digest, toOwnerHour, toShard } from './keys.ts';
 import { createRequests } from './requests.generated.ts';
-import type { Attributes, KeyRow } from './requests.ts';
+import type { Attributes, KeyRow, Requests } from './requests.ts';
 
-const SECONDS_PER_DAY = 86_400;
-/** How long a key is kept. docs/adr/0090 */
-const KEY_DAYS = 1;
+/** Seconds. */
+const DAY = 86_400;
+/** How long a key is kept, in seconds. docs/adr/0090 */
+const KEY_KEPT = DAY;
 /** Bytes of an inquiry from which its key is looked up first: a refused transaction costs 2 units for each KB. */
 const LOOK_UP_FROM = 16 * 1024;
 /** How long the inquiry of a smoke test is kept. */
 const TEST_DAYS = 1;
-/** Milliseconds that a rate is kept: longer than its hour, also where clocks differ. */
-const RATE_KEPT = 2 * HOUR;
+/** Seconds that a rate is kept: longer than its hour, also where clocks differ. */
+const RATE_KEPT = 7_200;
 /** How often a transaction is sent whose counter is in another transaction, and the longest wait before each, in milliseconds. */
 const CONFLICT_ATTEMPTS = 12;
 const FIRST_WAIT = 20;
@@ -56,7 +58,7 @@ export function createInquiryStore(
 ): InquiryStore {
   const requests = createRequests(table);
 
-  /** Reads one page. DynamoDB deletes an expired row up to days later. docs/adr/0084 */
+  /** Reads one page, without what has expired. */
   async function query(input: QueryCommandInput, call: StoreCall) {
     const sent = client.send(new QueryCommand(input), { abortSignal: call.signal });
     const { Items, LastEvaluatedKey } = await countAttempts(call, sent);
@@ -64,8 +66,7 @@ export function createInquiryStore(
       throw new StoreError('InvalidQueryOutput', 'A query returned no Items.');
     }
     const time = now();
-    // A row without `expires_at` never expires.
-    const rows = Items.filter(({ expires_at }) => !(Number(expires_at?.N) * 1_000 <= time));
+    const rows = Items.filter((row) => isCurrent({ expires_at: row['expires_at']?.N }, time));
     return { rows, next: LastEvaluatedKey };
   }
 
@@ -77,26 +78,24 @@ export function createInquiryStore(
 
   /** Stores an inquiry in one transaction with its key and its count. docs/adr/0090, docs/adr/0091 */
   async function storeInTransaction(
-    transaction: Parameters<typeof requests.storeInquiry>[0],
+    transaction: Parameters<Requests['storeInquiry']>[0],
     call: StoreCall,
   ): Promise<PutResult> {
-    const { inquiry, key, rate } = transaction;
+    const { inquiry, key } = transaction;
     const command = new TransactWriteItemsCommand(requests.storeInquiry(transaction));
     for (let attempt = 1; ; attempt++) {
       try {
         confirm(await countAttempts(call, client.send(command, { abortSignal: call.signal })));
         return { id: inquiry.id };
       } catch (error) {
-        const reasons = listReasons(error);
-        const ofKey = key && reasons.shift();
-        const ofRate = rate && reasons.shift();
-        if (key && ofKey?.Item) return toResult(ofKey.Item, key);
-        if (isConflict(ofKey)) return { refusal: 'in use' };
-        if (ofRate?.Code === 'ConditionalCheckFailed') {
+        const reasons = readReasons(error, transaction);
+        if (key && reasons.key?.Item) return toResult(reasons.key.Item, key);
+        if (isConflict(reasons.key)) return { refusal: 'in use' };
+        if (reasons.rate?.Code === 'ConditionalCheckFailed') {
           // A known key is answered beyond the limit, too: it stores nothing.
           return (key && (await find(key, call))) ?? { refusal: 'limit' };
         }
-        if (![ofRate, ...reasons].some(isConflict)) throw error;
+        if (!isConflict(reasons.rate) && !isConflict(reasons.inquiry)) throw error;
         if (attempt === CONFLICT_ATTEMPTS) return { refusal: 'busy' };
         const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** attempt) * Math.random();
         await sleep(wait, undefined, { signal: call.signal });
@@ -107,13 +106,14 @@ export function createInquiryStore(
   return {
     async put(inquiry, call, { key, limit, language, isEmailVerified } = {}) {
       const { id, cognito_sub, email } = inquiry;
+      const created = Date.parse(inquiry.created_at);
       const days = isTestAddress(email) ? TEST_DAYS : retentionDays;
       const row = {
         ...inquiry,
         inbox: toShard(id, false),
         ...(language !== undefined && { language }),
         ...(isEmailVerified && { email_verified: true }),
-        ...(days !== undefined && { expires_at: toExpiry(inquiry, days) }),
+        ...(days !== undefined && { expires_at: toExpiry(created, days * DAY) }),
       };
       // Without a condition: a retry after a write whose response was lost would fail its own and report an error for
       // an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
@@ -136,12 +136,12 @@ export function createInquiryStore(
               // An optional field that is absent does not change it.
               payload: digest(...requestFields.flatMap((field) => inquiry[field] ?? [])),
               inquiry: id,
-              expires_at: toExpiry(inquiry, KEY_DAYS),
+              expires_at: toExpiry(created, KEY_KEPT),
               now: Math.floor(now() / 1_000),
             };
       const rate = limit && {
         owner_hour: toOwnerHour(cognito_sub, limit.time),
-        expires_at: Math.floor((limit.time + RATE_KEPT) / 1_000),
+        expires_at: toExpiry(limit.time, RATE_KEPT),
         most: limit.most,
       };
       const found = keyRow && size > LOOK_UP_FROM && (await find(keyRow, call));
@@ -171,17 +171,19 @@ export function createInquiryStore(
 const isTooLongKey = (key: Attributes[string] | undefined): boolean =>
   Buffer.byteLength(key?.S ?? '') > PARTITION_KEY_LIMIT;
 
-/** Why a transaction was cancelled, for each of its writes; of another error nothing. */
-const listReasons = (error: unknown): CancellationReason[] =>
+/** Why each write of a transaction was refused; nothing for another error. DynamoDB keeps the order of the writes. */
+function readReasons(
+  error: unknown,
+  { key, rate }: Parameters<Requests['storeInquiry']>[0],
+): Partial<Record<'key' | 'rate' | 'inquiry', CancellationReason>> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any other error has no reasons
-  [...((error as Partial<TransactionCanceledException>).CancellationReasons ?? [])];
+  const { CancellationReasons } = error as Partial<TransactionCanceledException>;
+  const writes = [key && 'key', rate && 'rate', 'inquiry'].filter((name) => name !== undefined);
+  return Object.fromEntries((CancellationReasons ?? []).map((reason, at) => [writes[at], reason]));
+}
 
 const isConflict = (reason: CancellationReason | undefined): boolean =>
   reason?.Code === 'TransactionConflict';
-
-/** Seconds since the epoch. */
-const toExpiry = ({ created_at }: Inquiry, days: number): number =>
-  Math.floor(Date.parse(created_at) / 1_000) + days * SECONDS_PER_DAY;
 
 /** Bytes of attribute names and values; a boolean has one. */
 const sizeOf = (item: Attributes): number =>

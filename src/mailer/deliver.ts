@@ -1,6 +1,8 @@
+import { isCurrent } from '../entities/expiry.ts';
 import { isTestAddress } from '../limits.ts';
 import { recordSent, type Sender } from './attempt.ts';
 import type { Result } from './log.ts';
+import { isBeyond, type FullHour } from './mail-quotas.ts';
 import { createAcknowledgementMail, createReplyMail } from './owner-mails.ts';
 import { parseRow, type MailKind, type Row } from './rows.ts';
 import { AddressRejected } from './send-mail.ts';
@@ -21,9 +23,11 @@ export function createDeliver({ store, send, config, now }: Sender) {
   const kinds = {
     inquiry: { create: createInquiryMail, claim: quotas.claim },
     // Replies are not limited.
-    reply: { create: createReplyMail, claim: async () => true },
+    reply: { create: createReplyMail, claim: async () => ({ granted: true }) as const },
     acknowledgement: { create: createAcknowledgementMail, claim: quotas.claimAcknowledgement },
   };
+  /** The hour whose quota has refused an inquiry last. */
+  let full: FullHour | undefined;
 
   return async function deliver(
     row: Row,
@@ -35,8 +39,8 @@ export function createDeliver({ store, send, config, now }: Sender) {
     if (kind === 'acknowledgement' && !isEmailVerified) return { outcome: 'idle' };
     // Nobody reads what the smoke test has sent, and nobody receives a reply to it.
     if (isTestAddress(email) && !isTrial) return { outcome: 'idle' };
-    if (kind === 'inquiry' && !again && quotas.isRefused(id)) return { outcome: 'withheld' };
-    if (Number(row['expires_at']) * 1_000 <= now()) return { outcome: 'expired' };
+    if (kind === 'inquiry' && !again && isBeyond(id, full)) return { outcome: 'withheld' };
+    if (!isCurrent(row, now())) return { outcome: 'expired' };
     const [stored, delivery] = await Promise.all([
       inquiries.read(inquiry, signal),
       again ? null : deliveries.read(id, kind, signal),
@@ -51,7 +55,11 @@ export function createDeliver({ store, send, config, now }: Sender) {
     const mail = create(inquiry, config);
     // The mail to the team says that there is no address.
     if (mail === undefined) return { outcome: kind === 'reply' ? 'no-address' : 'idle' };
-    if (!again && !(await claim(inquiry, signal)) && !isTrial) return { outcome: 'withheld' };
+    const claimed = again || (await claim(inquiry, signal));
+    if (claimed !== true && 'refused' in claimed) {
+      full = claimed.refused ?? full;
+      if (!isTrial) return { outcome: 'withheld' };
+    }
     if (!isTrial) {
       await send(mail, signal).catch(async (error: unknown) => {
         // The owner's address is in Reply-To.

@@ -3,12 +3,12 @@
  * for an answer. docs/adr/0080
  */
 import { toFirstId } from '../entities/keys.ts';
-import type { IndexedInquiry } from '../entities/inquiry-index.ts';
+import type { DigestState } from '../entities/quotas.ts';
+import type { IndexedInquiry } from '../entities/stored-inquiries.ts';
 import { HOUR } from '../limits.ts';
 import type { Sender } from './attempt.ts';
 import { forEachConcurrently } from './concurrency.ts';
-import { INDEX_LAG } from './inquiries.ts';
-import type { DigestState } from './quotas.ts';
+import { INDEX_LAG } from './notices.ts';
 import type { Mail } from './send-mail.ts';
 import { createDailyMail, createDigestMail, type ListedInquiry } from './team-mails.ts';
 
@@ -51,7 +51,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
   async function findUnsent(ids: Iterable<string>, signal: AbortSignal): Promise<IndexedInquiry[]> {
     const unsent: IndexedInquiry[] = [];
     await forEachConcurrently(ids, async (id) => {
-      const row = await inquiries.findKeys(id, signal);
+      const row = await inquiries.locate(id, signal);
       if (row === undefined || row.reply_at !== undefined) return;
       if ((await deliveries.read(id, 'inquiry', signal)) === null) unsent.push(row);
     });
@@ -66,15 +66,15 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
     { hour, from, to, isOver }: { hour: number; from: number; to: number; isOver: boolean },
     signal: AbortSignal,
   ) {
-    const range = { first: toFirstId(from), last: toFirstId(to), abortSignal: signal };
-    const mailed = await quotas.closeHour(hour, range.last, signal);
+    const before = toFirstId(to);
+    const mailed = await quotas.closeHour(hour, before, signal);
     const lost = isOver ? await findUnsent(mailed, signal) : [];
     const newest: IndexedInquiry[] = [];
     let others = 0;
-    for await (const row of inquiries.list(range)) {
-      if (mailed.has(row.id)) continue;
-      others++;
-      if (newest.length < NEWEST) newest.push(row);
+    for await (const page of inquiries.list({ since: from, before, abortSignal: signal })) {
+      const left = page.filter(({ id }) => !mailed.has(id));
+      others += left.length;
+      newest.push(...left.slice(0, NEWEST - newest.length));
     }
     const since = lost.length > 0 ? hour * HOUR : others > 0 ? from : Infinity;
     return { count: lost.length + others, newest: [...lost, ...newest], since };
@@ -136,14 +136,13 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
       const now = new Date(time);
       const today = now.toISOString().slice(0, 10);
       if (days === undefined || daily_on === today || now.getUTCHours() < MORNING) return undefined;
-      const last = toFirstId(time - days * DAY);
-      const query = { isAnswered: false, last, order: 'asc', abortSignal: signal } as const;
+      const before = toFirstId(time - days * DAY);
+      const query = { isAnswered: false, before, order: 'oldest', abortSignal: signal } as const;
       const oldest: IndexedInquiry[] = [];
       let count = 0;
-      for await (const row of inquiries.list(query)) {
-        if ((row.expires_at ?? Infinity) * 1_000 <= time) continue;
-        count++;
-        if (oldest.length < OLDEST) oldest.push(row);
+      for await (const page of inquiries.list(query)) {
+        count += page.length;
+        oldest.push(...page.slice(0, OLDEST - oldest.length));
       }
       if (oldest.length === 0) return undefined;
       const named = await readSubjects(oldest, signal);

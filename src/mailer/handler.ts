@@ -5,8 +5,7 @@
  * `TOTAL_MAILS_PER_HOUR`, `ANSWER_WITHIN`, `MAIL_LANGUAGE`, `ACKNOWLEDGE`, `COMPANY`, `TIME_ZONE`,
  * `CONFIGURATION_SET`, and the SDK's own `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
  */
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { createDynamoDbClient } from '../entities/client.ts';
+import { openTable } from '../entities/table.ts';
 import { parseMailerConfig } from './config.ts';
 import { logMail } from './log.ts';
 import { createMailer } from './mailer.ts';
@@ -14,7 +13,6 @@ import { createSendMail } from './ses.ts';
 import { createMailerStore } from './store.ts';
 
 const config = parseMailerConfig(process.env);
-const client = DynamoDBDocumentClient.from(createDynamoDbClient());
 
 /**
  * Handles batches of the stream, SES's events, the timer's `{ digest: true }`, and `{ ids, again }` from an operator. Two
@@ -26,7 +24,7 @@ const client = DynamoDBDocumentClient.from(createDynamoDbClient());
  * only logged for other records, ends the invocation with an error.
  */
 export const handler = createMailer({
-  store: createMailerStore(client, config),
+  store: createMailerStore(openTable(config.tableName), config),
   send: createSendMail(config),
   config,
   now: Date.now,

@@ -1,12 +1,15 @@
 /** Tells the team of mails that are not with their recipients. docs/adr/0080 */
 import { timeOf } from '../contract.ts';
+import type { StoredInquiry } from '../entities/stored-inquiries.ts';
 import { HOUR } from '../limits.ts';
 import { isUnsent, recordSent, type Invocation, type Sender } from './attempt.ts';
 import { MalformedEvent, parseBounce, type Bounce } from './bounces.ts';
-import { INDEX_LAG } from './inquiries.ts';
 import type { Outcome, Result } from './log.ts';
 import { isInquiryId, parseRow, type Row } from './rows.ts';
 import { createNoticeMail } from './team-mails.ts';
+
+/** Milliseconds until an inquiry is certainly in the index: a POST takes 30 s at most. */
+export const INDEX_LAG = 120_000;
 
 export interface SnsRecord {
   Sns: { Message?: unknown };
@@ -24,7 +27,7 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
     const { id: event, inquiry: id, mail, why } = bounce;
     // An automatic reply to an automatic mail.
     if (mail === 'acknowledgement' && why === 'maybe') return { outcome: 'idle' };
-    let row: Row | undefined;
+    let row: StoredInquiry | undefined;
     if (id && mail) {
       row = await inquiries.find(id, signal);
       if (row === undefined) {

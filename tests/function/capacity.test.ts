@@ -2,7 +2,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, it } from 'vitest';
 import { measurePost } from '../../bench/capacity-model.ts';
-import { createInbox } from '../../inbox/store.ts';
+import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
@@ -67,9 +67,10 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     ['an answer', 'Yes.', 1],
     ['a long answer', 'x'.repeat(390_000), 382],
   ])('of %s: the index takes two, to delete an entry and to make one', async (_, reply, units) => {
-    const [{ id } = { id: '' }] = await writeInquiries(own, 1, () => false);
+    const rows = await writeInquiries(own, 1, () => false);
     const consumed = count(own.client);
-    await createInbox(own.client, own.name).answer(id, { respondent: 'R', reply });
+    const inbox = createStoredInquiries(own);
+    for (const row of rows) await inbox.answer(row, { respondent: 'R', reply });
     expect(consumed.at(-1)).toMatchObject({
       Table: { CapacityUnits: units },
       GlobalSecondaryIndexes: { 'by-state': { CapacityUnits: 2 } },
@@ -80,7 +81,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     const crowded = await createOwnTable(engine);
     const rows = await writeInquiries(crowded, 2_000, (at) => at !== 7);
     const consumed = count(crowded.client);
-    const inbox = createInbox(crowded.client, crowded.name);
+    const inbox = createStoredInquiries(crowded);
     const listed = await Array.fromAsync(inbox.list({ isAnswered: false }));
     expect(listed.flat()).toMatchObject([{ id: rows.at(-8)?.id }]);
     expect(consumed).toHaveLength(16);

@@ -1,6 +1,6 @@
 /** What expires is hidden to the second, whether or not DynamoDB has deleted it. docs/adr/0084 */
 import { beforeAll, expect, it } from 'vitest';
-import { createInbox } from '../../inbox/store.ts';
+import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
@@ -46,13 +46,15 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
       expect((await listAt(END - 1, email)).subjects).toEqual(['']);
       expect((await listAt(END, email)).subjects).toEqual([]);
       // Operators do not see it, but can erase it.
-      const inbox = createInbox(own.client, own.name, () => END);
+      const inbox = createStoredInquiries(own, () => END);
       const find = async (withExpired: boolean) =>
         (await Array.fromAsync(inbox.list({ email, withExpired }))).flat();
       expect(await find(false)).toEqual([]);
       expect(await find(true)).toMatchObject([{ id: inquiry.id }]);
       const answer = { reply: 'late', respondent: 'R' };
-      expect(await inbox.answer(inquiry.id, answer)).toEqual({ status: 'not-found' });
+      expect(await inbox.answer({ ...inquiry, expires_at: END / 1_000 }, answer)).toEqual({
+        status: 'not-found',
+      });
     },
   );
 

@@ -2,14 +2,16 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, onTestFinished } from 'vitest';
 import { connectLocally } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
-import { createInbox, type StoredInquiry } from '../../inbox/store.ts';
+import { LOCAL } from '../../local/database/table.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createStoredInquiries, type StoredInquiry } from '../../src/entities/stored-inquiries.ts';
+import { openTable } from '../../src/entities/table.ts';
 import { startAws, stubAws } from './aws.ts';
 import { createFolder, writeState } from './data-folder.ts';
 import { SUB } from './events.ts';
 import { pass, startFaultProxy, type Fault, type Plan } from './fault-proxy.ts';
-import { toInquiry, type NewInquiry } from './inquiries.ts';
+import { answerById, toInquiry, type NewInquiry } from './inquiries.ts';
 import { run, type IoOptions } from './io.ts';
 import { createOwnTable, readTable, removeRow, toEnvironment } from './own-table.ts';
 
@@ -50,13 +52,15 @@ export async function openInbox({
   const connection = connectLocally(folder);
   onTestFinished(proxy.close);
   const entity = createInquiryEntity(own.name);
+  const inbox = createStoredInquiries(openTable(own.name, { endpoint: proxy.url, ...LOCAL }), now);
   return {
     ...own,
     folder,
     /** The address of the fault proxy. */
     url: proxy.url,
     connection,
-    inbox: createInbox(connection.client, own.name, now),
+    inbox,
+    answer: answerById(inbox),
     deliveries: createDeliveryEntity(own.name, own.client),
     /** Runs a line of `npm run inbox` in this process, on this table unless the line names another place. */
     run(line: string, options?: IoOptions) {

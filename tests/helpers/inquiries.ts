@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { StoredInquiry } from '../../inbox/store.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { toFirstId } from '../../src/entities/keys.ts';
 import type { InquiryRow } from '../../src/entities/requests.ts';
+import type {
+  AnswerResult,
+  StoredInquiries,
+  StoredInquiry,
+} from '../../src/entities/stored-inquiries.ts';
 import type { OwnTable } from './own-table.ts';
 
 type Table = Pick<OwnTable, 'client' | 'name'>;
@@ -26,6 +30,16 @@ export async function putInquiries({ client, name }: Table, rows: NewInquiry[]) 
   await createInquiryEntity(name, client).put(inquiries).go({ concurrent: 10 });
   return inquiries;
 }
+
+type Answer = Parameters<StoredInquiries['answer']>[1];
+
+/** Answers the inquiry that has an id. */
+export const answerById =
+  (inquiries: StoredInquiries) =>
+  async (id: string, answer: Answer): Promise<AnswerResult> => {
+    const inquiry = await inquiries.get(id);
+    return inquiry ? inquiries.answer(inquiry, answer) : { status: 'not-found' };
+  };
 
 /** Stores inquiries, one a millisecond. @returns Them, newest first. */
 export async function writeInquiries(

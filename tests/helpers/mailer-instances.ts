@@ -48,7 +48,11 @@ export async function createMailerInstances(
           run(async () => client.send(command, options)),
       },
     });
-    const { deliveries, ...store } = createMailerStore(stepping, config);
+    const { deliveries, ...store } = createMailerStore(
+      { client: stepping, name: tableName },
+      config,
+      () => all.time,
+    );
     const record: typeof deliveries.record = async (inquiry, mail, since) => {
       // Without the mailer's limit of two seconds, which a busy machine exceeds.
       const written = deliveries.record(inquiry, mail, since, AbortSignal.timeout(60_000));

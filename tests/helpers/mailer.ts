@@ -5,7 +5,7 @@ import type { SendEmailCommandInput } from '@aws-sdk/client-sesv2';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBBatchResponse } from 'aws-lambda';
 import { expect } from 'vitest';
-import { createInbox } from '../../inbox/store.ts';
+import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 import { startMailbox } from '../../local/mailbox.ts';
 import type { Inquiry } from '../../src/contract.ts';
@@ -13,7 +13,7 @@ import { toShard } from '../../src/entities/keys.ts';
 import { createRequests } from '../../src/entities/requests.generated.ts';
 import { MAIL_SETTINGS } from './events.ts';
 import { answer, never, startFaultProxy, type Fault } from './fault-proxy.ts';
-import { putInquiries, type NewInquiry } from './inquiries.ts';
+import { answerById, putInquiries, type NewInquiry } from './inquiries.ts';
 import { createOwnTable, removeRow, type OwnTable } from './own-table.ts';
 
 export type Row = Record<string, AttributeValue>;
@@ -63,10 +63,12 @@ export const readFailures = (answered: unknown): string[] =>
 export function createWriter(own: Pick<OwnTable, 'client' | 'name'>) {
   const { client, name: table } = own;
   const { putInquiry } = createRequests(table);
+  const inbox = createStoredInquiries(own);
   return {
     client,
     table,
-    inbox: createInbox(client, table),
+    inbox,
+    answer: answerById(inbox),
     /** @returns The records of the stream. */
     write: async (rows: NewInquiry[]) =>
       (await putInquiries(own, rows)).map((row) => {

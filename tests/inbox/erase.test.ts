@@ -5,8 +5,8 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createErasuresTable } from '../../inbox/erasures.ts';
-import type { StoredInquiry } from '../../inbox/store.ts';
+import { createErasureRecords } from '../../src/entities/erasures.ts';
+import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { createTable } from '../../local/database/table.ts';
 import { refusal } from '../helpers/aws.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
@@ -291,7 +291,7 @@ describe('after a restore', () => {
     // Keys are not copied.
     await writeKey(missing, 'k', from);
     await own.remove(missing);
-    await own.inbox.answer(unanswered.id, { reply: 'since', respondent: 'R' });
+    await own.answer(unanswered.id, { reply: 'since', respondent: 'R' });
 
     const [, commands = ''] = /^(UNTIL=.*?^done)$/ms.exec(readText('docs/runbook.md')) ?? [];
     const place = { FROM: from, TO: own.name, AWS_DEFAULT_REGION: 'local', AWS_PAGER: '' };
@@ -323,7 +323,7 @@ describe('on a stage', () => {
   let replies: Record<string, object | string>;
   let calls: Row[];
   beforeEach(async () => {
-    await createErasuresTable(own.client, ERASURES);
+    await createErasureRecords({ ...own, name: ERASURES }).create();
     const { answers } = await startStage(own.url);
     calls = [];
     replies = { GetParameter: 'ParameterNotFound', PutParameter: {}, ...USUAL };
@@ -361,7 +361,7 @@ describe('on a stage', () => {
       PutParameter: 'ParameterAlreadyExists',
     });
     await createTable(own.engine, 'shop-develop');
-    await createErasuresTable(own.client, 'shop-develop-erasures');
+    await createErasureRecords({ ...own, name: 'shop-develop-erasures' }).create();
     const sub = randomUUID();
     const { last, stderr } = await erase(`--sub ${sub} --yes --stage develop --service shop`);
     expect(last).toMatchObject({ deleted: 0, account: 'elsewhere' });

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { MailState } from '../../inbox/connect.ts';
 import { toVisible } from '../../inbox/page/visible.ts';
 import { serveInbox } from '../../inbox/server.ts';
-import type { StoredInquiry } from '../../inbox/store.ts';
+import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { showAddress } from '../../src/text/invisible.ts';
@@ -90,7 +90,7 @@ describe('the operators’ page', needsBrowser, () => {
   };
   /** A colleague answers or dismisses one of the inquiries. */
   const answer = async (n: number, reply?: string) =>
-    own.inbox.answer(ids[n] ?? '', { respondent: 'pete', reply });
+    own.answer(ids[n] ?? '', { respondent: 'pete', reply });
   /** What the table has become: the reply to each inquiry, '' where it was dismissed. */
   const stores = async (...replies: (string | undefined)[]) => {
     const read = async (id: string) => {
@@ -554,7 +554,7 @@ describe('the operators’ page', needsBrowser, () => {
     const url = await begin(rows);
     const { origin } = new URL(url);
     const [reply, respondent = ''] = [HOSTILE_TEXTS.join('\n'), HOSTILE_TEXTS[1]];
-    await own.inbox.answer(ids[0] ?? '', { reply, respondent });
+    await own.answer(ids[0] ?? '', { reply, respondent });
     await arrive(url);
     await click('All');
     await click('Show more');

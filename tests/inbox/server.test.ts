@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { connectToStage } from '../../inbox/connect.ts';
 import type { Listing } from '../../inbox/listing.ts';
 import { startInboxServer } from '../../inbox/server.ts';
-import type { Inbox } from '../../inbox/store.ts';
+import type { StoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { refusal } from '../helpers/aws.ts';
 import { send } from '../helpers/http.ts';
 import { containing, openInbox, startStage } from '../helpers/inbox.ts';
@@ -14,11 +14,11 @@ const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 const ALL = 'GET inquiries?show=all&order=newest';
 
 /** The server on a table of its own. */
-const begin = async (change: Partial<Inbox> = {}) => {
+const begin = async (change: Partial<StoredInquiries> = {}) => {
   const own = await openInbox();
   const { url, close } = await startInboxServer(() => ({
     ...own.connection,
-    inbox: { ...own.inbox, ...change },
+    inquiries: { ...own.inbox, ...change },
     respondent: async () => 'ana',
   }));
   onTestFinished(close);

@@ -1,7 +1,8 @@
 /** The inbox behind the command and the page: what verbs cannot show, such as paging, races and faults. */
 import { expect, it } from 'vitest';
-import { sendAll } from '../../inbox/batches.ts';
-import { parseReply, type InquiryFilter } from '../../inbox/store.ts';
+import { sendAll } from '../../src/entities/batches.ts';
+import { parseReply } from '../../inbox/record-answer.ts';
+import type { InquiryFilter } from '../../src/entities/stored-inquiries.ts';
 import { toShard } from '../../src/entities/keys.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import {
@@ -61,7 +62,7 @@ it('lists by filters over all owners and pages, with what the index holds, and n
   const indexed = [...rows, ...others].map(({ subject: _subject, body: _body, ...row }) => row);
   expect(pages.flat()).toEqual(indexed);
   await remove(rows[3]);
-  expect(await inbox.answer(rows[3].id, REPLY)).toEqual({ status: 'not-found' });
+  expect(await inbox.answer(rows[3], REPLY)).toEqual({ status: 'not-found' });
 });
 
 /** A replica that has not got the latest writes: only strongly consistent reads find something. */
@@ -119,37 +120,37 @@ it('an answer sets the three columns and the place in the index, and nothing els
   const { inbox, add, scan } = await open();
   const row = await add(1_000, { expires_at: NOW / 1_000 + 60 });
   const [before] = await scan();
-  expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'answered', reply_at });
+  expect(await inbox.answer(row, REPLY)).toEqual({ status: 'answered', reply_at });
   expect(await scan()).toEqual([{ ...before, ...REPLY, reply_at, inbox: toShard(row.id, true) }]);
 });
 
 it('one answer is given when twenty people answer at the same millisecond', async () => {
   const { inbox, add } = await open();
-  const { id } = await add(1);
+  const row = await add(1);
   const results = await Promise.all(
-    Array.from({ length: 20 }, (_, n) => inbox.answer(id, { ...REPLY, reply: `reply ${n}` })),
+    Array.from({ length: 20 }, (_, n) => inbox.answer(row, { ...REPLY, reply: `reply ${n}` })),
   );
   const winner = results.findIndex(({ status }) => status === 'answered');
   expect(results.filter(({ status }) => status === 'already-answered')).toHaveLength(19);
-  expect((await inbox.get(id))?.reply).toBe(`reply ${winner}`);
+  expect((await inbox.get(row.id))?.reply).toBe(`reply ${winner}`);
 });
 
 it('an answer is given when its response was lost, but not when another one came before the retry', async () => {
   const { inbox, add, meet } = await open();
   for (const given of [REPLY, { respondent: 'R' }]) {
-    const { id } = await add(1);
+    const row = await add(1);
     let updates = 0;
     meet(() => (updates++ === 0 ? RESET : undefined), 'UpdateItem');
-    expect(await inbox.answer(id, given)).toEqual({ status: 'answered', reply_at });
+    expect(await inbox.answer(row, given)).toEqual({ status: 'answered', reply_at });
     expect(updates).toBe(2);
-    expect(await inbox.get(id)).toMatchObject(given);
+    expect(await inbox.get(row.id)).toMatchObject(given);
   }
-  const { id } = await add(1);
+  const row = await add(1);
   const other = { ...REPLY, reply: 'Other.' };
-  const answerAndCut = beforehand(() => inbox.answer(id, other), cutConnection('before', 'reset'));
+  const answerAndCut = beforehand(() => inbox.answer(row, other), cutConnection('before', 'reset'));
   meet(first(1, answerAndCut), 'UpdateItem');
-  expect(await inbox.answer(id, REPLY)).toMatchObject({ status: 'already-answered' });
-  expect(await inbox.get(id)).toMatchObject(other);
+  expect(await inbox.answer(row, REPLY)).toMatchObject({ status: 'already-answered' });
+  expect(await inbox.get(row.id)).toMatchObject(other);
 });
 
 it('an answer creates no row for what is deleted at the same time, and other errors pass', async () => {
@@ -157,9 +158,9 @@ it('an answer creates no row for what is deleted at the same time, and other err
   const row = await add(1);
   const name = 'AccessDeniedException';
   meet(always(refuse(400, name)), 'UpdateItem');
-  await expect(inbox.answer(row.id, REPLY)).rejects.toMatchObject({ name });
+  await expect(inbox.answer(row, REPLY)).rejects.toMatchObject({ name });
   meet(always(beforehand(() => remove(row))), 'UpdateItem');
-  expect(await inbox.answer(row.id, REPLY)).toEqual({ status: 'not-found' });
+  expect(await inbox.answer(row, REPLY)).toEqual({ status: 'not-found' });
   expect(await scan()).toEqual([]);
 });
 

@@ -271,7 +271,7 @@ it('reply opens an editor, sends what is above a line, and keeps a text that was
   expect(statSync(copy).mode & 0o777).toBe(0o600);
 
   const open = await add(1);
-  const answer = beforehand(async () => table.inbox.answer(open.id, { respondent: 'Ben' }));
+  const answer = beforehand(async () => table.answer(open.id, { respondent: 'Ben' }));
   table.meet(first(1, answer), 'UpdateItem');
   const mine = `sed -i '1s/^/mine/' "$2"`;
   const opens = `touch '${folder}/opened'`;

@@ -3,8 +3,9 @@
  * these policies use; `npm run bootstrap` has AWS validate them. Ids in comments: see resources.provider.test.ts.
  */
 import { afterAll, describe, expect, it } from 'vitest';
-import { createInbox } from '../../inbox/store.ts';
+import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { STAGES, type Stage } from '../../lib/stages.ts';
+import { answerById } from '../helpers/inquiries.ts';
 import { createOwnStore } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import {
@@ -286,10 +287,11 @@ describe('the policies', needsModules, () => {
     const [first, second] = [INQUIRY.id, '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583'];
     for (const id of [first, second]) await own.store.put({ ...INQUIRY, id }, makeCall());
     const sent = recordRequests(own.client);
-    const inbox = createInbox(own.client, own.name);
+    const inbox = createStoredInquiries(own);
+    const answer = answerById(inbox);
     expect((await Array.fromAsync(inbox.list())).flat()).toHaveLength(2);
-    await inbox.answer(first, { reply: 'yes', respondent: 'ana' });
-    await inbox.answer(second, { respondent: 'ana' });
+    await answer(first, { reply: 'yes', respondent: 'ana' });
+    await answer(second, { respondent: 'ana' });
     expect(await inbox.get(first)).toMatchObject({ reply: 'yes', respondent: 'ana' });
 
     const main = table('main');

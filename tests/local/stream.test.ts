@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { uuidv7 } from 'uuidv7';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createInbox } from '../../inbox/store.ts';
+import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { startEventSourceMapping, type StreamOptions } from '../../local/stream.ts';
 import { WITH_STREAM } from '../../local/database/table.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
@@ -9,6 +9,7 @@ import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { idOf, sequenceOf, type StreamRecord } from '../helpers/mailer.ts';
+import { answerById } from '../helpers/inquiries.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 
 /** Milliseconds for which mappings have waited; each wait ends at once, but the longest, which end with their mapping. */
@@ -34,7 +35,8 @@ async function openOwnTable(endpoint: string) {
     for (const id of ids) await inquiries.put({ ...INQUIRY, id }).go();
     return ids;
   };
-  return { endpoint, streamArn, client, name, inbox: createInbox(client, name), post };
+  const answer = answerById(createStoredInquiries({ client, name }));
+  return { endpoint, streamArn, client, name, answer, post };
 }
 
 /**
@@ -70,8 +72,8 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     const { client, name: TableName } = own;
     const ids = await own.post(102);
     const [answered = '', dismissed = '', deleted = ''] = ids;
-    await own.inbox.answer(answered, { reply: 'Yes.', respondent: 'R' });
-    await own.inbox.answer(dismissed, { respondent: 'R' });
+    await own.answer(answered, { reply: 'Yes.', respondent: 'R' });
+    await own.answer(dismissed, { respondent: 'R' });
     await removeRow(client, TableName, { ...INQUIRY, id: deleted });
     const Item = { pk: 'p', sk: 's', __edb_e__: 'delivery', __edb_v__: '1', sent_at: 'now' };
     await client.send(new PutCommand({ TableName, Item }));
@@ -130,7 +132,7 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
   it('passes replies on while inquiries fail, by a mapping of their own; stops at once; a new one reads all again', async () => {
     const own = await openOwnTable(engine);
     const [id = ''] = await own.post(1);
-    await own.inbox.answer(id, { reply: 'Yes.', respondent: 'R' });
+    await own.answer(id, { reply: 'Yes.', respondent: 'R' });
     const failing = map(own, () => [id]);
     await expect.poll(map({ ...own, kind: 'replies' }).batches).toEqual([[id]]);
     // The others are those between two looks at the stream.

@@ -147,7 +147,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await mailer.handle([erased, answered, failing])).toHaveLength(3);
     all.failing = {};
     await all.remove(erased);
-    await all.inbox.answer(idOf(answered), { respondent: 'bea' });
+    await all.answer(idOf(answered), { respondent: 'bea' });
     expect(await tickAt(LATE - 5 * MINUTE)).toEqual([]);
     const references = refer([failing, ...unseen, ...notATest]);
     expect(await tickAt(LATE)).toEqual([{ count: 3, since: '06:00', references }]);
@@ -167,7 +167,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     await start({ answerWithin: 3 });
     const [answered = '', ...old] = (await write(60, START - 4 * DAY)).map(idOf);
     await write(5, START - DAY);
-    await all.inbox.answer(answered, { respondent: 'bea' });
+    await all.answer(answered, { respondent: 'bea' });
     for (const time of [DAY - 2 * HOUR, DAY, DAY + HOUR, 2 * DAY]) {
       expect(await tickAt(START + time)).toEqual([]);
     }

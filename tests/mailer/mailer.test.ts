@@ -201,8 +201,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const ids = [...records.map(idOf), INQUIRY.id];
     const [, sent = '', dismissed = '', answered = ''] = ids;
     await mailer.handle(records.slice(1, 2));
-    await mailer.inbox.answer(dismissed, { respondent: 'bea' });
-    await mailer.inbox.answer(answered, { reply: 'r', respondent: 'bea' });
+    await mailer.answer(dismissed, { respondent: 'bea' });
+    await mailer.answer(answered, { reply: 'r', respondent: 'bea' });
     const outcomes = ['sent', 'already-sent', 'answered', 'sent', 'erased'];
     const results = ids.map((id, at) => ({ id, outcome: outcomes[at] }));
     expect(await mailer.invoke({ ids })).toEqual({ results });

@@ -87,7 +87,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       expect(all.mails).toMatchObject([{ ...TEAM, text: expect.stringContaining(said) }]);
       all.failing = {};
       const id = idOf(record);
-      await all.inbox.answer(id, { reply: 'r', respondent: 'bea' });
+      await all.answer(id, { reply: 'r', respondent: 'bea' });
       const isSent = outcome === 'refused';
       const later = isSent ? 'sent' : outcome;
       expect(await mailer.invoke({ ids: [id] })).toEqual({ results: [{ id, outcome: later }] });

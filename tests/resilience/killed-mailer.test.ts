@@ -43,7 +43,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'a bounce': async (all) => {
     const [record] = await all.write([{ at: START - HOUR }]);
     const inquiry = record === undefined ? '' : idOf(record);
-    await all.inbox.answer(inquiry, { reply: 'r', respondent: 'bea' });
+    await all.answer(inquiry, { reply: 'r', respondent: 'bea' });
     const event = toEvent(SES_EXAMPLES.bounce, { inquiry, mail: 'reply' });
     return async ({ invoke }) => invoke(event, INVOCATION);
   },

@@ -2,7 +2,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
-import { createInbox, type StoredInquiry } from '../../inbox/store.ts';
+import {
+  createStoredInquiries,
+  type StoredInquiries,
+  type StoredInquiry,
+} from '../../src/entities/stored-inquiries.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { toShard } from '../../src/entities/keys.ts';
 import { HOUR } from '../../src/limits.ts';
@@ -19,7 +23,7 @@ const WRITERS = 8;
 /** The beginning of an hour. */
 const START = Math.floor(Date.now() / HOUR) * HOUR;
 
-type Reader = (inbox: ReturnType<typeof createInbox>) => AsyncIterable<readonly { id: string }[]>;
+type Reader = (inbox: StoredInquiries) => AsyncIterable<readonly { id: string }[]>;
 const CHANGES = {
   answer: 'SET inbox = :inbox, reply_at = :time, respondent = :time',
   reopen: 'SET inbox = :inbox REMOVE reply_at, respondent',
@@ -68,7 +72,7 @@ describeOnDynamoDbLocal('readers beside writers', (endpoint) => {
     };
     const writers = Array.from({ length: WRITERS }, (_each, writer) => write(writer));
     const found: string[] = [];
-    for await (const page of read(createInbox(own.client, own.name))) {
+    for await (const page of read(createStoredInquiries(own))) {
       found.push(...page.map(({ id }) => id));
     }
     reading.isOver = true;
@@ -91,7 +95,7 @@ describeOnDynamoDbLocal('readers beside writers', (endpoint) => {
     const answers = records.map(idOf).toSorted((a, b) => a.slice(-4).localeCompare(b.slice(-4)));
     const operators = Array.from({ length: WRITERS }, async (_, writer) => {
       for (let at = writer; at < DIGESTED; at += WRITERS) {
-        await all.inbox.answer(answers[at] ?? '', { respondent: 'bea' });
+        await all.answer(answers[at] ?? '', { respondent: 'bea' });
       }
     });
     for (let minutes = 5; minutes <= 65; minutes += 5) {

@@ -1,18 +1,10 @@
 /** Reads and deletes items in batches, until DynamoDB has processed all of them. */
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  BatchGetCommand,
-  BatchWriteCommand,
-  type DynamoDBDocumentClient,
-} from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import type { Table } from './table.ts';
 
 /** The key of an item, or the item. */
 export type Item = Record<string, unknown>;
-
-interface Table {
-  client: DynamoDBDocumentClient;
-  table: string;
-}
 
 /** As many of the largest items, 400 KB, as a response holds, 16 MB. */
 export const MOST_READ = 40;
@@ -28,23 +20,23 @@ class BatchThrottled extends Error {
 const MOST_REFUSALS = 7;
 
 /** Reads items, strongly consistent. What is gone is left out. @returns Them in no order. */
-export async function getItems({ client, table }: Table, keys: Item[]): Promise<Item[]> {
+export async function getItems({ client, name }: Table, keys: Item[]): Promise<Item[]> {
   const items: Item[] = [];
   await sendAll(keys, MOST_READ, async (Keys) => {
-    const RequestItems = { [table]: { Keys, ConsistentRead: true } };
+    const RequestItems = { [name]: { Keys, ConsistentRead: true } };
     const response = await client.send(new BatchGetCommand({ RequestItems }));
-    items.push(...(response.Responses?.[table] ?? []));
-    return response.UnprocessedKeys?.[table]?.Keys ?? [];
+    items.push(...(response.Responses?.[name] ?? []));
+    return response.UnprocessedKeys?.[name]?.Keys ?? [];
   });
   return items;
 }
 
 /** Deletes items, batch after batch in the order of the keys. */
-export async function deleteItems({ client, table }: Table, keys: Item[]): Promise<void> {
+export async function deleteItems({ client, name }: Table, keys: Item[]): Promise<void> {
   await sendAll(keys, MOST_WRITTEN, async (batch) => {
-    const RequestItems = { [table]: batch.map((Key) => ({ DeleteRequest: { Key } })) };
+    const RequestItems = { [name]: batch.map((Key) => ({ DeleteRequest: { Key } })) };
     const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems }));
-    const left = UnprocessedItems?.[table] ?? [];
+    const left = UnprocessedItems?.[name] ?? [];
     return left.flatMap(({ DeleteRequest }) => DeleteRequest?.Key ?? []);
   });
 }

@@ -1,15 +1,25 @@
-import { toReference } from '../src/limits.ts';
+/** Answering, for the verbs and for the page. */
+import { ITEM_LIMIT, toReference } from '../src/limits.ts';
+import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
+import { UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
-import { findInquiry } from './arguments.ts';
 import type { Connection } from './connect.ts';
 import type { Command } from './options.ts';
 import { formatTime, toJsonLine } from './output.ts';
-import { TOO_LARGE, type StoredInquiry } from './store.ts';
 
-/** Marks an inquiry as answered. */
-export async function run(command: Command): Promise<number> {
-  const connection = command.connect();
-  return recordAnswer(command, connection, await findInquiry(connection.inbox, command.named));
+export const TOO_LARGE =
+  'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
+
+/**
+ * Parses the text of a reply: well-formed Unicode, LF between lines, no white space at its end.
+ *
+ * @throws UsageError when it is blank or larger than any inquiry can hold.
+ */
+export function parseReply(text: string): string {
+  const reply = text.toWellFormed().replaceAll(/\r\n?/g, '\n').trimEnd();
+  if (reply === '') throw new UsageError('The reply is empty; nothing was changed.');
+  if (Buffer.byteLength(reply) > ITEM_LIMIT) throw new UsageError(TOO_LARGE);
+  return reply;
 }
 
 /**
@@ -22,16 +32,17 @@ export async function run(command: Command): Promise<number> {
  */
 export async function recordAnswer(
   { isInteractive, io }: Command,
-  { stage, table, inbox, respondent: findRespondent }: Connection,
-  { id }: Pick<StoredInquiry, 'id'>,
+  { stage, table, inquiries, respondent: findRespondent }: Connection,
+  inquiry: StoredInquiry,
   reply?: string,
 ): Promise<number> {
+  const { id } = inquiry;
   const respondent = await findRespondent();
   const name = escapeUnsafe(respondent);
   if (stage !== 'local') {
     io.stderr.write(`Table ${escapeUnsafe(table)} of ${stage}, answered by ${name}\n`);
   }
-  const result = await inbox.answer(id, { respondent, reply });
+  const result = await inquiries.answer(inquiry, { respondent, reply });
   if (result.status === 'not-found') throw new Error(`There is no inquiry ${id}.`);
   if (result.status === 'too-large') throw new Error(TOO_LARGE);
   if (result.status === 'already-answered') return reportAnswer(io, result);

@@ -1,14 +1,15 @@
-/** Records of the mails that SES has accepted or refused. */
-import type { Row } from './rows.ts';
-import type { createDeliveryEntity, DELIVERED_MAILS } from '../entities/delivery.ts';
+/** The records of mails that SES has accepted or refused. Errors are ElectroDB's, whose cause is the SDK's. */
+import type { EntityItem } from 'electrodb';
+import { getItems, type Item } from './batches.ts';
+import { createDeliveryEntity, type DELIVERED_MAILS } from './delivery.ts';
+import { toExpiry } from './expiry.ts';
+import type { Table } from './table.ts';
 
+type Delivery = EntityItem<ReturnType<typeof createDeliveryEntity>>;
 type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 
-interface Undelivered {
-  mail: DeliveredMail;
-  undelivered: 'refused' | 'bounce' | 'complaint';
-  is_noticed?: boolean;
-}
+/** Why a reply is not with the owner, and since when this is known. */
+export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'undelivered_at'>>>;
 
 /** Seconds. Longer than the stream keeps a record (24 h). */
 const RETENTION = 2 * 86_400;
@@ -16,9 +17,13 @@ const RETENTION = 2 * 86_400;
 /** Seconds that it is known, at most, that a mail did not arrive: the longest that an inquiry is kept, a century. */
 const UNDELIVERED_RETENTION = 36_500 * 86_400;
 
-export const expiry = (kept = RETENTION) => ({ expires_at: Math.floor(Date.now() / 1_000) + kept });
+const expiry = (kept = RETENTION) => ({ expires_at: toExpiry(Date.now(), kept) });
 
-export function createDeliveries(deliveries: ReturnType<typeof createDeliveryEntity>) {
+export type Deliveries = ReturnType<typeof createDeliveries>;
+
+export function createDeliveries(table: Table) {
+  const deliveries = createDeliveryEntity(table.name, table.client);
+
   return {
     async read(inquiry: string, mail: DeliveredMail, abortSignal: AbortSignal) {
       return (await deliveries.get({ inquiry, mail }).go({ consistent: true, abortSignal })).data;
@@ -42,11 +47,10 @@ export function createDeliveries(deliveries: ReturnType<typeof createDeliveryEnt
 
     /** Records that a mail is not with its recipient, for as long as the row of the inquiry is kept. */
     async recordUndelivered(
-      { id, expires_at }: Row,
-      state: Undelivered,
+      { id, expires_at }: { id?: unknown; expires_at?: unknown },
+      { mail, ...columns }: Pick<Delivery, 'mail' | 'undelivered' | 'is_noticed'>,
       abortSignal: AbortSignal,
     ): Promise<void> {
-      const { mail, ...columns } = state;
       const until = typeof expires_at === 'number' ? { expires_at } : expiry(UNDELIVERED_RETENTION);
       const undelivered_at = new Date().toISOString();
       await deliveries
@@ -71,6 +75,32 @@ export function createDeliveries(deliveries: ReturnType<typeof createDeliveryEnt
         )
         .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
       return !rejected;
+    },
+
+    /** Adds to rows of answered inquiries why the reply has not arrived. */
+    async addUndelivered<Row extends { id: string; reply_at?: string | undefined }>(
+      rows: Row[],
+    ): Promise<(Row & Partial<Undelivered>)[]> {
+      const keys = rows
+        .filter(({ reply_at }) => reply_at !== undefined)
+        .map(
+          ({ id }) => deliveries.get({ inquiry: id, mail: 'reply' }).params<{ Key: Item }>().Key,
+        );
+      const found = new Map<string, Undelivered>();
+      const { data } = deliveries.parse({ Items: await getItems(table, keys) });
+      for (const { inquiry, undelivered, undelivered_at = '' } of data) {
+        if (undelivered !== undefined) found.set(inquiry, { undelivered, undelivered_at });
+      }
+      return rows.map((row) => ({ ...row, ...found.get(row.id) }));
+    },
+
+    /** Writes the records of mails about new inquiries that were sent elsewhere. */
+    async write(inquiries: string[], expires_at: number): Promise<void> {
+      const sent_at = new Date().toISOString();
+      const mail = 'inquiry' as const;
+      await deliveries
+        .put(inquiries.map((inquiry) => ({ inquiry, mail, sent_at, expires_at })))
+        .go();
     },
   };
 }

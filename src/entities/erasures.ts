@@ -1,0 +1,53 @@
+/**
+ * The table of erasures. It has no ElectroDB model: a record is a text, its key, and nothing else, so that operators, who may
+ * put records, cannot overwrite one. docs/adr/0084
+ */
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  ListTagsOfResourceCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
+import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { Table } from './table.ts';
+
+export type ErasureRecords = ReturnType<typeof createErasureRecords>;
+
+export function createErasureRecords({ client, name: TableName }: Table) {
+  return {
+    /** Creates the table of a local stack, if there is none; on a stage, Terraform does. */
+    async create(): Promise<void> {
+      const command = new CreateTableCommand({
+        TableName,
+        KeySchema: [{ AttributeName: 'hash', KeyType: 'HASH' }],
+        AttributeDefinitions: [{ AttributeName: 'hash', AttributeType: 'S' }],
+        BillingMode: 'PAY_PER_REQUEST',
+      });
+      await client.send(command).catch((error: Error) => {
+        if (error.name !== 'ResourceInUseException') throw error;
+      });
+      await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.1 }, { TableName });
+    },
+
+    async add(hash: string): Promise<void> {
+      await client.send(new PutCommand({ TableName, Item: { hash } }));
+    },
+
+    /** Reads all records, strongly consistent, in no order. */
+    async read(): Promise<string[]> {
+      const pages = await Array.fromAsync(
+        paginateScan({ client }, { TableName, ConsistentRead: true }),
+      );
+      return pages.flatMap(({ Items = [] }) => Items.map(({ hash }) => String(hash)));
+    },
+
+    /** Reads a tag of the table, which no restore of inquiries replaces. */
+    async readTag(name: string): Promise<string | undefined> {
+      const { Table: table } = await client.send(new DescribeTableCommand({ TableName }));
+      const { Tags = [] } = await client.send(
+        new ListTagsOfResourceCommand({ ResourceArn: table?.TableArn }),
+      );
+      return Tags.find(({ Key }) => Key === name)?.Value;
+    },
+  };
+}

@@ -1,0 +1,256 @@
+/**
+ * The inquiries of all owners, for the mailer and for operators. Reads of the table are strongly consistent; the index,
+ * from which ids and lists come, is not. docs/adr/0081
+ */
+import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { EntityItem } from 'electrodb';
+import { isTestAddress } from '../limits.ts';
+import { deleteItems, getItems, MOST_READ, type Item } from './batches.ts';
+import { createDeliveryEntity, DELIVERED_MAILS } from './delivery.ts';
+import { isCurrent } from './expiry.ts';
+import { findInIndex, readIndex, type IndexedInquiry } from './inquiry-index.ts';
+import { createInquiryEntity, INQUIRY_MODEL } from './inquiry.ts';
+import { LAST_ID, toFirstId, toShard } from './keys.ts';
+import type { Table } from './table.ts';
+
+export type { IndexedInquiry };
+
+/** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
+export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
+
+export type InquiryKeys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;
+
+/** The fields of an inquiry, in the order in which JSON and CSV have them: all that the model does not hide. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
+export const FIELDS = Object.entries(INQUIRY_MODEL.attributes).flatMap(([name, attribute]) =>
+  'hidden' in attribute ? [] : [name],
+) as (keyof StoredInquiry)[];
+
+/** Which inquiries to list; all of them by default. */
+export interface InquiryFilter {
+  /** False: unanswered ones only; true: those that were answered or dismissed; absent: all. */
+  isAnswered?: boolean | undefined;
+  /** Byte for byte. */
+  email?: string | undefined;
+  sub?: string | undefined;
+  /** Not older. Milliseconds since the epoch. */
+  since?: number | undefined;
+  /** What nobody reads, too: expired ones, and those of smoke tests. */
+  withExpired?: boolean | undefined;
+  /** Only older ones than this id. */
+  before?: string | undefined;
+  /** Only newer ones than this id. */
+  after?: string | undefined;
+  /** Default: `newest`, first. */
+  order?: 'newest' | 'oldest' | undefined;
+  abortSignal?: AbortSignal | undefined;
+}
+
+export type ScanFilter = Pick<InquiryFilter, 'email' | 'sub' | 'since' | 'withExpired'>;
+
+export type AnswerResult =
+  | { status: 'answered'; reply_at: string }
+  | { status: 'already-answered'; respondent: string; reply_at: string }
+  | { status: 'not-found' }
+  /** The item would be larger than DynamoDB allows: 400 KB with the inquiry. */
+  | { status: 'too-large' };
+
+export type StoredInquiries = ReturnType<typeof createStoredInquiries>;
+
+/**
+ * Opens the inquiries of a table. What has expired is hidden to the second, as in the API, and so are the inquiries of
+ * smoke tests, but where a method says so.
+ *
+ * @param now - Milliseconds since the epoch.
+ */
+export function createStoredInquiries(table: Table, now: () => number = Date.now) {
+  const { client, name: TableName } = table;
+  const inquiries = createInquiryEntity(TableName, client);
+  const deliveries = createDeliveryEntity(TableName);
+  const keyOf = ({ cognito_sub, email, id }: InquiryKeys): Item =>
+    inquiries.get({ cognito_sub, email, id }).params<{ Key: Item }>().Key;
+  const parse = (Items: Item[]): StoredInquiry[] => inquiries.parse({ Items }).data;
+  const isShown = (row: Pick<StoredInquiry, 'email' | 'expires_at'>): boolean =>
+    isCurrent(row, now()) && !isTestAddress(row.email);
+
+  /**
+   * Yields pages of the index, in the order of the filter; a page may be empty. A page is read when the caller asks for it,
+   * so that a search can be shown and stopped.
+   */
+  async function* list(filter: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
+    const { since, before: last, after, withExpired, ...query } = filter;
+    // An id begins with the 48 bits of its milliseconds (RFC 9562, 5.7).
+    const earliest = toFirstId(since ?? 0);
+    const first = after !== undefined && after > earliest ? after : earliest;
+    // DynamoDB refuses such a range.
+    if (last !== undefined && last < first) return;
+    const order = filter.order === 'oldest' ? 'asc' : 'desc';
+    for await (const page of readIndex(inquiries, { ...query, first, last, order })) {
+      yield page.filter(
+        (row) => (withExpired === true || isShown(row)) && row.id !== last && row.id !== after,
+      );
+    }
+  }
+
+  /** Finds what the index has of an inquiry, whether or not it is hidden. */
+  const locate = async (id: string, abortSignal?: AbortSignal) =>
+    findInIndex(inquiries, id, abortSignal);
+
+  /** Reads an inquiry, whether or not it is hidden. @returns undefined when it is not in the table. */
+  async function read(
+    keys: InquiryKeys,
+    abortSignal?: AbortSignal,
+  ): Promise<StoredInquiry | undefined> {
+    const { cognito_sub, email, id } = keys;
+    const options = { consistent: true, ...(abortSignal && { abortSignal }) } as const;
+    return (await inquiries.get({ cognito_sub, email, id }).go(options)).data ?? undefined;
+  }
+
+  /** Reads an inquiry, once the index has it, whether or not it is hidden. */
+  async function find(id: string, abortSignal?: AbortSignal): Promise<StoredInquiry | undefined> {
+    const keys = await locate(id, abortSignal);
+    return keys && read(keys, abortSignal);
+  }
+
+  /** Yields what is stored under keys in portions of up to 40, in their order; what is gone or hidden is left out. */
+  async function* readInFull(keys: InquiryKeys[]): AsyncIterableIterator<StoredInquiry[]> {
+    for (let at = 0; at < keys.length; at += MOST_READ) {
+      const portion = keys.slice(at, at + MOST_READ);
+      const items = await getItems(table, portion.map(keyOf));
+      const found = new Map(parse(items).map((row) => [row.id, row]));
+      yield portion.flatMap(({ id }) => found.get(id) ?? []).filter(isShown);
+    }
+  }
+
+  return {
+    list,
+    locate,
+    read,
+    find,
+    /** As {@link find}, without what is hidden. */
+    async get(id: string): Promise<StoredInquiry | undefined> {
+      const row = await find(id);
+      return row && isShown(row) ? row : undefined;
+    },
+    /** Yields rows of {@link list} with all that is stored. */
+    readInFull,
+    /** As {@link list}, but with all that is stored. */
+    async *listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
+      for await (const page of list(filter)) yield* readInFull(page);
+    },
+    /**
+     * Yields all inquiries that match, in no order, from the table itself: none is missing or there twice, whatever
+     * happens to it while it is read. It reads, and AWS charges for, the whole table.
+     */
+    async *scan({ email, sub, since, withExpired }: ScanFilter = {}): AsyncGenerator<
+      StoredInquiry[]
+    > {
+      const query = inquiries.scan.where((row, op) =>
+        [
+          email !== undefined && op.eq(row.email, email),
+          sub !== undefined && op.eq(row.cognito_sub, sub),
+          since !== undefined && op.gte(row.id, toFirstId(since)),
+        ]
+          .filter((condition) => condition !== false)
+          .join(' AND '),
+      );
+      const pages = paginateScan({ client }, { ...query.params(), ConsistentRead: true });
+      for await (const { Items = [] } of pages) {
+        yield parse(Items).filter((row) => withExpired || isShown(row));
+      }
+    },
+    /** Finds the ids that begin with a text. */
+    async findIds(beginning: string): Promise<string[]> {
+      const pages = readIndex(inquiries, { first: beginning, last: `${beginning}${LAST_ID}` });
+      return (await Array.fromAsync(pages)).flat().map(({ id }) => id);
+    },
+    /**
+     * Records an answer, once: one conditional update of the three columns and of the place in the index. Without
+     * `reply` the inquiry is dismissed. One that is hidden is not answered: the mailer would not send the reply.
+     *
+     * @param inquiry - As it was read.
+     */
+    async answer(
+      inquiry: InquiryKeys & Pick<StoredInquiry, 'expires_at'>,
+      { reply, respondent }: { reply?: string | undefined; respondent: string },
+    ): Promise<AnswerResult> {
+      if (!isShown(inquiry)) return { status: 'not-found' };
+      const reply_at = new Date(now()).toISOString();
+      try {
+        // Not ElectroDB's patch, which also sets the id, the owner and ElectroDB's own attributes: the operators' policy
+        // allows these columns only (infra/terraform/bootstrap/policies.tf).
+        await client.send(
+          new UpdateCommand({
+            TableName,
+            Key: keyOf(inquiry),
+            UpdateExpression: `SET respondent = :respondent, reply_at = :reply_at, inbox = :inbox${reply === undefined ? '' : ', reply = :reply'}`,
+            ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(reply_at)',
+            ExpressionAttributeValues: {
+              ':respondent': respondent,
+              ':reply_at': reply_at,
+              ':inbox': toShard(inquiry.id, true),
+              ...(reply !== undefined && { ':reply': reply }),
+            },
+          }),
+        );
+        return { status: 'answered', reply_at };
+      } catch (error) {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever it is, it is not one of these
+        const { name, message } = error as Error;
+        if (name === 'ValidationException' && /item size/i.test(message)) {
+          return { status: 'too-large' };
+        }
+        if (name !== 'ConditionalCheckFailedException') throw error;
+      }
+      const row = await read(inquiry);
+      if (row?.reply_at === undefined) return { status: 'not-found' };
+      const { respondent: by = '' } = row;
+      // The SDK retries an update whose response was lost, and then refuses its own answer.
+      if (row.reply_at === reply_at && by === respondent && row.reply === reply) {
+        return { status: 'answered', reply_at };
+      }
+      return { status: 'already-answered', respondent: by, reply_at: row.reply_at };
+    },
+    /**
+     * Deletes the inquiries of an owner, with the mailer's records of them and the idempotency keys, those of inquiries that
+     * are gone included. What is stored is read strongly consistent and in pages.
+     *
+     * An owner is found by inquiries only, and the next run has to find what an interruption has left. So an inquiry is
+     * deleted after its records and after the keys, which come first in the order of the partition.
+     *
+     * @param until - Later ones are kept. Inclusive, in the form of `created_at`.
+     * @yields The ids of the inquiries that were deleted.
+     */
+    async *remove(
+      owner: Pick<InquiryKeys, 'cognito_sub' | 'email'>,
+      until: string,
+    ): AsyncGenerator<string[]> {
+      const firstToKeep = toFirstId(Date.parse(until) + 1);
+      const pages = paginateQuery(
+        { client },
+        {
+          TableName,
+          ConsistentRead: true,
+          KeyConditionExpression: 'pk = :pk',
+          ExpressionAttributeValues: { ':pk': keyOf({ ...owner, id: '' })['pk'] },
+          ProjectionExpression: 'pk, sk, id, inquiry',
+        },
+      );
+      for await (const { Items = [] } of pages) {
+        const rows = Items.filter(({ id, inquiry = id }) => inquiry < firstToKeep);
+        const ids = rows.flatMap(({ id }): string[] => id ?? []);
+        const records = ids.flatMap((inquiry) =>
+          DELIVERED_MAILS.map(
+            (mail) => deliveries.get({ inquiry, mail }).params<{ Key: Item }>().Key,
+          ),
+        );
+        await deleteItems(table, [...records, ...rows.map(({ pk, sk }) => ({ pk, sk }))]);
+        yield ids;
+      }
+    },
+    /** Writes inquiries that were made elsewhere, with their answers. */
+    async write(rows: StoredInquiry[]): Promise<void> {
+      await inquiries.put(rows.map((row) => ({ ...row }))).go({ concurrent: 10 });
+    },
+  };
+}
