@@ -17,7 +17,7 @@ import { createAnswerView, createGivenView, createInquiryView } from './inquiry-
 import type { Outbox } from './outbox.ts';
 import { createReplyBox, createUnsentBox } from './reply-box.ts';
 import { undoButton } from './toasts.ts';
-import { noteTyping } from './typing.ts';
+import { focusGently, noteTyping } from './typing.ts';
 
 export type Detail = ReturnType<typeof createDetail>;
 
@@ -53,7 +53,7 @@ export function createDetail(parts: DetailParts) {
     if (signal.aborted) return;
     pane.say('');
     draw(id, result);
-    if (!isFailure(result)) pane.focusHeading();
+    focusGently(pane.heading());
   }
 
   /** Looks whether a colleague has answered the open inquiry, or it is gone. */
@@ -152,13 +152,16 @@ function createPane() {
   const read = div('ib-read');
   const dock = div('ib-dock');
   const name = { class: 'ib-detail', 'aria-label': 'Inquiry' };
+  const heading = (): HTMLElement =>
+    read.querySelector('h2') ?? outcome.querySelector('button') ?? back;
   return {
     element: h('section', name, back, status, outcome, read, dock),
     read,
     dock,
     say: (text: string) => void (status.textContent = text),
-    focusHeading: () =>
-      (read.querySelector('h2') ?? outcome.querySelector('button') ?? back).focus(),
+    /** The heading, or the button of a failure. */
+    heading,
+    focusHeading: () => heading().focus(),
     clear(isOpen: boolean): void {
       if (dock.contains(document.activeElement)) noteTyping();
       back.hidden = !isOpen;
@@ -166,9 +169,7 @@ function createPane() {
     },
     fail(text: string, onAgain: () => Promise<void>): void {
       const failed = { title: 'The inquiry could not be loaded', text };
-      const again = button('Try again', {}, onAgain);
-      outcome.replaceChildren(notice('bad', failed, again));
-      again.focus();
+      outcome.replaceChildren(notice('bad', failed, button('Try again', {}, onAgain)));
     },
     tellOfAnswer({ respondent = '', reply }: Inquiry, hasDraft: boolean): void {
       const verb = reply === undefined ? 'dismissed' : 'answered';

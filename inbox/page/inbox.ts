@@ -111,7 +111,7 @@ async function follow(list: List, detail: Detail): Promise<void> {
 async function checkDraft(id: string, api: Api, drafts: Drafts, toasts: Toasts): Promise<void> {
   const result = await api.get(id);
   drafts.confirm(result);
-  if (drafts.get(id) === '') return;
+  if (drafts.get(id) === '' || id === openedId()) return;
   if (isFailure(result)) {
     if (result.failure === 404) toasts.fail({ id }, 'Your text is kept:', result.message);
   } else if (result.reply_at !== undefined) {

@@ -4,7 +4,7 @@ import { openInquiry, showList } from './address.ts';
 import type { Detail } from './detail.ts';
 import type { Outbox } from './outbox.ts';
 import type { List } from './list.ts';
-import { isTyping, noteTyping } from './typing.ts';
+import { isTextBox, isTyping, noteTyping } from './typing.ts';
 
 const HELP = {
   'j ↓': 'Next inquiry',
@@ -55,9 +55,11 @@ export function showKeys(): void {
 /** In lower case; on a layout without Latin letters, the name on a keyboard of the USA. */
 function nameOf({ key, code, shiftKey }: KeyboardEvent): string {
   if (!/^.$/u.test(key)) return key;
-  if (/[!-~]|\p{Script=Latin}/u.test(key)) return key.toLowerCase();
-  if (code === 'Slash') return shiftKey ? '?' : '/';
-  return code.replace(/^Key/, '').toLowerCase();
+  const isLatin = /[!-~]|\p{Script=Latin}/u.test(key);
+  if (!isLatin && code === 'Slash') return shiftKey ? '?' : '/';
+  const name = (isLatin ? key : code.replace(/^Key/, '')).toLowerCase();
+  // With Shift, a sentence begins.
+  return shiftKey && /^[a-z]$/.test(name) ? key : name;
 }
 
 function createActions(list: List, detail: Detail, outbox: Outbox) {
@@ -119,5 +121,3 @@ export function listenForKeys(list: List, detail: Detail, outbox: Outbox): void 
     if (!event.repeat || /^([jk]|Arrow(Up|Down))$/.test(key)) action();
   });
 }
-
-const isTextBox = (element: HTMLElement): boolean => element.matches('input, textarea');

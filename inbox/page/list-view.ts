@@ -6,6 +6,7 @@ import { markHits } from './hits.ts';
 import type { ListHead } from './list-head.ts';
 import { describeNone, shownOf, type ListState } from './list-state.ts';
 import { createRow } from './row.ts';
+import { focusGently } from './typing.ts';
 
 export function createListView(head: ListHead, drafts: Drafts, onMore: () => Promise<void>) {
   const announcement = h('p', { class: 'sr', role: 'status' });
@@ -61,7 +62,7 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
         alert.replaceChildren(notice('bad', failed, button('Try again', {}, onAgain)));
       } else if (isMore) {
         // The button may be gone.
-        (linkOf(result.inquiries[0]?.id) ?? (more.hidden ? head.heading : more)).focus();
+        focusGently(linkOf(result.inquiries[0]?.id) ?? (more.hidden ? head.heading : more));
       } else {
         scroller.scrollTop = 0;
       }

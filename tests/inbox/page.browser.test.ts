@@ -246,13 +246,17 @@ describe('the operators’ page', needsBrowser, () => {
     ['ي', 'KeyD'],
     ['D', 'KeyD'],
     ['d', 'KeyH'],
-  ])('dismisses by %s on the key %s', async (key, code) => {
-    await arrive(await begin(['Two', 'One']));
-    await shows({ reads: 'Two' });
-    const init = JSON.stringify({ bubbles: true, key, code });
-    await page.evaluate(`document.body.dispatchEvent(new KeyboardEvent('keydown', ${init}))`);
-    await shows({ list: ['One'], toasts: 1 });
-  });
+    ['D', 'KeyD', true, 0],
+  ])(
+    'dismisses by %s on the key %s, with Shift: %s',
+    async (key, code, shiftKey = false, toasts = 1) => {
+      await arrive(await begin(['Two', 'One']));
+      await shows({ reads: 'Two' });
+      const init = JSON.stringify({ bubbles: true, key, code, shiftKey });
+      await page.evaluate(`document.body.dispatchEvent(new KeyboardEvent('keydown', ${init}))`);
+      await shows({ list: ['Two', 'One'].slice(toasts), toasts });
+    },
+  );
 
   it('takes saved replies back by Ctrl+Z, and says which braces nothing replaces', async () => {
     await arrive(await begin([{ email: '12345@example.com' }]));
@@ -374,7 +378,7 @@ describe('the operators’ page', needsBrowser, () => {
         await settle();
         await sees('Not answered: ana@example.com, Gone');
       } else {
-        await page.reload();
+        await page.goto(url.replace(/#.*/, ''));
         await sees(`Your text is kept: ${ids[n]?.slice(0, 13)}`);
       }
       await click('Open it');
