@@ -91,6 +91,7 @@ const PARAMETERS: Record<keyof Requests, Values> = {
     rate: markAll('rate', { owner_hour: 'string', expires_at: 'number', most: 'number' }),
   },
   findKey: { owner, digest: mark('digest') },
+  readRate: { owner_hour: mark('owner_hour') },
   listInquiries: { owner },
   toStartKey: { owner, id: mark('id') },
 };

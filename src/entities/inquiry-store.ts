@@ -38,6 +38,8 @@ export interface InquiryStoreOptions {
   now?: () => number;
 }
 
+type Transaction = Parameters<Requests['storeInquiry']>[0];
+
 /** An error of the store; its name appears in the log. */
 class StoreError extends Error {
   constructor(name: 'InvalidQueryOutput' | 'MalformedRow' | 'UnconfirmedWrite', message: string) {
@@ -76,9 +78,24 @@ export function createInquiryStore(
     return rows[0] && toResult(rows[0], key);
   }
 
+  /**
+   * The result for an inquiry beyond the limit, and undefined below it, as far as an eventually consistent read knows. A
+   * refused transaction costs units for all of its text; this costs the same for any.
+   */
+  async function refuseBeyondLimit(
+    { rate, key }: Transaction,
+    call: StoreCall,
+  ): Promise<PutResult | undefined> {
+    if (rate === undefined) return undefined;
+    const { rows } = await query(requests.readRate(rate), call);
+    if (!(Number(rows[0]?.['inquiries']?.N) >= rate.most)) return undefined;
+    // A known key is answered beyond the limit, too: it stores nothing.
+    return (key && (await find(key, call))) ?? { refusal: 'limit' };
+  }
+
   /** Stores an inquiry in one transaction with its key and its count. docs/adr/0090, docs/adr/0091 */
   async function storeInTransaction(
-    transaction: Parameters<Requests['storeInquiry']>[0],
+    transaction: Transaction,
     call: StoreCall,
   ): Promise<PutResult> {
     const { inquiry, key } = transaction;
@@ -92,7 +109,6 @@ export function createInquiryStore(
         if (key && reasons.key?.Item) return toResult(reasons.key.Item, key);
         if (isConflict(reasons.key)) return { refusal: 'in use' };
         if (reasons.rate?.Code === 'ConditionalCheckFailed') {
-          // A known key is answered beyond the limit, too: it stores nothing.
           return (key && (await find(key, call))) ?? { refusal: 'limit' };
         }
         if (!isConflict(reasons.rate) && !isConflict(reasons.inquiry)) throw error;
@@ -144,8 +160,11 @@ export function createInquiryStore(
         expires_at: toExpiry(limit.time, RATE_KEPT),
         most: limit.most,
       };
+      const transaction = { inquiry: row, key: keyRow, rate };
+      const refused = await refuseBeyondLimit(transaction, call);
+      if (refused) return refused;
       const found = keyRow && size > LOOK_UP_FROM && (await find(keyRow, call));
-      return found || storeInTransaction({ inquiry: row, key: keyRow, rate }, call);
+      return found || storeInTransaction(transaction, call);
     },
 
     async *list({ sub, email }, { before, limit }, call) {
@@ -174,7 +193,7 @@ const isTooLongKey = (key: Attributes[string] | undefined): boolean =>
 /** Why each write of a transaction was refused; nothing for another error. DynamoDB keeps the order of the writes. */
 function readReasons(
   error: unknown,
-  { key, rate }: Parameters<Requests['storeInquiry']>[0],
+  { key, rate }: Transaction,
 ): Partial<Record<'key' | 'rate' | 'inquiry', CancellationReason>> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any other error has no reasons
   const { CancellationReasons } = error as Partial<TransactionCanceledException>;

@@ -123,6 +123,15 @@ export const createRequests = (table: string): Requests => ({
     },
     ConsistentRead: true,
   }),
+  readRate: ({ owner_hour }) => ({
+    KeyConditionExpression: '#pk = :pk and #sk1 = :sk1',
+    TableName: table,
+    ExpressionAttributeNames: { '#pk': 'pk', '#sk1': 'sk' },
+    ExpressionAttributeValues: {
+      ':pk': { S: `$inquiries#owner_hour_${owner_hour}` },
+      ':sk1': { S: '$rate_1' },
+    },
+  }),
   listInquiries: ({ owner }) => ({
     KeyConditionExpression: '#pk = :pk and begins_with(#sk1, :sk1)',
     TableName: table,

@@ -53,7 +53,7 @@ export function createRequests(table: string) {
     keys: createIdempotencyKeyEntity(table),
     rates: createRateEntity(table),
   };
-  const { inquiries, keys } = entities;
+  const { inquiries, keys, rates } = entities;
   return {
     putInquiry: ({ inquiry }: { inquiry: InquiryRow }) =>
       toInput<PutItemCommandInput & { Item: Attributes }>(
@@ -112,6 +112,10 @@ export function createRequests(table: string) {
           .byOwner({ cognito_sub: owner.cognito_sub, email: owner.email, key: digest })
           .params({ consistent: true }),
       ),
+
+    /** Eventually consistent, for half a unit: a count that has reached the limit never falls. docs/adr/0091 */
+    readRate: ({ owner_hour }: { owner_hour: string }) =>
+      toInput<QueryCommandInput>(rates.query.byOwnerHour({ owner_hour }).params()),
 
     /** Newest first. Strongly consistent: who lists right after a POST sees the new inquiry. docs/adr/0015 */
     listInquiries: ({ owner }: { owner: Owner }) => {

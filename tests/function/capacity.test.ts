@@ -1,7 +1,6 @@
 /** What requests cost, as docs/operations.md says. dynalite does not report it. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, it } from 'vitest';
-import { measurePost } from '../../bench/capacity-model.ts';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -38,28 +37,46 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     Object.assign(process.env, own.environment());
   });
 
-  it.each<[string, number, string | undefined, number | undefined]>([
-    ['POST', 2, undefined, undefined],
-    ['POST with a new key', 6, 'key', undefined],
-    ['POST with the limit', 6, undefined, 5],
-    // AWS takes 2 for the count here, too: 8.
-    ['POST with the limit and a new key', 6, 'key-2', 5],
-  ])(
-    'of a %s: one request and %i units, which a transaction doubles',
-    async (_, units, key, most) => {
-      const client = createDynamoDbClient();
-      const consumed = count(client);
-      const store = createInquiryStore(client, own.name);
-      const inquiries = createInquiries(store, { inquiriesPerHour: most });
-      const call = makeCall();
-      const owner = { sub: crypto.randomUUID(), email: 'ana@example.com' };
-      await inquiries.create(owner, { subject: 's', body: 'b' }, call, { key });
-      expect(call.attempts).toBe(1);
-      expect(consumed).toMatchObject([{ CapacityUnits: units }]);
-      const { plain, transaction } = measurePost(1, 2);
-      const { table, index } = key === undefined && most === undefined ? plain : transaction;
-      // The count of a limit takes as many units as a key.
-      expect(table + index).toBe(units);
+  /** A function of its own, which consumes these units for each request. */
+  const open = (most?: number) => {
+    const client = createDynamoDbClient();
+    const consumed = count(client);
+    const inquiries = createInquiries(createInquiryStore(client, own.name), {
+      inquiriesPerHour: most,
+    });
+    const owner = { sub: crypto.randomUUID(), email: 'ana@example.com' };
+    const post = async (body: string, key?: string) =>
+      inquiries.create(owner, { subject: 's', body }, makeCall(), { key });
+    return { post, consumed, units: () => consumed.map(({ CapacityUnits }) => CapacityUnits) };
+  };
+
+  it.each<[string, number[], string | undefined, number | undefined]>([
+    ['POST', [2], undefined, undefined],
+    ['POST with a new key', [6], 'key', undefined],
+    // For a read that finds nothing AWS takes 0.5, and with a key and the limit 2 for the count, too: 8.
+    ['POST with the limit', [0, 6], undefined, 5],
+    ['POST with the limit and a new key', [0, 6], 'key-2', 5],
+  ])('of a %s: %j, which a transaction doubles', async (_, expected, key, most) => {
+    const { post, units } = open(most);
+    await post('b', key);
+    expect(units()).toEqual(expected);
+  });
+
+  it.each([1, 16, 390])(
+    'of a POST of %i KB beyond the limit: at most 1.5 read units',
+    async (size) => {
+      const { post, consumed, units } = open(1);
+      await post('b');
+      for (const [key, expected] of [
+        [undefined, [0.5]],
+        // On AWS 1 for the key that is not found.
+        ['new', [0.5, 0]],
+      ] as const) {
+        consumed.length = 0;
+        const refused = post('x'.repeat(size * 1_024), key);
+        await expect(refused).rejects.toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+        expect(units()).toEqual(expected);
+      }
     },
   );
 

@@ -156,11 +156,17 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
 const ITEM = marshall(INQUIRY);
 const NEXT = marshall({ pk: 'p', sk: 's' });
 
-/** A store whose database gives these answers, one after the other; the inputs that it was sent. */
-function setUp(answers: object[], call = makeCall()) {
+/**
+ * A store whose database gives these answers, one after the other, and before a limited write the count of the hour; the
+ * other inputs that it was sent.
+ */
+function setUp(answers: object[], call = makeCall(), counted = 0) {
   const sent: object[] = [];
   const client = new DynamoDBClient();
   client.send = async ({ input }: { input: object }) => {
+    if (JSON.stringify(input).includes('owner_hour_') && !('TransactItems' in input)) {
+      return { Items: [{ inquiries: { N: String(counted) } }] };
+    }
     sent.push(input);
     const answer = answers[sent.length - 1] ?? {};
     if (answer instanceof Error) throw answer;
@@ -243,6 +249,16 @@ it.each<[string, object[], PutOptions, unknown]>([
 ])('a write that gets %s', async (_, answers, options, expected) => {
   const { put } = setUp(answers);
   expect(await put(options).catch(({ name }: Error) => name)).toEqual(expected);
+});
+
+it.each<[string, object[], PutOptions, unknown]>([
+  ['a limited write', [], { limit: LIMIT }, { refusal: 'limit' }],
+  ['a write with a new key', [{ Items: [] }], BOTH, { refusal: 'limit' }],
+  ['a write with a known key', [{ Items: [KEY_ROW] }], BOTH, { id: OTHER_ID }],
+])('%s sends no inquiry when the hour is full', async (_, answers, options, expected) => {
+  const { sent, put } = setUp(answers, makeCall(), LIMIT.most);
+  expect(await put(options)).toEqual(expected);
+  expect(sent).toHaveLength(answers.length);
 });
 
 it('a write that conflicts is sent twelve times at most, and ends with the signal of its call', async () => {

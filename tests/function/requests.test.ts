@@ -50,6 +50,7 @@ it('the generated requests are those of ElectroDB, for any values', () => {
       requests.putInquiry({ inquiry }),
       requests.storeInquiry(stored),
       requests.findKey({ ...listed, digest: id }),
+      requests.readRate({ owner_hour: id }),
       requests.listInquiries(listed),
       requests.toStartKey({ ...listed, id }),
     ];
