@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { UsageError } from '../lib/command-line.ts';
-import { escapeLines, escapeUnsafe } from '../lib/terminal-text.ts';
+import { escapeUnsafe } from '../lib/terminal-text.ts';
 import type { Command } from './options.ts';
 import { countInquiries, showProgress, toJsonLine, writePages } from './output.ts';
 import { FIELDS, type StoredInquiry } from '../src/entities/stored-inquiries.ts';
@@ -69,7 +69,11 @@ const FORMULA = /(^|[\n;|])(?=(?:[^\S\n]|")*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
 /** Makes a text safe for spreadsheets and terminals; see --csv. */
 export const toCsvText = (text: string): string =>
-  escapeLines(text).join('\n').replaceAll(FORMULA, "$1'");
+  text
+    .split(/\r?\n/)
+    .map((line) => escapeUnsafe(line.replaceAll('\t', '    ')))
+    .join('\n')
+    .replaceAll(FORMULA, "$1'");
 
 const CSV = {
   columns: [...FIELDS],

@@ -50,25 +50,33 @@ export async function run({ values, filter, isInteractive, io, connect }: Comman
   }
 }
 
-function formatRows(rows: ShownInquiry[], columns?: number): string {
+/** Columns of a terminal that has room for who has answered, too. */
+const WIDE = 120;
+
+function formatRows(rows: ShownInquiry[], columns = 0): string {
   const now = Date.now();
   const toExpiry = (row: ShownInquiry): string => {
     const expiry = nearExpiryOf(row);
     return expiry === undefined ? '' : formatAge(expiry, now);
   };
-  const toAnswer = ({ reply_at, respondent = '', undelivered }: ShownInquiry): string => {
-    if (reply_at === undefined) return '';
-    const mark = undelivered === undefined ? '' : `${UNDELIVERED[undelivered]}! `;
-    return `${mark}${respondent}, ${formatAge(Date.parse(reply_at), now)}`;
+  const toAnswer = ({ reply_at, undelivered }: ShownInquiry): string => {
+    if (undelivered !== undefined) return UNDELIVERED[undelivered];
+    return reply_at === undefined ? '' : formatAge(Date.parse(reply_at), now);
+  };
+  const by = {
+    head: 'BY',
+    cell: ({ respondent = '' }: ShownInquiry) => respondent,
+    flexible: true,
   };
   return formatTable<ShownInquiry>(
     [
       { head: 'REFERENCE', cell: ({ id }) => toReference(id) },
       { head: 'AGE', cell: ({ created_at }) => formatDuration(now - Date.parse(created_at)) },
       { head: 'EXPIRES', cell: toExpiry },
-      { head: 'ANSWERED', cell: toAnswer, flexible: true },
+      { head: 'ANSWERED', cell: toAnswer },
       { head: 'EMAIL', cell: ({ email }) => showAddress(email), flexible: true },
       { head: 'SUBJECT', cell: subjectOf, flexible: true },
+      ...(columns >= WIDE ? [by] : []),
     ],
     rows,
     columns,

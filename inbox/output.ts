@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import stringWidth from 'string-width';
 import type { Io } from '../lib/command-line.ts';
-import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { escapeUnsafe, toLine } from '../lib/terminal-text.ts';
 import { formatCount } from '../ui/format.ts';
 
 /** One line of JSON. Characters that are unsafe on a terminal are escaped; parsed, it is the same value. */
@@ -86,7 +86,7 @@ export function formatTable<Row>(
   const limit = terminal || 80;
   // A cell is at most as wide as the terminal, so the rest of a longer text need not be looked at.
   const toCell = (text: string): string =>
-    cutText(escapeUnsafe(text.slice(0, limit * GRAPHEME_LIMIT)), limit);
+    cutText(toLine(text.slice(0, limit * GRAPHEME_LIMIT)), limit);
   const table = columns.flatMap(({ head, cell, flexible = false }) => {
     const cells = [head, ...rows.map((row) => toCell(cell(row)))];
     const width = Math.max(...cells.map((text) => stringWidth(text)));

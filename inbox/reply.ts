@@ -10,7 +10,7 @@ import type { Command } from './options.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { showAddress } from '../src/text/invisible.ts';
 import { ITEM_LIMIT, toReference } from '../src/limits.ts';
-import { escapeUnsafe, escapeLines } from '../lib/terminal-text.ts';
+import { escapeUnsafe, toLine, toLines } from '../lib/terminal-text.ts';
 import { canMail, subjectOf } from './words.ts';
 
 export async function run(command: Command): Promise<number> {
@@ -101,9 +101,9 @@ Inquiry:  ${toReference(id)}
 vim: nomodeline
 
 Email:    ${showAddress(email)}
-Subject:  ${escapeUnsafe(subjectOf({ subject }))}
+Subject:  ${toLine(subjectOf({ subject }))}
 
-${escapeLines(body)
+${toLines(body)
   .map((line) => `> ${line}`)
   .join('\n')}
 \f

@@ -4,7 +4,7 @@ import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';
 import { SHOWN_FIELDS, type ShownInquiry } from './shown-inquiry.ts';
 import { formatTime, toJsonLine } from './output.ts';
-import { escapeUnsafe, escapeLines, wrapLine } from '../lib/terminal-text.ts';
+import { toLine, toLines, wrapLine } from '../lib/terminal-text.ts';
 import { canMail, factsOf, formatAge, subjectOf, UNDELIVERED } from './words.ts';
 
 export async function run({ named, isInteractive, io, connect }: Command): Promise<void> {
@@ -18,7 +18,7 @@ export async function run({ named, isInteractive, io, connect }: Command): Promi
 
 /** Texts of users are indented, so that none can look like a heading. */
 const indent = (text: string, columns?: number): string =>
-  escapeLines(text)
+  toLines(text)
     .map((line) => wrapLine(`  ${line}`.trimEnd(), columns, 2))
     .join('\n');
 
@@ -58,7 +58,7 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
   ].flatMap(([name = '', value]) =>
     value === undefined
       ? []
-      : wrapLine(`${name.padEnd(LABEL)}${escapeUnsafe(value)}`.trimEnd(), columns, LABEL),
+      : wrapLine(`${name.padEnd(LABEL)}${toLine(value)}`.trimEnd(), columns, LABEL),
   );
   const replyLines = reply === undefined ? [] : ['', 'Reply', '', indent(reply, columns)];
   return `${[...lines, '', indent(body, columns), ...replyLines].join('\n')}\n`;

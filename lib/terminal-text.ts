@@ -1,6 +1,7 @@
 /** Texts of users on a terminal. */
 import stringWidth from 'string-width';
 import { showInvisible, toEscape } from '../src/text/invisible.ts';
+import { showText } from '../src/text/visible.ts';
 
 /** Characters that can move the cursor, change colours or reorder text, and lone surrogates. Unicode 16, UAX #9 */
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
@@ -9,9 +10,12 @@ const UNSAFE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
 export const escapeUnsafe = (text: string): string =>
   showInvisible(text.replaceAll(UNSAFE, toEscape));
 
-/** {@link escapeUnsafe}, but lines stay lines, and a tab is four spaces. */
-export const escapeLines = (text: string): string[] =>
-  text.split(/\r?\n/).map((line) => escapeUnsafe(line.replaceAll('\t', '    ')));
+/** A text of a user in lines; a tab is four spaces. */
+export const toLines = (text: string): string[] =>
+  showText(text).replaceAll('\t', '    ').split('\n');
+
+/** The same in one line, with escapes for line ends and tabs. */
+export const toLine = (text: string): string => escapeUnsafe(showText(text));
 
 /**
  * Breaks a line at spaces so that it fits into a terminal; a longer word is left whole.

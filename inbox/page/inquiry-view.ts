@@ -1,5 +1,6 @@
 /** One inquiry: heading, text, answer, and what is known of mails to its owner. */
 import { showAddress } from '../../src/text/invisible.ts';
+import { showText } from '../../src/text/visible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
 import { toReference } from '../../src/limits.ts';
 import { copyButton } from '../../ui/copy.ts';
@@ -9,7 +10,6 @@ import { canMail, factsOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';
 import { formatTime } from './format-time.ts';
 import { age, exactTime } from './times.ts';
-import { toVisible } from './visible.ts';
 
 /** UTF-16 units in the heading; the details have all of it. */
 const SUBJECT_LENGTH = 200;
@@ -22,7 +22,7 @@ export function createInquiryView(inquiry: Inquiry, say: (text: string) => void)
   const words = { copied: 'Copied', notCopied: 'Not copied' };
   const beginning = beginningOf(subject, SUBJECT_LENGTH);
   const title = beginning === subject ? subject : `${beginning}…`;
-  const heading = textOr('h2', 'ib-heading', toVisible(title), NO_SUBJECT.en);
+  const heading = textOr('h2', 'ib-heading', showText(title), NO_SUBJECT.en);
   heading.tabIndex = -1;
   const meta = h(
     'p',
@@ -48,11 +48,11 @@ export function createInquiryView(inquiry: Inquiry, say: (text: string) => void)
       {},
       ...facts.flatMap(({ label, value, isTime }) => [
         h('dt', {}, label),
-        h('dd', {}, isTime ? exactTime(value) : toVisible(value)),
+        h('dd', {}, isTime ? exactTime(value) : showText(value)),
       ]),
     ),
   );
-  const text = textOr('div', 'text ib-text', toVisible(body), NO_MESSAGE);
+  const text = textOr('div', 'text ib-text', showText(body), NO_MESSAGE);
   return [heading, meta, details, ...createWarnings(inquiry), text];
 }
 
@@ -106,5 +106,5 @@ const createSection = (title: (Node | string)[], text: string, when?: Node): HTM
     { class: 'ib-answer' },
     h('h3', {}, ...title),
     when,
-    h('div', { class: 'text', dir: 'auto' }, toVisible(text)),
+    h('div', { class: 'text', dir: 'auto' }, showText(text)),
   );

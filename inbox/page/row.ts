@@ -1,17 +1,17 @@
 /** One row of the list. */
 import { showAddress } from '../../src/text/invisible.ts';
+import { showText } from '../../src/text/visible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
 import { h } from '../../ui/dom.ts';
 import { canMail, nearExpiryOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';
 import { textOr } from './inquiry-view.ts';
 import { age } from './times.ts';
-import { toVisible } from './visible.ts';
 
 /** @param draft - What has been written to it, in words. */
 export function createRow(inquiry: Inquiry, isOpened: boolean, draft: string): HTMLAnchorElement {
   const { id, email, subject, body, created_at } = inquiry;
-  const beginning = toVisible(body).trim().replaceAll(/\s+/g, ' ');
+  const beginning = showText(body).trim().replaceAll(/\s+/g, ' ');
   return h(
     'a',
     { class: 'ib-row', href: `./#${id}`, 'aria-current': isOpened && 'true' },
@@ -21,7 +21,7 @@ export function createRow(inquiry: Inquiry, isOpened: boolean, draft: string): H
       h('bdi', { class: 'ib-from' }, showAddress(email)),
       age(created_at),
     ),
-    textOr('span', 'ib-subject', toVisible(subject), NO_SUBJECT.en),
+    textOr('span', 'ib-subject', showText(subject), NO_SUBJECT.en),
     h('span', { class: 'ib-beginning', dir: 'auto' }, beginning || NO_MESSAGE),
     h('span', { class: 'ib-tags' }, draft && h('span', {}, draft), ...tagsOf(inquiry)),
   );

@@ -1,12 +1,12 @@
 /** What was done or has failed: lines at the lower edge of the list. */
 import { showAddress } from '../../src/text/invisible.ts';
+import { showText } from '../../src/text/visible.ts';
 import { toReference } from '../../src/limits.ts';
 import { button, div, h } from '../../ui/dom.ts';
 import { beginningOf } from '../../ui/format.ts';
 import { subjectOf } from '../words.ts';
 import { openInquiry } from './address.ts';
 import type { Inquiry } from './client.ts';
-import { toVisible } from './visible.ts';
 
 export type Toasts = ReturnType<typeof createToasts>;
 
@@ -76,7 +76,7 @@ export function createToasts() {
 
 function nameOf({ id, email, subject }: Named): (Node | string)[] {
   if (email === undefined || subject === undefined) return [toReference(id)];
-  const beginning = beginningOf(toVisible(subjectOf({ subject })), SUBJECT_LENGTH);
+  const beginning = beginningOf(showText(subjectOf({ subject })), SUBJECT_LENGTH);
   return [h('bdi', {}, showAddress(email)), ', ', h('bdi', {}, beginning)];
 }
 

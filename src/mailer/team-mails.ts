@@ -26,7 +26,7 @@ import {
 } from './parts.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
-import { cutLines, toOneLine, toPlainLine } from '../text/visible.ts';
+import { cutLines, showText, toOneLine } from '../text/visible.ts';
 import { formatTime } from './texts.ts';
 
 /** UTF-16 units. */
@@ -133,7 +133,7 @@ export function createNoticeMail(
   const [what, advice] = NOTICE_TEXTS[why];
   const reference = toReference(inquiry?.id ?? '');
   const subject = `${mail === undefined ? 'A mail of the user pool' : `The ${mail} to ${reference}`} ${what}`;
-  const said = toPlainLine(diagnostics, DIAGNOSTICS_LIMIT);
+  const said = toOneLine(diagnostics, DIAGNOSTICS_LIMIT, showText);
   const parts = [
     formatParagraph([`${subject}.`, CAUSES[cause], mail && advice].filter(Boolean).join(' ')),
     formatFacts([['To', formatSender(address)]]),
@@ -204,14 +204,14 @@ const countInquiries = (count: number): string =>
   count === 1 ? '1 inquiry' : `${count.toLocaleString('en')} inquiries`;
 
 const formatSubject = (subject: string): string =>
-  toPlainLine(subject, SUBJECT_LIMIT) || NO_SUBJECT.en;
+  toOneLine(subject, SUBJECT_LIMIT, showText) || NO_SUBJECT.en;
 
 const formatSender = (email: string): string =>
   toOneLine(showAddress(email.slice(0, ADDRESS_LIMIT + 1)), ADDRESS_LIMIT);
 
 /** The beginning of a text of several lines, in which nothing is invisible. */
 const cutBody = (text: string, limit: number): string =>
-  text.trim() === '' ? NO_MESSAGE : cutLines(text, limit);
+  text.trim() === '' ? NO_MESSAGE : cutLines(text, limit, showText);
 
 /** A sentence that announces a command of the inbox. */
 const formatCommand = (text: string, verb: string, { stage }: MailerConfig): Part =>

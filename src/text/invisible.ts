@@ -35,14 +35,10 @@ const JOINED = [
 ]
   .map((script) => String.raw`\p{sc=${script}}`)
   .join('');
-const FROM_RIGHT = String.raw`[\p{sc=Arabic}\p{sc=Hebrew}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}]`;
-const MARK = String.raw`[\u200E\u200F\u061C]`;
-/** Variants of letters and emoji; joiners; marks of direction beside letters from the right. */
+/** Variants of letters and emoji, and joiners. */
 const MEANT = [
   String.raw`(?<=[\p{scx=Han}\p{sc=Mongolian}\p{Extended_Pictographic}])\p{Variation_Selector}`,
   String.raw`(?<=[${JOINED}])\p{Join_Control}`,
-  String.raw`(?<=${FROM_RIGHT}\P{L}{0,4})${MARK}`,
-  String.raw`${MARK}(?=\P{L}{0,4}${FROM_RIGHT})`,
 ].join('|');
 
 /** Emoji that Unicode recommends come first: with their joiners and selectors. */

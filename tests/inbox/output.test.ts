@@ -6,19 +6,19 @@ import { toCsvText } from '../../inbox/export.ts';
 import { cutText, formatTable } from '../../inbox/output.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import { formatAge, formatDuration } from '../../inbox/words.ts';
-import { escapeLines, wrapLine } from '../../lib/terminal-text.ts';
+import { toLines, wrapLine } from '../../lib/terminal-text.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
 it.each([
   ['\u001b[31m\u009b2J\u0000', String.raw`\u001b[31m\u009b2J\u0000`],
-  ['\u202Ea\u2066x\u200E\u061C', String.raw`\u202ea\u2066x\u200e\u061c`],
-  ['\u2028\u2029 \ud800 \udfff', String.raw`\u2028\u2029 \ud800 \udfff`],
+  ['\u202Ea\u2066x\u200E\u061C', 'ax'],
+  ['\v\f\u0085\u2028\u2029 \ud800 \udfff', '\n\n\n\n\n \uFFFD \uFFFD'],
   ['zero\u200Bwidth x\u200Dy', String.raw`zero\u200bwidth x\u200dy`],
   ['👩‍👧 1️⃣ 葛\u{E0100} क्‍ष می‌خواهم', '👩‍👧 1️⃣ 葛\u{E0100} क्‍ष می‌خواهم'],
-  ['a\r\nb\n\tc\rd', 'a\nb\n    c\\rd'],
+  ['a\r\nb\n\tc\rd', 'a\nb\n    c\nd'],
 ])('%j is shown as %j', (text, expected) => {
-  expect(escapeLines(text)).toEqual(expected.split('\n'));
+  expect(toLines(text)).toEqual(expected.split('\n'));
 });
 
 it.each([

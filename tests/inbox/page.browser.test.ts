@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { MailState } from '../../inbox/connect.ts';
-import { toVisible } from '../../inbox/page/visible.ts';
+import { showText } from '../../src/text/visible.ts';
 import { serveInbox } from '../../inbox/server.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { isListening } from '../../lib/loopback-server.ts';
@@ -567,7 +567,7 @@ describe('the operators’ page', needsBrowser, () => {
     const texts = page.locator('.ib-details dd:nth-of-type(1), .ib-sender, .ib-text');
     for (const [n, { email, body }] of rows.entries()) {
       await page.goto(`${origin}/#${ids[n]}`);
-      const shown = toVisible(body);
+      const shown = showText(body);
       const expected = [showAddress(email), ids[n], shown.trim() === '' ? 'No message' : shown];
       await expect.poll(() => texts.allTextContents()).toEqual(expected);
     }

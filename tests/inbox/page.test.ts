@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import { areKeptAlive, outcomeOf } from '../../inbox/page/answers.ts';
 import { createDrafts } from '../../inbox/page/drafts.ts';
 import { fillIn, findBraces } from '../../inbox/page/fill-in.ts';
-import { toVisible } from '../../inbox/page/visible.ts';
 import { readSavedReplies } from '../../inbox/saved-replies.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { INQUIRY } from '../helpers/events.ts';
@@ -37,16 +36,6 @@ it('no space stands for a name that an address does not have', () => {
     '{first name}',
     '{x}',
   ]);
-});
-
-it.each([
-  ['\u200B', '\\u200b'],
-  ['\u202Eabc', '\\u202eabc'],
-  ['\u202A+49 170\u202C', '\\u202a+49 170\\u202c'],
-  ['a\u000Bb\u2028c\r\nd', 'a\nb\nc\nd'],
-  ['\u0007\t', '\\u0007\t'],
-])('row and inquiry show %j as %j', (text, shown) => {
-  expect(toVisible(text)).toBe(shown);
 });
 
 it('saved replies have the form that docs/inbox.md shows, and no other', async () => {

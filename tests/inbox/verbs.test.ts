@@ -144,13 +144,14 @@ ${referenceOf(near)}  3h   in 3d    ana\u200b@b.c    注文Hi\udb40\udc41
     [
       'list --all --limit 2',
       0,
-      String.raw`REFERENCE      AGE  ANSWERED                EMAIL                    SUBJECT
-${referenceOf(back)}  1h   came back! Ben, 2d ago  ana@example.com          s
-${referenceOf(sent)}  2h   Ben, 2d ago             müller\u200b@example.de  Sub\u001b[2Jject\u202e
+      String.raw`REFERENCE      AGE  ANSWERED   EMAIL                    SUBJECT
+${referenceOf(back)}  1h   came back  ana@example.com          s
+${referenceOf(sent)}  2h   2d ago     müller\u200b@example.de  Sub\u001b[2Jject
 The newest 2 inquiries; --limit N shows more.
 `,
       TERMINAL,
     ],
+    ['list --all --limit 1', 0, containing('  SUBJECT  BY\n'), { ...TERMINAL, columns: 120 }],
     [
       `show ${back.id}`,
       0,
@@ -169,7 +170,7 @@ Language   de
 Expires    2096-10-02 07:06:40 UTC
 Answer     answered by Ben, ${toUtc(answeredAt)} (2d ago)
 Mail       none can go to this address
-Subject    Sub\u001b[2Jject\u202e
+Subject    Sub\u001b[2Jject
 
   one
   \u009b31mtwo

@@ -1,14 +1,39 @@
 import { expect, it } from 'vitest';
-import { cut, escapeHtml, toOneLine, toPlainLine, toVisible } from '../../src/text/visible.ts';
+import {
+  cut,
+  escapeHtml,
+  isBlank,
+  showText,
+  toOneLine,
+  toVisible,
+} from '../../src/text/visible.ts';
 
 it.each([
   ['letters, tabs, emoji', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا'],
-  ['line breaks', 'a\r\nb\rc\nd\u0085e\u2028f\u2029g', 'a\nb\nc\nd\ne\nf\ng'],
-  ['C0 controls', '\0\x07\x08\x0B\x0C\x1B[31m\x7F', '␀␇␈␋␌␛[31m␡'],
-  ['C1 controls, embeddings', '\x80\x9B31m\x9F\u202A\u2069', '\uFFFD\uFFFD31m\uFFFD\uFFFD\uFFFD'],
-  ['bidirectional marks', 'a\u200E\u200F\u061Cb', 'ab'],
+  ['line ends', 'a\r\nb\rc\nd\u0085e\u2028f\u2029g\vh\fi', 'a\nb\nc\nd\ne\nf\ng\nh\ni'],
+  ['a pasted number and name', '\u202A+49 170 123\u202C \u2068Ana\u2069\u200E', '+49 170 123 Ana'],
+  ['overrides', 'a\u202Egnp.exe\u202D\u061C', 'agnp.exe'],
   ['lone surrogates', 'a\uD83D\uDE00b\uD83Dc\uDE00', 'a😀b\uFFFDc\uFFFD'],
-])('%s in a visible text', (_, text, visible) => expect(toVisible(text)).toBe(visible));
+])('shows %s alike to owners and operators', (_, text, visible) => {
+  expect(toVisible(text)).toBe(visible);
+  expect(showText(text)).toBe(visible);
+});
+
+it.each([
+  ['controls', '\0\x07\x1B[31m\x7F\x9B', '[31m', String.raw`\u0000\u0007\u001b[31m\u007f\u009b`],
+  ['invisible characters', 'a\u200Bb\uFEFF', 'a\u200Bb\uFEFF', String.raw`a\u200bb\ufeff`],
+])('shows %s as escapes to operators alone', (_, text, toOwners, toOperators) => {
+  expect(toVisible(text)).toBe(toOwners);
+  expect(showText(text)).toBe(toOperators);
+});
+
+it.each(['', ' \n\u3000', '\u200B\uFEFF', '\u202E\u0000', '\u2800\u3164'])(
+  '%j is blank',
+  (text) => {
+    expect(isBlank(text)).toBe(true);
+    expect(isBlank(`${text}.`)).toBe(false);
+  },
+);
 
 it.each([
   ['has single spaces and is not cut when it fits', ' a \r\n\t b\u2028c ', 5, 'a b c'],
@@ -23,6 +48,6 @@ it.each([
 ])('cuts no half of %s', (_, text) => expect(cut(text, 3)).toBe('ab'));
 
 it('a line for operators keeps its limit when it shows what is invisible', () =>
-  expect(toPlainLine('\u200B'.repeat(50), 50)).toHaveLength(50));
+  expect(toOneLine('\u200B'.repeat(50), 50, showText)).toHaveLength(50));
 
 it('escapes what HTML means', () => expect(escapeHtml(`<"'>&`)).toBe('&#60;&#34;&#39;&#62;&#38;'));

@@ -1,6 +1,7 @@
 /** One inquiry in the list: its elements, and whether it is folded. */
 import type { Inquiry } from '../../src/contract.ts';
 import { NO_SUBJECT } from '../../src/text/languages.ts';
+import { isBlank, toVisible } from '../../src/text/visible.ts';
 import { toReference } from '../../src/limits.ts';
 import { copyButton } from '../../ui/copy.ts';
 import { button, div, h } from '../../ui/dom.ts';
@@ -23,7 +24,8 @@ const SUBJECT_LINES = 2;
 const BODY_LINES = 6;
 
 export function createItem(inquiry: Inquiry, parts: ItemParts) {
-  const { id, subject, body, created_at } = inquiry;
+  const { id, created_at } = inquiry;
+  const [subject, body] = [toVisible(inquiry.subject), toVisible(inquiry.body)];
   const { strings, language, formatClock, formatTime } = parts.locale;
   const title = h('h4', { id: `subject-${id}`, dir: 'auto', tabindex: '-1' });
   fill(title, subject, FOLDED_SUBJECT, NO_SUBJECT[language]);
@@ -53,6 +55,9 @@ export function createItem(inquiry: Inquiry, parts: ItemParts) {
   );
   const item = {
     inquiry,
+    /** As they are shown. */
+    subject,
+    body,
     parts,
     element,
     title,
@@ -106,7 +111,7 @@ function footOf({ inquiry, title, parts: { locale, linkTo, say } }: Item): HTMLE
     copyButton(label, content, { class: 'small', 'aria-describedby': title.id }, list, say);
   const further = fieldNames
     .filter((name) => name !== 'subject' && name !== 'body' && inquiry[name])
-    .map((name) => `${form.fields[name]}: ${inquiry[name]}`);
+    .map((name) => `${form.fields[name]}: ${toVisible(inquiry[name])}`);
   return [
     ...further.map((line) => h('p', { class: 'text', dir: 'auto' }, line)),
     h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, toReference(inquiry.id))),
@@ -123,7 +128,7 @@ function footOf({ inquiry, title, parts: { locale, linkTo, say } }: Item): HTMLE
  * found in the page.
  */
 function fill(element: HTMLElement, content: string, length: number, absence: string): void {
-  const isAbsent = content.trim() === '';
+  const isAbsent = isBlank(content);
   const beginning = beginningOf(content, length);
   const rest = content.slice(beginning.length);
   element.classList.toggle('absent', isAbsent);

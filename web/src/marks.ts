@@ -14,8 +14,7 @@ if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
  * @param isOnly - Whether no other item matches: it is unfolded, too.
  */
 export function showHits(item: Item, query: string, isOnly: boolean): void {
-  const { title, text } = item;
-  const { subject, body } = item.inquiry;
+  const { title, text, subject, body } = item;
   const hits = findHits(query, `${subject}\n${body}`);
   for (const range of item.marks) highlight?.delete(range);
   item.marks = hits.flat().map(([start, end]) => {
