@@ -14,7 +14,7 @@ const FILES = readText('docs/front-end.md').matchAll(
   /^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms,
 );
 
-it('signs in, sends and lists from its own origin, while the contact form runs', async () => {
+it('signs in, sends once through a lost answer, and lists, from its own origin', async () => {
   // In the checkout, so that its packages are found.
   const root = mkdtempSync(join(ROOT, 'dist', 'front-end-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
@@ -23,7 +23,6 @@ it('signs in, sends and lists from its own origin, while the contact form runs',
   const [address = ''] = site.resolvedUrls?.local ?? [];
   const { origin } = new URL(address);
   const stack = await startStack({
-    engine: 'dynalite',
     corsOrigins: [origin],
     keysFile: join(root, 'issuer-keys.json'),
     log: () => undefined,
@@ -38,14 +37,32 @@ it('signs in, sends and lists from its own origin, while the contact form runs',
   }
   await build({ root, configFile: false, logLevel: 'silent', build: { target: 'esnext' } });
 
-  const { page } = await open();
+  const { page, posts } = await open();
   await page.goto(origin);
   await on(page).enterEmail('maria@example.com');
   const subject = page.getByRole('textbox', { name: 'Subject' });
   await subject.fill('from my own front end');
-  await page.getByRole('button', { name: 'Send' }).click();
+  const send = page.getByRole('button', { name: 'Send' });
+  await page.route(`${stack.state.gateway}/**`, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await route.fetch();
+    return route.abort('connectionreset');
+  });
+  await send.click();
+  await page.getByRole('alert').getByText('Please try again.').waitFor();
+  await page.unrouteAll();
+  await send.click();
   const listed = page.locator('pre').getByText(/^\S+Z from my own front end$/);
   await listed.waitFor();
+  expect(posts).toEqual([posts[0], posts[0]]);
+  // A new text is another inquiry.
+  await subject.fill('the next');
+  await send.click();
+  await page
+    .locator('pre')
+    .getByText(/the next$/m)
+    .waitFor();
+  expect(new Set(posts).size).toBe(2);
   expect(await subject.inputValue()).toBe('');
   expect((await fetch(stack.state.form)).status).toBe(200);
 });
