@@ -94,10 +94,7 @@ export function createInquiryStore(
   }
 
   /** Stores an inquiry in one transaction with its key and its count. docs/adr/0090, docs/adr/0091 */
-  async function storeInTransaction(
-    transaction: Transaction,
-    call: StoreCall,
-  ): Promise<PutResult> {
+  async function storeInTransaction(transaction: Transaction, call: StoreCall): Promise<PutResult> {
     const { inquiry, key } = transaction;
     const command = new TransactWriteItemsCommand(requests.storeInquiry(transaction));
     for (let attempt = 1; ; attempt++) {
