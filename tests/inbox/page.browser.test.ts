@@ -105,7 +105,7 @@ describe('the operators’ page', needsBrowser, () => {
     await page.clock.fastForward(9_000);
   };
 
-  it('goes from answer to answer, takes each back when asked, and lists closed ones by their answer', async () => {
+  it('goes from answer to answer, takes each back, and lists closed ones by their answer', async () => {
     const list = SAMPLES.map(([subject]) => subject || 'No subject');
     await arrive(await begin(SAMPLE_ROWS));
     await shows({ title: '(5) Inbox of local', list, focus: 'h2 No subject' });
@@ -314,7 +314,7 @@ describe('the operators’ page', needsBrowser, () => {
     await shows({ list: ['Last', 'Bounced'], reads: '' });
   });
 
-  it('shows the answer of someone else, and loses nothing where a request or its response is lost', async () => {
+  it('shows another’s answer, and loses nothing where a request or its response is lost', async () => {
     const url = await begin(['Who is faster?', 'Once', 'Gone']);
     await arrive(url);
     await write('My answer');
@@ -430,7 +430,7 @@ describe('the operators’ page', needsBrowser, () => {
     await shows({ list: ['New one', ...list.toReversed()] });
   });
 
-  it('keeps drafts over a reload, warns before they are lost, and sends what waits when it is left', async () => {
+  it('keeps drafts over a reload, warns before they are lost, and sends what waits', async () => {
     const asked: string[] = [];
     // More than a browser sends while a page is left.
     const [one = '', two = ''] = ['1', '2'].map((digit) => digit.repeat(40_000));
@@ -509,7 +509,7 @@ describe('the operators’ page', needsBrowser, () => {
     await sees('70 unanswered');
   });
 
-  it('refuses a wrong secret, which leaves the address, and shows list or inquiry on a small page', async () => {
+  it('refuses a wrong secret, hides the right one, and shows list or inquiry on a phone', async () => {
     const url = await begin(SAMPLE_ROWS, PHONE);
     const [origin = '', secret = ''] = url.split('#');
     await page.goto(origin);

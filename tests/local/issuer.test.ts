@@ -91,7 +91,7 @@ it('has Cognito’s paths, which the web app may read', async () => {
   });
 });
 
-it('turns a sign-in into an ID token with Cognito’s claims, those of npm run token, and refreshes it', async () => {
+it('turns a sign-in into an ID token with the claims of npm run token, and refreshes it', async () => {
   const first = await createBrowser().signIn();
   const claims = decodeJwt(first.id_token);
   const sub = subOf(EMAIL);

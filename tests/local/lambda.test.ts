@@ -94,7 +94,7 @@ it.each([
   expect([isAlive(pid), lines.length]).toEqual([goesOn, isEndless ? 1 : 0]);
 });
 
-it('runs invocations one by one in each process, warm ones first, in the order of their arrival', async () => {
+it('runs invocations one by one in each process, warm ones first, in their order', async () => {
   const { run } = await start(OBEDIENT, { concurrency: 2 });
   const { pid } = await run();
   expect(await run()).toEqual({ pid, count: 2 });
@@ -111,7 +111,7 @@ it('runs invocations one by one in each process, warm ones first, in the order o
   expect((await run()).count).toBe(1);
 });
 
-it('does not count time in the queue, which together with the run is 30 s at most for the caller', async () => {
+it('does not count time in the queue, which with the run is 30 s at most for the caller', async () => {
   const { run } = await start(OBEDIENT, { concurrency: 1, timeout: 30_000 });
   const [first, second] = [createGate(), createGate()];
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -71,7 +71,7 @@ async function occupy(wanted = 0): Promise<number> {
   return listen(server, wanted);
 }
 
-it('refuses each port that is in use: of gateway, issuer, docs, form, mailbox and demo, and of the inspector', async () => {
+it('refuses each port that is in use, and that of the inspector', async () => {
   // Six free ports below the range from which the system takes those of other tests.
   const port = await occupy(20_005 + Math.floor(Math.random() * 2_000) * 6);
   const inUse = `Port ${port} is in use; choose another with `;
@@ -96,7 +96,7 @@ it('refuses a data folder that a running stack uses, or an engine that has outli
   }
 });
 
-it('refuses a data folder on which another stack is starting, and takes over from one that was killed', async () => {
+it('refuses a data folder on which a stack is starting, unless it was killed', async () => {
   const { pid } = process;
   lockDataFolder(folder);
   const refusal = `is in use by a stack that is starting (process ${pid}).`;
@@ -126,7 +126,7 @@ it('tests the data folder without following links in it', () => {
   expect(readFileSync(target, 'utf8')).toBe('precious');
 });
 
-it('deletes what both engines have kept, with --reset, and nothing else; refuses a key file without JSON', async () => {
+it('deletes with --reset what engines have kept alone; refuses a key file without JSON', async () => {
   for (const name of ['dynalite', 'dynamodb-local', 'other']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'issuer-keys.json'), '');
   await expectRefusal(

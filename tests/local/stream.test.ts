@@ -67,7 +67,7 @@ function map(
 }
 
 describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) => {
-  it('passes new inquiries and new replies on, once, in order, in batches of a hundred, and nothing else', async () => {
+  it('passes new inquiries and replies on, once, in order, in batches of a hundred', async () => {
     const own = await openOwnTable(engine);
     const { client, name: TableName } = own;
     const ids = await own.post(102);
@@ -129,7 +129,7 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     await expect.poll(() => batches().map(numbersOf)).toEqual(expected);
   });
 
-  it('passes replies on while inquiries fail, by a mapping of their own; stops at once; a new one reads all again', async () => {
+  it('passes replies on while inquiries fail; stops at once; a new one reads all again', async () => {
     const own = await openOwnTable(engine);
     const [id = ''] = await own.post(1);
     await own.answer(id, { reply: 'Yes.', respondent: 'R' });
