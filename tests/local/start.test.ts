@@ -29,6 +29,12 @@ vi.mock('node:timers/promises', async (importOriginal) => ({
   setTimeout: async () => undefined,
 }));
 
+// The time that an engine has to end after its stack.
+vi.mock(import('node:timers/promises'), async (importOriginal) => ({
+  ...(await importOriginal()),
+  setTimeout: vi.fn<() => Promise<never>>(),
+}));
+
 let folder = '';
 beforeEach(() => {
   folder = createFolder();
