@@ -35,6 +35,10 @@ const database = {
   regex: '^(@aws-sdk/|electrodb$)',
   message: 'Only entities and mailer know DynamoDB.',
 };
+const table = {
+  regex: '^(electrodb|@aws-sdk/(client|lib)-dynamodb)$',
+  message: 'Only src/entities speaks to DynamoDB.',
+};
 const mailer = { regex: '/mailer/', message: 'The request function knows nothing of the mailer.' };
 /** A handler starts its work when it is imported. */
 const handlers = { regex: '/handler\\.ts$', message: 'Nothing imports a handler.' };
@@ -89,9 +93,11 @@ export default defineConfig({
     },
     { files: ['tests/{security,resilience}/**'], rules: { 'vitest/no-conditional-expect': 'off' } },
     { files: ['src/**'], rules: { 'node/no-process-env': 'error' } },
-    ...(['src', 'ui', 'lib', 'inbox', 'local', 'deploy', 'scripts', 'bench'] as const).map((room) =>
-      refuseImports(`${room}/**`, outOf(room), handlers),
+    ...(['src', 'ui', 'lib', 'inbox', 'local', 'deploy', 'scripts'] as const).map((room) =>
+      refuseImports(`${room}/**`, outOf(room), handlers, table),
     ),
+    refuseImports('local/database/**', outOf('local'), handlers),
+    refuseImports('bench/**', outOf('bench'), handlers),
     refuseImports('web/**', outOf('web'), contract, service),
     refuseImports('src/*.ts', outOf('src'), handlers, database, mailer),
     refuseImports('src/{entities,shims}/**', outOf('src'), handlers, mailer),
