@@ -85,6 +85,10 @@ const byGateway = {
 /** What it answers before the function is called, and the function to claims. */
 const common = { ...byGateway, '401': referTo('responses/Unauthorized') };
 
+const { before: _, ...repeated } = contract.listQuerySchema.properties;
+/** What a Link repeats of the request. */
+const repeatedPattern = Object.keys(repeated).map((name) => `(&${name}=[^&>]+)?`);
+
 const email = 'ana@example.com';
 const opening = {
   id: '01a1f830-08e0-7000-8000-000000000000',
@@ -131,21 +135,9 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
           description:
             'Returns the inquiries whose `cognito_sub` and `email` both equal the claims of the token, newest first, as ' +
             'many as fit into one response. When older ones remain, `Link` leads to them.',
-          parameters: [
-            {
-              name: 'limit',
-              in: 'query',
-              description:
-                'At most this many inquiries. Default: as many as fit into one response.',
-              schema: contract.listQuerySchema.properties.limit,
-            },
-            {
-              name: 'before',
-              in: 'query',
-              description: 'The id of an inquiry: only older ones are listed.',
-              schema: contract.listQuerySchema.properties.before,
-            },
-          ],
+          parameters: Object.entries(contract.listQuerySchema.properties).map(
+            ([name, { description, ...schema }]) => ({ name, in: 'query', description, schema }),
+          ),
           tags: ['Inquiries'],
           responses: {
             ...common,
@@ -160,7 +152,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
                     'Without it the list is complete.',
                   schema: {
                     type: 'string',
-                    pattern: '^<\\?before=[0-9a-f-]{36}(&limit=[0-9]{1,4})?>; rel="next"$',
+                    pattern: `^<\\?before=[0-9a-f-]{36}${repeatedPattern.join('')}>; rel="next"$`,
                   },
                   example: `<?before=${opening.id}&limit=1>; rel="next"`,
                 },

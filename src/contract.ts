@@ -78,10 +78,16 @@ export function timeOf(id: string): number {
 /** Query parameters of the list. */
 export const listQuerySchema = {
   properties: {
-    limit: { type: 'integer', minimum: 1, maximum: 1000 },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      description: 'At most this many inquiries. Default: as many as fit into one response.',
+    },
     before: {
       type: 'string',
       format: 'uuid',
+      description: 'The id of an inquiry: only older ones are listed.',
       pattern:
         '^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-7[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$',
     },
@@ -129,10 +135,10 @@ export interface InquiryListResponse {
   count: number;
   inquiries: Inquiry[];
 }
-export interface ListQuery {
-  limit?: number;
-  before?: string;
-}
+type ListParameters = (typeof listQuerySchema)['properties'];
+export type ListQuery = {
+  [Name in keyof ListParameters]?: ListParameters[Name]['type'] extends 'integer' ? number : string;
+};
 
 /** The fields of an inquiry, in the order of responses. */
 export const inquiryFields = namesOf(inquirySchema.properties);
@@ -184,6 +190,12 @@ export function parseCreateInquiryRequest(json: unknown): CreateInquiryRequest {
   return request;
 }
 
+/** How each query parameter is parsed. */
+const PARAMETERS: { [Name in keyof ListQuery]-?: (text: unknown) => ListQuery[Name] } = {
+  limit: parseLimit,
+  before: parseInquiryId,
+};
+
 /**
  * Narrows query parameters, which arrive as strings, to a {@link ListQuery}. Other parameters are ignored. A
  * repeated one arrives as its values joined by commas, and is refused. docs/adr/0015
@@ -191,11 +203,9 @@ export function parseCreateInquiryRequest(json: unknown): CreateInquiryRequest {
  * @throws ApiError 400 naming the parameter that is malformed.
  */
 export function parseListQuery(parameters: unknown): ListQuery {
-  const { limit, before } = (parameters ?? {}) as Partial<Record<string, unknown>>;
-  return {
-    ...(limit !== undefined && { limit: parseLimit(limit) }),
-    ...(before !== undefined && { before: parseInquiryId(before) }),
-  };
+  const values = (parameters ?? {}) as Partial<Record<string, unknown>>;
+  const present = namesOf(PARAMETERS).filter((name) => values[name] !== undefined);
+  return Object.fromEntries(present.map((name) => [name, PARAMETERS[name](values[name])]));
 }
 
 function parseLimit(text: unknown): number {

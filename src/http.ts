@@ -125,8 +125,11 @@ export function createResponse(
 }
 
 /**
- * The Link header (RFC 8288) to the rest of a list. A query-only reference is valid under any base path. docs/adr/0015
+ * The Link header (RFC 8288) to the rest of a list, with the other parameters of the request. A query-only reference is
+ * valid under any base path. docs/adr/0015
  */
-export function toLinkHeader({ before, limit }: ListQuery): Record<string, string> {
-  return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };
+export function toLinkHeader({ before, ...others }: ListQuery): Record<string, string> {
+  const parameters = Object.entries({ before, ...others });
+  const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`);
+  return { Link: `<?${query.join('&')}>; rel="next"` };
 }
