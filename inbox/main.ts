@@ -21,34 +21,37 @@ function findVerb(name: string): Verb {
   throw new UsageError(`"${escapeUnsafe(name)}" is not a verb; verbs are ${verbs}.`);
 }
 
-/** The first thing that is wrong with the options. */
-function findMistake(name: string, { options }: Verb, values: Command['values']) {
+/** @throws UsageError about the first option that is wrong. */
+function checkOptions(name: string, { options }: Verb, values: Command['values']): void {
   const taken = new Set<string>([...PLACE, ...options]);
   const wrong = Object.keys(values).find((each) => !taken.has(each));
   const { stage, service, table, erasures, as, data } = values;
-  const isStage = stage !== undefined;
-  const mistakes: [boolean, string][] = [
-    [wrong !== undefined, `--${wrong} is no option of ${name} (see --help)`],
-    [
-      (table === undefined) !== (erasures === undefined),
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is no option of ${name} (see --help)`);
+  if ((table === undefined) !== (erasures === undefined)) {
+    throw new UsageError(
       '--table and --erasures belong together: what is erased from a table is recorded in, and replayed from, its own table of erasures.',
-    ],
-    [service !== undefined && !isStage, '--service is for a stage; pass --stage, too.'],
-    [
-      isStage && !STAGES.some((known) => known === stage),
-      `"${escapeUnsafe(`${stage}`)}" is not a stage; stages are ${STAGES.join(', ')}.`,
-    ],
-    [
-      isStage && as !== undefined,
+    );
+  }
+  if (stage === undefined) {
+    if (service === undefined) return;
+    throw new UsageError('--service is for a stage; pass --stage, too.');
+  }
+  if (!STAGES.some((known) => known === stage)) {
+    throw new UsageError(
+      `"${escapeUnsafe(stage)}" is not a stage; stages are ${STAGES.join(', ')}.`,
+    );
+  }
+  if (as !== undefined) {
+    throw new UsageError(
       '--as is for the local stack; on a stage, the AWS credentials say who answers.',
-    ],
-    [isStage && data !== undefined, '--data is for the local stack; leave it out with --stage.'],
-    [
-      service !== undefined && !isServiceName(service),
-      `"${escapeUnsafe(`${service}`)}" is not the name of a service.`,
-    ],
-  ];
-  return mistakes.find(([isMade]) => isMade)?.[1];
+    );
+  }
+  if (data !== undefined) {
+    throw new UsageError('--data is for the local stack; leave it out with --stage.');
+  }
+  if (service !== undefined && !isServiceName(service)) {
+    throw new UsageError(`"${escapeUnsafe(service)}" is not the name of a service.`);
+  }
 }
 
 const connect = ({ stage, service, as, data, ...tables }: Command['values']): Connection =>
@@ -66,8 +69,7 @@ export const main: Main = async (line, io) => {
     throw new UsageError('The verb is missing, e.g. npm run inbox -- list (see --help)');
   }
   const verb = findVerb(name);
-  const mistake = findMistake(name, verb, values);
-  if (mistake !== undefined) throw new UsageError(mistake);
+  checkOptions(name, verb, values);
   const { email, sub, since, json } = values;
   const command: Command = {
     values,

@@ -33,6 +33,31 @@ const DAY = 24 * HOUR;
 /** When the daily mail is sent: from this hour on, UTC. */
 const MORNING = 5;
 
+/** A part of an hour at which a digest looks, in milliseconds. */
+interface Part {
+  /** Hours since the epoch. */
+  hour: number;
+  from: number;
+  to: number;
+  /** Whether the mails of the hour that failed are given up: it is looked at for the last time. */
+  isOver: boolean;
+}
+
+/** The parts of hours at which no digest has looked, oldest first; up to two minutes ago. */
+export function planHours({ next_hour, digested = {} }: DigestState, time: number): Part[] {
+  const current = Math.floor(time / HOUR);
+  const first = next_hour ?? current - 1;
+  const last = Math.min(current, first + MOST_HOURS);
+  const hours = Array.from({ length: last - first + 1 }, (_, at) => first + at);
+  return hours.flatMap((hour) => {
+    const end = (hour + 1) * HOUR;
+    const isOver = time >= end + GIVEN_UP;
+    const from = digested[hour] ?? end - HOUR;
+    const to = Math.min(end, time - INDEX_LAG);
+    return isOver || to > from ? [{ hour, from, to, isOver }] : [];
+  });
+}
+
 export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'>) {
   const { inquiries, deliveries, quotas } = store;
 
@@ -62,10 +87,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
    * Finds what is in no mail of an hour, in the part between two times. Before, the hour is closed: then the ids that are
    * mailed one by one are certain, and all others belong to this digest, each once, also when it is answered now.
    */
-  async function digestHour(
-    { hour, from, to, isOver }: { hour: number; from: number; to: number; isOver: boolean },
-    signal: AbortSignal,
-  ) {
+  async function digestHour({ hour, from, to, isOver }: Part, signal: AbortSignal) {
     const before = toFirstId(to);
     const mailed = await quotas.closeHour(hour, before, signal);
     const lost = isOver ? await findUnsent(mailed, signal) : [];
@@ -93,30 +115,25 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
       time: number,
       signal: AbortSignal,
     ): Promise<DueMail | undefined> {
-      const current = Math.floor(time / HOUR);
-      const first = state.next_hour ?? current - 1;
-      const last = Math.min(current, first + MOST_HOURS);
-      let next = first;
       const digested: Record<string, number> = { ...state.digested };
+      let nextHour = state.next_hour ?? Math.floor(time / HOUR) - 1;
       const newest: IndexedInquiry[] = [];
       let count = 0;
       let since = time;
-      for (let hour = first; hour <= last && count < ENOUGH; hour++) {
-        const end = (hour + 1) * HOUR;
-        const isOver = time >= end + GIVEN_UP;
-        const from = digested[hour] ?? end - HOUR;
-        const to = Math.min(end, time - INDEX_LAG);
-        if (!isOver && (to <= from || !(await quotas.isWithheld(hour, signal)))) continue;
-        const part = await digestHour({ hour, from, to, isOver }, signal);
-        newest.push(...part.newest);
-        count += part.count;
-        since = Math.min(since, part.since);
+      for (const part of planHours(state, time)) {
+        if (count >= ENOUGH) break;
+        const { hour, to, isOver } = part;
+        if (!isOver && !(await quotas.isWithheld(hour, signal))) continue;
+        const found = await digestHour(part, signal);
+        newest.push(...found.newest);
+        count += found.count;
+        since = Math.min(since, found.since);
         digested[hour] = to;
         if (!isOver) continue;
         delete digested[hour];
-        next = hour + 1;
+        nextHour = hour + 1;
       }
-      const after: DigestState = { next_hour: next, digested };
+      const after: DigestState = { next_hour: nextHour, digested };
       if (count === 0) {
         await quotas.saveDigest(after, signal);
         return undefined;

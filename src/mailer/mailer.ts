@@ -19,14 +19,12 @@ interface Dependencies extends Omit<Sender, 'attempt'> {
   log: (mail: CompletedMail) => void;
 }
 
-/** All records are from the stream, or all from SNS. */
-interface MailerEvent {
-  Records?: (DynamoDBRecord & SnsRecord)[];
-  trial?: unknown;
-  digest?: unknown;
-  ids?: unknown;
-  again?: unknown;
-}
+type MailerEvent =
+  | { kind: 'batch'; records: DynamoDBRecord[] }
+  | { kind: 'trial'; record: DynamoDBRecord }
+  | { kind: 'bounces'; records: SnsRecord[] }
+  | { kind: 'digest' }
+  | { kind: 'ids'; ids: string[]; again: boolean };
 
 /** Milliseconds from one digest to the next, less than from one invocation for it to the next: 5 minutes. */
 const DIGEST_TURN = 4 * 60_000;
@@ -132,17 +130,37 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
     return { digest: await sendDue('digest'), daily: await sendDue('daily') };
   }
 
-  return async (event: unknown, invocation: Invocation) => {
-    const { Records = [], trial, digest, ids, again = false }: MailerEvent = Object(event);
-    if (Records[0]?.dynamodb) {
-      return trial === true ? tryRecord(Records[0]) : deliverBatch(Records, invocation);
+  return async (value: unknown, invocation: Invocation) => {
+    const event = parseEvent(value);
+    switch (event.kind) {
+      case 'batch':
+        return deliverBatch(event.records, invocation);
+      case 'trial':
+        return tryRecord(event.record);
+      case 'bounces':
+        return notices.handleBounces(event.records, invocation);
+      case 'digest':
+        return sendDigests(invocation);
+      case 'ids':
+        return deliverByIds(event.ids, event.again, invocation);
     }
-    if (Records[0]?.Sns) return notices.handleBounces(Records, invocation);
-    if (digest === true) return sendDigests(invocation);
-    const areIds = Array.isArray(ids) && ids.length <= IDS_LIMIT && ids.every(isInquiryId);
-    if (areIds && typeof again === 'boolean') return deliverByIds(ids, again, invocation);
-    throw new Error(
-      `The event is neither a batch of the stream nor { "ids": [at most ${IDS_LIMIT} ids of inquiries], "again": boolean }.`,
-    );
   };
+}
+
+/** @throws Error when the value is none of these events. */
+function parseEvent(value: unknown): MailerEvent {
+  const event: Partial<Record<string, unknown>> = Object(value);
+  const { trial, digest, ids, again = false } = event;
+  // All records are from the stream, or all from SNS.
+  const records = (event['Records'] ?? []) as (DynamoDBRecord & SnsRecord)[];
+  const [record] = records;
+  if (record?.dynamodb)
+    return trial === true ? { kind: 'trial', record } : { kind: 'batch', records };
+  if (record?.Sns) return { kind: 'bounces', records };
+  if (digest === true) return { kind: 'digest' };
+  const areIds = Array.isArray(ids) && ids.length <= IDS_LIMIT && ids.every(isInquiryId);
+  if (areIds && typeof again === 'boolean') return { kind: 'ids', ids, again };
+  throw new Error(
+    `The event is neither a batch of the stream nor { "ids": [at most ${IDS_LIMIT} ids of inquiries], "again": boolean }.`,
+  );
 }
