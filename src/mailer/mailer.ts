@@ -19,6 +19,15 @@ interface Dependencies extends Omit<Sender, 'attempt'> {
   log: (mail: CompletedMail) => void;
 }
 
+/** What an event may have. All records are from the stream, or all from SNS. */
+interface AnyEvent {
+  Records?: (DynamoDBRecord & SnsRecord)[];
+  trial?: unknown;
+  digest?: unknown;
+  ids?: unknown;
+  again?: unknown;
+}
+
 type MailerEvent =
   | { kind: 'batch'; records: DynamoDBRecord[] }
   | { kind: 'trial'; record: DynamoDBRecord }
@@ -149,13 +158,10 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
 
 /** @throws Error when the value is none of these events. */
 function parseEvent(value: unknown): MailerEvent {
-  const event: Partial<Record<string, unknown>> = Object(value);
-  const { trial, digest, ids, again = false } = event;
-  // All records are from the stream, or all from SNS.
-  const records = (event['Records'] ?? []) as (DynamoDBRecord & SnsRecord)[];
+  const { Records: records = [], trial, digest, ids, again = false }: AnyEvent = Object(value);
   const [record] = records;
-  if (record?.dynamodb)
-    return trial === true ? { kind: 'trial', record } : { kind: 'batch', records };
+  if (record?.dynamodb && trial === true) return { kind: 'trial', record };
+  if (record?.dynamodb) return { kind: 'batch', records };
   if (record?.Sns) return { kind: 'bounces', records };
   if (digest === true) return { kind: 'digest' };
   const areIds = Array.isArray(ids) && ids.length <= IDS_LIMIT && ids.every(isInquiryId);
