@@ -172,6 +172,22 @@ export function toInquiry(read: (field: string) => unknown): Inquiry | undefined
 }
 
 /**
+ * The texts of a request that tell it from another one. An optional field goes by its name: one that is absent changes
+ * nothing, and a text is not taken for that of another field.
+ */
+export const toPayload = (
+  request: object,
+  { required, properties }: TextSchema = createInquiryRequestSchema,
+): string[] => {
+  const texts = request as Partial<Record<string, string>>;
+  return Object.keys(properties).flatMap((name) => {
+    const text = texts[name];
+    if (text === undefined) return [];
+    return required.includes(name) ? [text] : [name, text];
+  });
+};
+
+/**
  * Narrows parsed JSON to a {@link CreateInquiryRequest}, keeping its fields and no other. Lone surrogates have no UTF-8
  * form; they become U+FFFD here, so that the 201 shows what the store holds. docs/contract.md
  *

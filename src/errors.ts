@@ -72,7 +72,7 @@ export const refusals = {
       'Retry-After': '1',
     }),
   /** The owner has reached the limit of the stage, for so many seconds. docs/adr/0091 */
-  limit: (perHour = 0, seconds = 0) =>
+  limit: (perHour: number, seconds: number) =>
     new ApiError(
       429,
       'TOO_MANY_REQUESTS',

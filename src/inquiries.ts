@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 import { parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts';
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
-import { refusals } from './errors.ts';
+import { refusals, type ApiError } from './errors.ts';
 import type { Identity } from './identity.ts';
 import type { Language } from './text/languages.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
@@ -20,12 +20,19 @@ export type PutResult =
   /** It is stored, or was stored before with the same key: then this is the id of that inquiry. */
   | { id: string }
   /** Nothing was stored. */
-  | { refusal: keyof typeof refusals };
+  | { refusal: Exclude<keyof typeof refusals, 'limit'> }
+  /** Nothing was stored: the hour has as many inquiries of the person as the limit allows. */
+  | { refusal: 'limit'; limit: Limit };
+
+/** The most inquiries that a person, whatever the email, may store in the hour of `time` in milliseconds. docs/adr/0091 */
+export interface Limit {
+  most: number;
+  time: number;
+}
 
 /** What a request says besides the inquiry, and the limit. */
 export interface PutOptions {
-  /** The most inquiries that a person, whatever the email, may store in the hour of `time` in milliseconds. docs/adr/0091 */
-  limit?: { most: number; time: number } | undefined;
+  limit?: Limit | undefined;
   /** The idempotency key: the first inquiry of the owner with it in 24 hours is stored. docs/adr/0090 */
   key?: string | undefined;
   /** Kept for the mails to the owner. docs/adr/0080 */
@@ -79,6 +86,13 @@ function sizeOf(json: string, fields: number): number {
     size += json[at + 1] === '"' || json[at + 1] === '\\' ? 2 : 1;
   }
   return size;
+}
+
+function toError(refused: Extract<PutResult, { refusal: string }>): ApiError {
+  if (refused.refusal !== 'limit') return refusals[refused.refusal]();
+  const { most, time } = refused.limit;
+  // Rounded up: a client that waits as long meets the next hour.
+  return refusals.limit(most, Math.ceil((HOUR - (time % HOUR)) / 1_000));
 }
 
 /** Wires the use cases. Create them once per process: ids increase strictly within one instance. */
@@ -150,10 +164,7 @@ export function createInquiries(
       const inquiry = toInquiry(generator.generateOrResetWithTs(time).toString());
       const limit = inquiriesPerHour === undefined ? undefined : { most: inquiriesPerHour, time };
       const result = await store.put(inquiry, call, { ...options, limit });
-      if ('refusal' in result) {
-        const seconds = Math.ceil((HOUR - (time % HOUR)) / 1_000);
-        throw refusals[result.refusal](inquiriesPerHour, seconds);
-      }
+      if ('refusal' in result) throw toError(result);
       // A replay is the first response again: its id has the time, and the text is the same.
       const isReplay = result.id !== inquiry.id;
       return { inquiry: isReplay ? toInquiry(result.id) : inquiry, isReplay };

@@ -8,8 +8,8 @@ import {
   type TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requestFields, toInquiry, type Inquiry } from '../contract.ts';
-import type { InquiryStore, PutResult, StoreCall } from '../inquiries.ts';
+import { toInquiry, toPayload, type Inquiry } from '../contract.ts';
+import type { InquiryStore, Limit, PutResult, StoreCall } from '../inquiries.ts';
 import { isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
 import { isCurrent, toExpiry } from './expiry.ts';
 import { digest, toOwnerHour, toShard } from './keys.ts';
@@ -38,7 +38,7 @@ export interface InquiryStoreOptions {
   now?: () => number;
 }
 
-type Transaction = Parameters<Requests['storeInquiry']>[0];
+type Transaction = Parameters<Requests['storeInquiry']>[0] & { limit: Limit | undefined };
 
 /** An error of the store; its name appears in the log. */
 class StoreError extends Error {
@@ -83,19 +83,19 @@ export function createInquiryStore(
    * refused transaction costs units for all of its text; this costs the same for any.
    */
   async function refuseBeyondLimit(
-    { rate, key }: Transaction,
+    { rate, key, limit }: Transaction,
     call: StoreCall,
   ): Promise<PutResult | undefined> {
-    if (rate === undefined) return undefined;
+    if (rate === undefined || limit === undefined) return undefined;
     const { rows } = await query(requests.readRate(rate), call);
     if (!(Number(rows[0]?.['inquiries']?.N) >= rate.most)) return undefined;
     // A known key is answered beyond the limit, too: it stores nothing.
-    return (key && (await find(key, call))) ?? { refusal: 'limit' };
+    return (key && (await find(key, call))) ?? { refusal: 'limit', limit };
   }
 
   /** Stores an inquiry in one transaction with its key and its count. docs/adr/0090, docs/adr/0091 */
   async function storeInTransaction(transaction: Transaction, call: StoreCall): Promise<PutResult> {
-    const { inquiry, key } = transaction;
+    const { inquiry, key, limit } = transaction;
     const command = new TransactWriteItemsCommand(requests.storeInquiry(transaction));
     for (let attempt = 1; ; attempt++) {
       try {
@@ -105,8 +105,8 @@ export function createInquiryStore(
         const reasons = readReasons(error, transaction);
         if (key && reasons.key?.Item) return toResult(reasons.key.Item, key);
         if (isConflict(reasons.key)) return { refusal: 'in use' };
-        if (reasons.rate?.Code === 'ConditionalCheckFailed') {
-          return (key && (await find(key, call))) ?? { refusal: 'limit' };
+        if (limit && reasons.rate?.Code === 'ConditionalCheckFailed') {
+          return (key && (await find(key, call))) ?? { refusal: 'limit', limit };
         }
         if (!isConflict(reasons.rate) && !isConflict(reasons.inquiry)) throw error;
         if (attempt === CONFLICT_ATTEMPTS) return { refusal: 'busy' };
@@ -146,8 +146,7 @@ export function createInquiryStore(
               cognito_sub,
               email,
               key: digest(key),
-              // An optional field that is absent does not change it.
-              payload: digest(...requestFields.flatMap((field) => inquiry[field] ?? [])),
+              payload: digest(...toPayload(inquiry)),
               inquiry: id,
               expires_at: toExpiry(created, KEY_KEPT),
               now: Math.floor(now() / 1_000),
@@ -157,7 +156,7 @@ export function createInquiryStore(
         expires_at: toExpiry(limit.time, RATE_KEPT),
         most: limit.most,
       };
-      const transaction = { inquiry: row, key: keyRow, rate };
+      const transaction = { inquiry: row, key: keyRow, rate, limit };
       const refused = await refuseBeyondLimit(transaction, call);
       if (refused) return refused;
       const found = keyRow && size > LOOK_UP_FROM && (await find(keyRow, call));

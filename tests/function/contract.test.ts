@@ -6,10 +6,16 @@ import { close, serve } from '../../lib/loopback-server.ts';
 import { createGateway, type GatewayOptions } from '../../local/gateway.ts';
 import { FunctionTimeout } from '../../local/lambda/sandbox.ts';
 import { createApp } from '../../src/app.ts';
-import { inquiriesPath, type Inquiry, type InquiryListResponse } from '../../src/contract.ts';
+import {
+  createInquiryRequestSchema,
+  inquiriesPath,
+  toPayload,
+  type Inquiry,
+  type InquiryListResponse,
+} from '../../src/contract.ts';
 import * as errors from '../../src/errors.ts';
 import type { GatewayEvent } from '../../src/http.ts';
-import { createInquiries, type InquiryStore, type PutResult } from '../../src/inquiries.ts';
+import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { checkAnswer, findResponses } from '../helpers/contract.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import { send as request, type Answer } from '../helpers/http.ts';
@@ -215,7 +221,7 @@ const fail = (error = new Error('down')) => {
     throw error;
   };
 };
-const refuse = (refusal: Extract<PutResult, { refusal: string }>['refusal']): Parts => {
+const refuse = (refusal: 'in use' | 'busy' | 'email'): Parts => {
   return { store: { put: async () => ({ refusal }) } };
 };
 type Case = [method: string, status: number, parts?: Parts, headers?: string[], body?: string];
@@ -307,3 +313,25 @@ it.each<[string, Partial<Answer>, RegExp]>([
   const answer = { status: 200, text: '', json, ...changed, headers };
   expect(() => checkAnswer(method, answer)).toThrow(message);
 });
+
+it.each([
+  [
+    { subject: 's', body: 'b' },
+    { subject: 'b', body: 's' },
+  ],
+  [
+    { subject: 's', body: 'b', phone: 'x' },
+    { subject: 's', body: 'b', order: 'x' },
+  ],
+  [
+    { subject: 's', body: 'b', phone: '' },
+    { subject: 's', body: 'b' },
+  ],
+])('the payload of a key tells %j from %j', (one, other) => {
+  const { required, properties } = createInquiryRequestSchema;
+  const schema = { required, properties: { ...properties, phone: {}, order: {} } };
+  expect(toPayload(one, schema)).not.toEqual(toPayload(other, schema));
+});
+
+it('an optional field that is absent does not change the payload of a key', () =>
+  expect(toPayload({ ...HELLO, id: '1' })).toEqual([HELLO.subject, HELLO.body]));

@@ -33,6 +33,29 @@ it.each([
   }
 });
 
+// docs/contract.md: 1 to 3600.
+it.each([
+  [0, '3600'],
+  [1, '3600'],
+  [HOUR - 1_001, '2'],
+  [HOUR - 1_000, '1'],
+  [HOUR - 1, '1'],
+])(
+  'beyond the limit, %i ms into the hour, Retry-After is %s: rounded up',
+  async (after, seconds) => {
+    const inquiries = createInquiries(createMemoryStore(), {
+      inquiriesPerHour: 1,
+      now: () => START + after,
+    });
+    const create = async () => inquiries.create(OWNER, { subject: '', body: '' }, makeCall());
+    await create();
+    await expect(create()).rejects.toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': seconds },
+    });
+  },
+);
+
 it('a list without a limit holds inquiries of Lambda’s 6,291,556 bytes less 64 KB, to the byte', async () => {
   const bodies = Array.from({ length: 20 }, (_, at) => `é€\u0001"\\\n${'x'.repeat(300_000 + at)}`);
   /** Follows `next` to the end. @returns How many inquiries each page has. */

@@ -146,7 +146,7 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
     expect(await put({})).toEqual(first);
     // The same letters with another boundary between them.
     expect(await put({ subject: 'sb', body: '' })).toEqual({ refusal: 'reused' });
-    expect(await put({}, { key: 'K' })).toEqual({ refusal: 'limit' });
+    expect(await put({}, { key: 'K' })).toEqual({ refusal: 'limit', limit: { most: 1, time } });
     const free = { limit: { most: 2, time } };
     expect(await put({}, free, expires_at * 1_000 - 1)).toEqual(first);
     expect(await put({}, free, expires_at * 1_000)).toEqual({ id: OTHER_ID });
@@ -252,8 +252,8 @@ it.each<[string, object[], PutOptions, unknown]>([
 });
 
 it.each<[string, object[], PutOptions, unknown]>([
-  ['a limited write', [], { limit: LIMIT }, { refusal: 'limit' }],
-  ['a write with a new key', [{ Items: [] }], BOTH, { refusal: 'limit' }],
+  ['a limited write', [], { limit: LIMIT }, { refusal: 'limit', limit: LIMIT }],
+  ['a write with a new key', [{ Items: [] }], BOTH, { refusal: 'limit', limit: LIMIT }],
   ['a write with a known key', [{ Items: [KEY_ROW] }], BOTH, { id: OTHER_ID }],
 ])('%s sends no inquiry when the hour is full', async (_, answers, options, expected) => {
   const { sent, put } = setUp(answers, makeCall(), LIMIT.most);

@@ -21,12 +21,13 @@ export function createMemoryStore(
         const isSame = known.subject === subject && known.body === body;
         return isSame ? { id: known.id } : { refusal: 'reused' };
       }
-      const { most = Infinity, time = 0 } = limit ?? {};
-      const start = new Date(time - (time % HOUR)).toISOString();
-      const counted = rows.filter(
-        (row) => row.cognito_sub === cognito_sub && row.created_at >= start,
-      );
-      if (counted.length >= most) return { refusal: 'limit' };
+      if (limit) {
+        const start = new Date(limit.time - (limit.time % HOUR)).toISOString();
+        const counted = rows.filter(
+          (row) => row.cognito_sub === cognito_sub && row.created_at >= start,
+        );
+        if (counted.length >= limit.most) return { refusal: 'limit', limit };
+      }
       rows.push(inquiry);
       keys.set(name, inquiry);
       return { id };
