@@ -9,9 +9,8 @@ import { AwsJson1_0Protocol } from '@aws-sdk/core/protocols';
 type Deserialize = AwsJson1_0Protocol['deserializeResponse'];
 
 /**
- * Parses a successful response with JSON.parse alone. The SDK's own deserializer visits every value of every item
- * with a schema, which takes more CPU time than the rest of a long list; the JSON already has the shape of the
- * command's output, since all attributes of this table are strings. docs/adr/0060
+ * Parses successful responses with JSON.parse alone: without binary attributes the JSON has the shape of the output. The
+ * SDK's deserializer takes more CPU time than the rest of a long list. docs/adr/0060
  */
 class PlainJsonProtocol extends AwsJson1_0Protocol {
   override async deserializeResponse<Output extends Awaited<ReturnType<Deserialize>>>(
@@ -26,10 +25,9 @@ class PlainJsonProtocol extends AwsJson1_0Protocol {
   }
 }
 
-/** Reasons of a cancelled transaction that the SDK would retry as errors of another command. */
 const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 
-/** Lets the SDK retry a throttled transaction: it goes by the name of the error, which all cancellations share. */
+/** Lets the SDK retry a throttled transaction: it decides by the error's name, which all cancellations share. */
 function throwRetryable(error: TransactionCanceledException): never {
   const { CancellationReasons: reasons = [] } = error;
   if (reasons.some(({ Code }) => THROTTLED.has(Code ?? ''))) {
@@ -38,11 +36,7 @@ function throwRetryable(error: TransactionCanceledException): never {
   throw error;
 }
 
-/**
- * Middleware that takes a tenth of a warm request's CPU time for nothing that is used here: copies of inputs and outputs
- * for a logger that discards them, a description of the runtime for AWS's statistics, and a header that ends loops of
- * functions, which DynamoDB takes no part in. docs/adr/0060
- */
+/** Middleware that nothing here needs and that takes a tenth of a warm request's CPU time. docs/adr/0060 */
 const UNUSED = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 /** Milliseconds. */
@@ -54,11 +48,10 @@ const TIMEOUTS = {
 };
 
 /**
- * Creates the DynamoDB client: the only place that constructs an AWS client. Region, credentials and endpoint come from
- * the `AWS_*` environment.
+ * Creates the DynamoDB client of the functions. Region, credentials and endpoint come from the `AWS_*` environment.
  *
- * The SDK's defaults set no timeout. Here an attempt ends after 1 s without a connection, or after 3 s without a
- * response or without a byte; three attempts at most. The caller's signal bounds the whole call. docs/adr/0012
+ * An attempt ends after 1 s without a connection, or after 3 s without a byte; there are three at most. The caller's
+ * signal bounds the whole call. docs/adr/0012
  *
  * @param requestHandler - Replaces the network (src/warm-up.ts).
  */
@@ -73,7 +66,7 @@ export function createDynamoDbClient(
     maxAttempts: 3,
     retryMode: 'standard',
     ...(endpoint && { endpoint }),
-    // The SDK's defaults, stated here so that it does not look for them in files that Lambda does not have.
+    // The SDK's defaults: without them it reads files that Lambda does not have.
     accountIdEndpointMode: 'disabled',
     authSchemePreference: [],
     defaultsMode: 'standard',
@@ -84,7 +77,7 @@ export function createDynamoDbClient(
     useFipsEndpoint: false,
   });
   for (const name of UNUSED) client.middlewareStack.remove(name);
-  // Writes requests with JSON.stringify alone, not with the SDK's serializer: inputs are attribute values already (requests.ts).
+  // In place of the SDK's serializer: inputs are JSON already (requests.ts).
   client.middlewareStack.add(
     (next, context) => async (args) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK sets both before

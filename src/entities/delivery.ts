@@ -1,27 +1,26 @@
 import { Entity, type DocumentClient } from 'electrodb';
 
-/** Mails about one inquiry, to the team and to its owner, and notices about mails that did not arrive. */
 export const DELIVERED_MAILS = ['inquiry', 'reply', 'acknowledgement', 'notice'] as const;
 
 /**
- * Creates the ElectroDB model of a delivery record: a mail about an inquiry that SES has accepted or
- * refused, and what became of it. It holds no personal data, and no attribute `inbox`, so that the index `by-state` does not have it. docs/adr/0080
+ * The model of a delivery: a mail about an inquiry that SES has accepted or refused, and what became of it. It has no
+ * personal data. docs/adr/0080
  */
 export function createDeliveryEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
       model: { service: 'inquiries', entity: 'delivery', version: '1' },
       attributes: {
-        /** The id of the inquiry; of a notice, that of SES's event. */
+        /** The inquiry's id; for a notice, the id of SES's event. */
         inquiry: { type: 'string' },
         mail: { type: DELIVERED_MAILS },
         /** On a notice: the id of the invocation that sends it. */
         claimed_by: { type: 'string' },
         /** Absent: SES refused the mail, or does not have it yet. */
         sent_at: { type: 'string' },
-        /** Why the mail is not with its recipient; absent: nothing is known of that. */
+        /** Why the mail is not with its recipient, if that is known. */
         undelivered: { type: ['refused', 'bounce', 'complaint'] },
-        /** Since when this is known, as `created_at`. */
+        /** Since when this is known. */
         undelivered_at: { type: 'string' },
         /** On a reply that cannot be sent: whether the team has a mail that says so. */
         is_noticed: { type: 'boolean' },
@@ -40,9 +39,8 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
 }
 
 /**
- * Creates the ElectroDB model of a quota of an hour: which inquiries of one owner, or of all, are mailed one by one, which are
- * acknowledged to one address, and which notices are sent; and, under `all`, of what the digests know. A hash in the key does
- * not name the owner or the address. docs/adr/0080
+ * The model of a quota of an hour: which inquiries of one owner, or of all, are mailed one by one, which are acknowledged to
+ * one address, and which notices are sent; under `all`, what the digests know. docs/adr/0080
  */
 export function createQuotaEntity(table: string, client?: DocumentClient) {
   return new Entity(
@@ -53,13 +51,13 @@ export function createQuotaEntity(table: string, client?: DocumentClient) {
         quota: { type: 'string' },
         /** Ids of inquiries, or of SES's events. */
         mailed: { type: 'set', items: 'string' },
-        /** On an hour: whether an inquiry is not mailed because of its owner's quota. */
+        /** On an hour: whether its owner's quota withholds an inquiry. */
         is_withheld: { type: 'boolean' },
         /** On an hour: the beginning of an id; no lower one is added to `mailed` any more. */
         closed: { type: 'string' },
         /** Seconds since the epoch; absent under `all`. */
         expires_at: { type: 'number' },
-        // Under `all`: see DigestState (src/mailer/quotas.ts), and the milliseconds before which no other digest begins.
+        // Under `all`: DigestState (quotas.ts), and the milliseconds before which no other digest begins.
         next_at: { type: 'number' },
         next_hour: { type: 'number' },
         digested: { type: 'any' },

@@ -1,20 +1,15 @@
 import { Entity, type DocumentClient } from 'electrodb';
 
-/**
- * The ElectroDB model of an idempotency key: which inquiry was stored with it. It is in the partition of its
- * owner, with digests instead of the key and the text, and no attribute `inbox`, so that the index
- * `by-state` does not have it. docs/adr/0090
- */
+/** The model of an idempotency key, in the partition of its owner: which inquiry was stored with it. docs/adr/0090 */
 export const IDEMPOTENCY_KEY_MODEL = {
   model: { service: 'inquiries', entity: 'idempotency', version: '1' },
   attributes: {
     cognito_sub: { type: 'string' },
     email: { type: 'string' },
-    /** Digest of the key. */
+    /** A digest. */
     key: { type: 'string' },
-    /** Digest of the text: the fields of the request. */
+    /** A digest of the fields of the request. */
     payload: { type: 'string', required: true },
-    /** The id of the inquiry. */
     inquiry: { type: 'string', required: true },
     /** Seconds since the epoch. */
     expires_at: { type: 'number', required: true },

@@ -2,26 +2,22 @@ import { Entity, type DocumentClient } from 'electrodb';
 import { toShard } from './keys.ts';
 
 /**
- * The ElectroDB model of an inquiry. The request function runs what the build makes of it and of src/entities/requests.ts.
- *
- * The partition is the owner, `cognito_sub` and `email` together; the sort key ends in the UUIDv7 id, so a reverse
- * query lists the newest inquiry first. Both keys start with ElectroDB's service and entity names, so that the table
- * can hold other entities. Keys keep their case: ElectroDB's default would put emails that differ only in case into
- * one partition. docs/adr/0009
+ * The model of an inquiry. The partition is its owner; the sort key ends in the UUIDv7 id, so a reverse query lists the
+ * newest first. Keys keep their case: ElectroDB's default would put emails that differ in case into one partition.
+ * docs/adr/0009
  */
 export const INQUIRY_MODEL = {
   model: { service: 'inquiries', entity: 'inquiry', version: '1' },
   attributes: {
-    // Parts of the keys: ElectroDB requires them and never changes them.
     id: { type: 'string' },
     cognito_sub: { type: 'string' },
     email: { type: 'string' },
     subject: { type: 'string', required: true, readOnly: true },
     body: { type: 'string', required: true, readOnly: true },
     created_at: { type: 'string', required: true, readOnly: true },
-    // The language of the request, for the mails to the owner; never in a response. docs/adr/0080
+    // For the mails to the owner; never in a response. docs/adr/0080
     language: { type: 'string', readOnly: true },
-    // True, or absent: the issuer has not verified the email. Never in a response. docs/adr/0080
+    // Absent: the issuer has not verified the email.
     email_verified: { type: 'boolean', readOnly: true },
     // Seconds since the epoch; absent: kept for ever. docs/adr/0084
     expires_at: { type: 'number', readOnly: true },
@@ -43,7 +39,7 @@ export const INQUIRY_MODEL = {
       pk: { field: 'pk', composite: ['cognito_sub', 'email'], casing: 'none' },
       sk: { field: 'sk', composite: ['id'], casing: 'none' },
     },
-    // All inquiries by whether they are answered, for operators: src/entities/inquiry-index.ts reads it. docs/adr/0081
+    // All inquiries by whether they are answered (inquiry-index.ts). docs/adr/0081
     byState: {
       index: 'by-state',
       pk: { field: 'inbox', composite: ['inbox'], template: '${inbox}', casing: 'none' },
@@ -52,6 +48,6 @@ export const INQUIRY_MODEL = {
   },
 } as const;
 
-/** Creates the entity in a table; without a client it makes inputs of commands only (`.params()`). */
+/** Without a client it makes inputs of commands only (`.params()`). */
 export const createInquiryEntity = (table: string, client?: DocumentClient) =>
   new Entity(INQUIRY_MODEL, { table, ...(client && { client }) });

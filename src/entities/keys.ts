@@ -1,4 +1,4 @@
-/** What keys of the table are made of. */
+/** The parts of the table's keys. */
 import { createHash } from 'node:crypto';
 import { HOUR } from '../limits.ts';
 
@@ -11,17 +11,17 @@ export function toFirstId(milliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
-/** The partition of the index `by-state` that has an inquiry: the last digit of its id is random. docs/adr/0081 */
+/** The partition of an inquiry in the index `by-state`. The last digit of its id is random. docs/adr/0081 */
 export const toShard = (id: string, isAnswered: boolean): string =>
   `${isAnswered ? 'done' : 'open'}-${id.slice(-1)}`;
 
-/** The last digits of ids: each has two partitions in the index `by-state`. */
+/** The last digits of ids. */
 export const DIGITS = Array.from('0123456789abcdef');
 
 /** SHA-256 in base64url, 43 characters. */
 export const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
-/** A person and the hour of a time in milliseconds since the epoch, whatever the email: a hash that names nobody. */
+/** A hash of a person and an hour. @param time - Milliseconds since the epoch. */
 export const toOwnerHour = (sub: string, time: number): string =>
   digest(sub, String(Math.floor(time / HOUR)));

@@ -1,9 +1,6 @@
 import { Entity } from 'electrodb';
 
-/**
- * The ElectroDB model of a rate: how many inquiries one person has sent in one hour. Its key is a hash, so that it does not
- * name the person. docs/adr/0091
- */
+/** The model of a rate: how many inquiries one person has sent in one hour. The key does not name the person. docs/adr/0091 */
 export const createRateEntity = (table: string) =>
   new Entity(
     {
