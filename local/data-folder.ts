@@ -17,11 +17,20 @@ const refuse = (folder: string, reason: string): UsageError =>
  */
 export function openDataFolder(folder: string): void {
   openFolder(folder);
-  const { uid, mode } = statSync(folder);
-  if (uid !== process.getuid?.()) throw refuse(folder, 'belongs to another user');
-  if ((mode & 0o077) !== 0) {
+  if (statSync(folder).uid !== process.getuid?.()) throw refuse(folder, 'belongs to another user');
+  if (isOpenToOthers(folder) && hasModes(folder)) {
     throw refuse(folder, `is open to other users; close it with: chmod 700 '${folder}'`);
   }
+}
+
+const isOpenToOthers = (folder: string): boolean => (statSync(folder).mode & 0o077) !== 0;
+
+/** A drive of Windows has one mode for everything (learn.microsoft.com/windows/wsl/file-permissions). */
+function hasModes(folder: string): boolean {
+  const created = mkdtempSync(join(folder, '.mode-test-'));
+  const isClosed = !isOpenToOthers(created);
+  rmSync(created, { recursive: true });
+  return isClosed;
 }
 
 /**
