@@ -64,7 +64,7 @@ variable "stages" {
       parallelization_factor = optional(number, 1)
 
       language      = optional(string, "en")  # of mails to owners whose inquiry names none
-      time_zone     = optional(string, "UTC") # of times in mails to the team
+      time_zone     = optional(string, "UTC") # of the times in mails
       acknowledge   = optional(bool, false)   # owners get a mail when their inquiry has arrived
       answer_within = optional(number)        # days after which a daily mail names unanswered inquiries; unset: no such mail
       pool_mail     = optional(bool, true)    # false: Cognito sends the mails of the user pool, 50 a day

@@ -49,7 +49,7 @@ export function parseMailerConfig(env: Environment) {
       read('ACKNOWLEDGE', (text) => /^(?:true|false)$/.exec(text)?.[0], 'false') === 'true',
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the deployment has checked it
     company: read('COMPANY', (text) => JSON.parse(text) as Company, '{}'),
-    /** Time zone of the times in mails to the team. */
+    /** Of the times in mails. */
     timeZone: read(
       'TIME_ZONE',
       (timeZone) => Intl.DateTimeFormat('en', { timeZone }).resolvedOptions() && timeZone,

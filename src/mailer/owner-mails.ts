@@ -5,24 +5,32 @@ import { toMailbox } from '../text/mailbox.ts';
 import type { MailerConfig } from './config.ts';
 import {
   createMail,
+  formatBreak,
+  formatButton,
   formatFacts,
   formatHeading,
   formatLinkedLines,
   formatLinks,
   formatMessage,
-  formatParagraph,
   formatQuote,
   type Envelope,
   type Part,
 } from './parts.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
-import { cutLines, toOneLine, toVisible } from '../text/visible.ts';
+import { cutLines, isBlank, toOneLine, toVisible } from '../text/visible.ts';
 import { formatTime, textsIn } from './texts.ts';
 
 /** UTF-16 units. */
 const SUBJECT_LIMIT = 150;
 const QUOTE_LIMIT = 20_000;
+
+/** The form's. */
+const DEFAULT_ACCENT = '#3f4fd0';
+
+/** What mail programs put before the subject of an answer, each in its language, also several times and counted. */
+const ANSWER_MARKS =
+  /^(?:\s*(?:re|aw|antw|sv|vs|odp|ynt|res|rif|atb|bls|回复|回覆|答复|رد)\s*(?:\[\d+\]|\(\d+\)|\^\d+)?\s*[:：])+/iu;
 
 /**
  * The answer to an inquiry, for its owner, in the language of the inquiry or of the stage. The reply is never cut: the
@@ -33,15 +41,15 @@ const QUOTE_LIMIT = 20_000;
 export function createReplyMail(inquiry: MailedInquiry, settings: MailerConfig): Mail | undefined {
   const { body, created_at, reply = '', language = settings.language } = inquiry;
   const { youWrote } = textsIn(language);
-  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT);
+  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT).replace(ANSWER_MARKS, '').trim();
+  const time = formatTime(created_at, language, settings.timeZone);
+  const direction = directionOf(language);
+  const quote = formatQuote([formatMessage(cutLines(body, QUOTE_LIMIT))], '> ', direction);
   return createOwnerMail(inquiry, settings, {
     kind: 'reply',
-    subject: `Re: ${subject || NO_SUBJECT[language]}`,
+    subject: `Re: ${isBlank(subject) ? NO_SUBJECT[language] : subject}`,
     message: toVisible(reply),
-    original: [
-      formatParagraph(youWrote.replace('{time}', formatTime(created_at, language))),
-      formatQuote([formatMessage(cutLines(body, QUOTE_LIMIT))], '> ', directionOf(language)),
-    ],
+    original: isBlank(body) ? [] : [formatBreak(youWrote.replace('{time}', time)), quote],
   });
 }
 
@@ -59,7 +67,7 @@ export function createAcknowledgementMail(
   return createOwnerMail(inquiry, settings, {
     kind: 'acknowledgement',
     automatic: 'auto-replied',
-    subject: received.replace(/[.。]$/u, ''),
+    subject: `${received.replace(/[.。]$/u, '')} (${toReference(inquiry.id)})`,
     message: [received, expectation].filter(Boolean).join('\n'),
     original: [],
   });
@@ -80,12 +88,13 @@ function createOwnerMail(
   if (to === undefined) return undefined;
   const language = ofInquiry ?? ofStage;
   const { name = '', form = '', home = '', privacy = '', imprint = '' } = company;
+  const { accent = DEFAULT_ACCENT } = company;
   const texts = textsIn(language);
   const parts = [
-    name === '' ? undefined : formatHeading(name),
+    name === '' ? undefined : formatHeading(name, directionOf(language)),
     formatMessage(message, formatLinkedLines),
     formatFacts([[texts.reference, toReference(id)]]),
-    formatLinks([[texts.view, form && new URL(`#${id}`, form).href]]),
+    form === '' ? undefined : formatButton(texts.view, new URL(`#${id}`, form).href, accent),
     ...original,
     formatLinks([
       [name || home, home],
@@ -94,7 +103,7 @@ function createOwnerMail(
     ]),
   ];
   const envelope = { to, from: formatFrom(name, inboxFrom), replyTo: inboxTo, id, ...content };
-  return createMail(envelope, parts, language, company.accent);
+  return createMail(envelope, parts, language, accent);
 }
 
 /** Characters, each of up to four bytes, in an encoded word: it has at most 75 with its frame, in base64 (RFC 2047, 2). */

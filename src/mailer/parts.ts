@@ -1,8 +1,7 @@
 /**
- * The parts that mails are made of, each as plain text and as HTML. The HTML is what all mail programs show
- * (tests/mailer/html.test.ts): styles are inline, lines end with `<br>`, and borders belong to cells of tables, since Outlook
- * for Windows knows neither `white-space` nor borders of other elements. Nothing but lines has a colour, so that each
- * program uses its own for the rest, light or dark.
+ * The parts that mails are made of, each as plain text and as HTML that all mail programs show (tests/mailer/html.test.ts):
+ * styles are inline, lines end with `<br>`, and borders belong to cells of tables, since Outlook for Windows knows neither
+ * `white-space` nor other borders. Only lines and buttons have a colour; each program chooses the rest, light or dark.
  */
 import { directionOf, type Direction, type Language } from '../text/languages.ts';
 import type { Mail } from './send-mail.ts';
@@ -24,13 +23,41 @@ const BREAK = 'word-break:break-word';
 const FONT = 'font:16px/1.5 Helvetica,Arial,sans-serif';
 const NEUTRAL = '#888888';
 
-/** Addresses of pages, without the punctuation that ends a sentence. */
-const LINK = /((?<!\w)https?:\/\/[^\s<>"]*[\w/#=&-])/;
+const HAIRLINE = '#bbbbbb';
+/** Pixels between blocks, and between those inside a quote. */
+const GAP = 24;
+const INNER_GAP = 12;
 
-/** Whether an address leads where it says: in normal form, without a name of a user before the host. */
-function isPlain(address: string): boolean {
+/** Addresses of pages, up to a space, a quotation mark or a punctuation mark that no address has unencoded. */
+const ADDRESS =
+  /(?<![A-Za-z0-9_])(https?:\/\/[^\s<>"“”„«»‹›「」『』【】《》〈〉（）［］、。，；：！？،؛؟…｜]+)/i;
+/** UTF-16 units. Longer addresses are no links. */
+const LONGEST_ADDRESS = 2_000;
+const BRACKETS = ['()', '[]', '{}'] as const;
+/** After it, a sentence may go on without a space: in these scripts none is needed. */
+const UNCLEAR_END =
+  /[!-~]\p{sc=Hiragana}|[A-Za-z0-9][\p{sc=Han}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
+
+/** Leaves out the punctuation that ends a sentence, and closing brackets that were opened before the address. */
+function trimAddress(address: string): string {
+  const trimmed = address.replace(/[.,:;!?'’‘*`|\\^]+$/, '');
+  const isOdd = BRACKETS.some(
+    ([open = '', close = '']) =>
+      trimmed.endsWith(close) && trimmed.split(close).length > trimmed.split(open).length,
+  );
+  if (isOdd) return trimAddress(trimmed.slice(0, -1));
+  return trimmed;
+}
+
+/**
+ * Where an address leads, encoded; undefined unless that is what it says: in normal form but for letters of any script in
+ * path and query, and without a name of a user before the host.
+ */
+function toHref(address: string): string | undefined {
+  if (UNCLEAR_END.test(address) || /\p{Default_Ignorable_Code_Point}/u.test(address)) return;
   const { href = '', username = '' } = URL.parse(address) ?? {};
-  return username === '' && [address, `${address}/`].includes(href);
+  const encoded = address.replaceAll(/\P{ASCII}+/gu, encodeURIComponent);
+  return username === '' && [encoded, `${encoded}/`].includes(href) ? href : undefined;
 }
 
 /** Lines as HTML; spaces that HTML would merge are kept. */
@@ -40,13 +67,17 @@ const formatLines = (text: string): string =>
     .replaceAll(/^ | (?= )/gm, '&#160;')
     .replaceAll('\n', '<br>\n');
 
-/** The same, in which the addresses of pages are links. */
+/** The same, in which the addresses of pages are links. An address is a link as a whole, or none. */
 export const formatLinkedLines = (text: string): string =>
   text
-    .split(LINK)
+    .split(ADDRESS)
     .map((part, index) => {
-      const isLink = index % 2 === 1 && isPlain(part);
-      return isLink ? `<a href="${escapeHtml(part)}">${escapeHtml(part)}</a>` : formatLines(part);
+      if (index % 2 === 0 || part.length > LONGEST_ADDRESS) return formatLines(part);
+      const address = trimAddress(part);
+      const href = toHref(address);
+      if (href === undefined) return formatLines(part);
+      const link = `<a href="${escapeHtml(href)}" dir="ltr">${escapeHtml(address)}</a>`;
+      return link + formatLines(part.slice(address.length));
     })
     .join('');
 
@@ -70,18 +101,43 @@ export function formatMessage(text: string, format = formatLines): Part {
   return { text, html: `<div dir="${direction}" style="${style}">${format(text)}</div>` };
 }
 
-export const formatHeading = (text: string): Part => ({
-  text,
-  html: `<p dir="auto" style="margin:0 0 12px;font-weight:bold;${BREAK}">${escapeHtml(text)}</p>`,
-});
+/** @param direction - Of the mail, whose side it takes; default: its own. */
+export function formatHeading(text: string, direction?: Direction): Part {
+  const align = direction === undefined ? '' : `;text-align:${sideOf(direction)}`;
+  const style = `margin:0;font-weight:bold;${BREAK}${align}`;
+  return { text, html: `<p dir="auto" style="${style}">${escapeHtml(text)}</p>` };
+}
 
 export const formatParagraph = (text: string): Part => ({
   text,
-  html: `<p style="margin:16px 0">${escapeHtml(text)}</p>`,
+  html: `<p style="margin:0">${escapeHtml(text)}</p>`,
 });
 
+/** A sentence below a line that ends what is before it. */
+export const formatBreak = (text: string): Part => ({
+  text,
+  html: formatTable(`padding:${GAP}px 0 0;border-top:1px solid ${HAIRLINE}`, escapeHtml(text)),
+});
+
+/** Black or white, whichever is easier to read on a colour, `#rrggbb` (WCAG 2.2, relative luminance). */
+function textColorOn(color: string): string {
+  const light = Array.from(Buffer.from(color.slice(1), 'hex'), (part) => (part / 255) ** 2.2);
+  const [red = 0, green = 0, blue = 0] = light;
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? '#000000' : '#ffffff';
+}
+
+/** A link that is hard to overlook. @param color - `#rrggbb` */
+export function formatButton(label: string, url: string, color: string): Part {
+  const cell = `padding:12px 20px;border-radius:6px;background-color:${escapeHtml(color)};${FONT}`;
+  const link = `color:${textColorOn(color)};text-decoration:none`;
+  return {
+    text: `${label} ${url}`,
+    html: `<table role="none" style="border-collapse:separate"><tbody><tr><td style="${cell}"><a href="${escapeHtml(url)}" dir="auto" style="${link}">${escapeHtml(label)}</a></td></tr></tbody></table>`,
+  };
+}
+
 const formatQuiet = (html: string): string =>
-  `<p style="margin:16px 0 0;font-size:13px;line-height:1.5;${BREAK}">${html}</p>`;
+  `<p style="margin:0;font-size:13px;line-height:1.5;${BREAK}">${html}</p>`;
 
 /** Names and values in one small line. @param format - Makes HTML of both, escaped. */
 const formatPairs = (pairs: Pairs, format: (name: string, value: string) => string): Part => ({
@@ -114,31 +170,34 @@ const markLines = (text: string, mark: string): string =>
   text
     .split('\n')
     .flatMap((line) =>
-      (line.match(/\s?[!-~]{73,}|.{1,72}(?!\S)|.{1,72}/gu) ?? ['']).map((part, index) =>
-        `${mark}${index === 0 ? part : part.trimStart()}`.trimEnd(),
+      (line.match(/\s?(?:https?:\/\/\S{65,}|[!-~]{73,})|.{1,72}(?!\S)|.{1,72}/gu) ?? ['']).map(
+        (part, index) => `${mark}${index === 0 ? part : part.trimStart()}`.trimEnd(),
       ),
     )
     .join('\n');
 
-export const joinParts = (parts: Parts): Part => {
+/** @param gap - Pixels between the parts. */
+export const joinParts = (parts: Parts, gap = GAP): Part => {
   const shown = parts.flatMap((part) => (part === undefined ? [] : [part]));
   return {
     text: shown.map(({ text }) => text).join('\n\n'),
-    html: shown.map(({ html }) => html).join('\n'),
+    html: shown
+      .map(({ html }) => html)
+      .join(`\n<div style="font-size:${gap}px;line-height:1">&#160;</div>\n`),
   };
 };
 
 /** A table of one cell, which has the borders. */
-const formatTable = (style: string, html: string, margin = '0'): string =>
-  `<table role="none" style="width:100%;margin:${margin};table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${style};${FONT}">${html}</td></tr></tbody></table>`;
+const formatTable = (style: string, html: string): string =>
+  `<table role="none" style="width:100%;table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${style};${FONT}">${html}</td></tr></tbody></table>`;
 
 /** What a user has written, behind a mark or border that it cannot leave. Logical sides are too new. */
 export function formatQuote(parts: Parts, mark = '| ', direction: Direction = 'ltr'): Part {
-  const { text, html } = joinParts(parts);
+  const { text, html } = joinParts(parts, INNER_GAP);
   const side = sideOf(direction);
   return {
     text: markLines(text, mark),
-    html: formatTable(`padding-${side}:16px;border-${side}:3px solid ${NEUTRAL}`, html, '16px 0 0'),
+    html: formatTable(`padding-${side}:16px;border-${side}:3px solid ${NEUTRAL}`, html),
   };
 }
 
@@ -149,6 +208,9 @@ export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subjec
   /** Keeps automatic replies away (RFC 3834). Absent when a person has written the mail. */
   automatic?: 'auto-generated' | 'auto-replied';
 }
+
+/** What automatic replies are asked of (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress): all but bounces. */
+const SUPPRESSED_RESPONSES = 'DR, RN, NRN, OOF, AutoReply';
 
 /**
  * Builds a mail. All those about an inquiry refer to the same message, which makes them one thread: SES gives each mail
@@ -162,16 +224,23 @@ export function createMail(
 ): Mail {
   const { from, subject } = envelope;
   const { text, html } = joinParts(parts);
+  const direction = directionOf(language);
+  const domain = from.slice(from.lastIndexOf('@')).replace('>', '');
+  // Some programs drop the direction of <html>.
+  const block = `<div dir="${direction}" style="max-width:44em;text-align:${sideOf(direction)}">`;
   return {
     ...envelope,
     headers: {
-      References: `<${id ?? kind}${/@[^>]*/.exec(from)?.[0]}>`,
-      ...(automatic && { 'Auto-Submitted': automatic }),
+      References: `<${id ?? kind}${domain}>`,
+      ...(automatic && {
+        'Auto-Submitted': automatic,
+        'X-Auto-Response-Suppress': SUPPRESSED_RESPONSES,
+      }),
     },
     tags: { ...(id !== undefined && { inquiry: id }), mail: kind },
     text,
     html: `<!DOCTYPE html>
-<html lang="${language}" dir="${directionOf(language)}">
+<html lang="${language}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -179,7 +248,7 @@ export function createMail(
 <title>${escapeHtml(subject)}</title>
 </head>
 <body style="margin:0">
-${formatTable(`padding:20px 16px;border-top:4px solid ${escapeHtml(accent)}`, `<div style="max-width:44em">\n${html}\n</div>`)}
+${formatTable(`padding:20px 16px;border-top:4px solid ${escapeHtml(accent)}`, `${block}\n${html}\n</div>`)}
 </body>
 </html>
 `,

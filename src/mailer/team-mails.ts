@@ -77,14 +77,10 @@ export function createInquiryMail(
       : undefined,
     replyTo === undefined
       ? formatParagraph(
-          'No mail can be sent to the address of the sender, so a reply to this mail does not arrive there.',
+          'No mail can be sent to the sender, so a reply to this mail does not arrive there.',
         )
       : formatCommand('To answer, reply to this mail or run:', `reply ${id}`, settings),
-    formatCommand(
-      'To take it off the list of unanswered ones, after an answer by mail or without one:',
-      `dismiss ${id}`,
-      settings,
-    ),
+    formatCommand('To mark it as answered, run:', `dismiss ${id}`, settings),
   ];
   const mail = createTeamMail('inquiry', settings, formatSubject(subject), parts, id);
   return { ...mail, ...(replyTo !== undefined && { replyTo }) };
@@ -100,19 +96,19 @@ interface Failure extends Pick<Bounce, 'mail' | 'address'> {
 const OTHERWISE = 'Answer by another channel, or ask for another address.';
 /** What happened, and what the team can do. */
 const NOTICE_TEXTS = {
-  refused: ['could not be sent', `SES refuses it, and it is not tried again. ${OTHERWISE}`],
+  refused: ['could not be sent', `It was refused and will not be sent again. ${OTHERWISE}`],
   'no-address': ['was not sent', `No mail can be sent to this address. ${OTHERWISE}`],
-  late: ['could not be sent for an hour', 'It is tried for 24 hours.'],
+  late: ['could not be sent for an hour', 'It will be sent as soon as possible, within 24 hours.'],
   bounce: ['could not be delivered', OTHERWISE],
   maybe: [
     'may not have arrived',
     'What the recipient’s server sent can also be an automatic reply.',
   ],
-  complaint: ['was reported as spam', `SES sends no more mails to this address. ${OTHERWISE}`],
+  complaint: ['was reported as spam', `No more mails are sent to this address. ${OTHERWISE}`],
 } as const;
 
 /** SES's subtypes of bounces (docs.aws.amazon.com/ses/latest/dg/notification-contents.html#bounce-types). */
-const SUPPRESSED = 'Mails to this address came back before, so SES does not send to it.';
+const SUPPRESSED = 'Mails to this address came back before, so no more are sent to it.';
 const CAUSES: Record<string, string> = {
   NoEmail: 'The address does not exist.',
   Suppressed: SUPPRESSED,
@@ -166,7 +162,7 @@ export function createDigestMail(
   const list = `list --since ${new Date(since).toISOString()}`;
   return createTeamMail('digest', settings, subject, [
     formatParagraph(
-      `${subject} had no mail of their own: they exceed the mails of an hour, or could not be sent. The newest:`,
+      `${subject} were not mailed one by one, because they exceeded the hourly limit or could not be sent. The newest:`,
     ),
     ...formatList(named, settings),
     formatCommand('To list those that are unanswered, run:', list, settings),
@@ -188,7 +184,7 @@ export function createDailyMail(
   return createTeamMail('daily', settings, subject, [
     formatParagraph(`${subject}. The oldest:`),
     ...formatList(named, settings),
-    formatCommand('To read one and answer it, or to take it off this list, run:', verbs, settings),
+    formatCommand('To read, answer or dismiss one, run:', verbs, settings),
   ]);
 }
 

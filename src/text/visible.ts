@@ -38,7 +38,8 @@ export function toOneLine(text: string, limit: number, show = toVisible): string
   const beginning = start.slice(0, SPARE * limit);
   const merged = beginning.replaceAll(/[^\S\uFEFF]+/g, ' ');
   const part = merged.slice(0, limit + AFTER);
-  const line = show(part).replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
+  const shown = show(part).slice(0, SPARE * limit);
+  const line = shown.replaceAll(/\s+/g, ' ').replaceAll('=?', '= ?').trim();
   const isWhole =
     beginning.length === start.length && part.length === merged.length && line.length <= limit;
   return isWhole ? line : `${cut(line, limit - 1)}…`;

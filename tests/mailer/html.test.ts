@@ -48,11 +48,11 @@ const validator = new HtmlValidate({
   rules: { 'no-inline-style': 'off', 'long-title': 'off' },
 });
 
-/** What some programs lack or have in part; caniemail takes overflow-wrap for overflow, too. */
+/** What some programs lack or have in part; caniemail takes overflow-wrap for overflow, and background-color for background. */
 // oxfmt-ignore
 const LACKING = [
   // A word that is longer than a line is wider than the mail.
-  'overflow-wrap', 'overflow', 'word-break', 'table-layout',
+  'overflow-wrap', 'overflow', 'word-break', 'table-layout', 'background',
   // The program chooses the colours of dark mode itself.
   'color-scheme meta tag',
   // Lines are closer, or as wide as the window.
@@ -62,7 +62,7 @@ const LACKING = [
   // In Gmail on the mobile web, all of a mail with Arabic text begins at the right.
   'dir attribute',
   // Nothing is lost: what is missing or wrong is not used.
-  'border', 'font-size', 'font-weight', 'lang attribute', 'margin', 'padding', 'text-align', 'width property',
+  'border', 'border-radius', 'font-size', 'font-weight', 'lang attribute', 'margin', 'padding', 'text-align', 'text-decoration', 'width property',
 ];
 
 it.each(MAILS)(

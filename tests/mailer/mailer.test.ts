@@ -63,6 +63,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
             Headers: [
               named('References', `<${inquiry}@mail.example.com>`),
               named('Auto-Submitted', 'auto-generated'),
+              named('X-Auto-Response-Suppress', 'DR, RN, NRN, OOF, AutoReply'),
             ],
           },
         },

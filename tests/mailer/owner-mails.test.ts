@@ -18,6 +18,7 @@ const company = {
   expectation: { en: 'Two days.', de: 'Zwei Tage.' },
 };
 
+const BERLIN = { timeZone: 'Europe/Berlin' };
 const reply = (inquiry: object, settings: object = {}) =>
   createReplyMail({ ...ANSWERED, ...inquiry }, { ...SETTINGS, ...settings });
 
@@ -34,7 +35,7 @@ it('the mail of a reply holds the reply and the original, quoted', () =>
   }));
 
 it('has the company’s name on top, its colour, a link to the inquiry, and the company’s links', () => {
-  const mail = reply({ language: 'de' }, { company });
+  const mail = reply({ language: 'de' }, { company, ...BERLIN });
   expect(mail).toMatchObject({
     from: '=?UTF-8?B?TcO8bGxlciAmIENv?= <inquiries@mail.example.com>',
     text: `Müller & Co
@@ -45,7 +46,7 @@ Referenz 01a1f794-6f77
 
 Ihre Anfrage ansehen https://contact.example.com/#${id}
 
-Am 20. November 2026 um 06:11 UTC schrieben Sie:
+Am 20. November 2026 um 07:11 MEZ schrieben Sie:
 
 > b
 
@@ -55,6 +56,7 @@ Datenschutz https://example.com/?a&b`,
   for (const part of [
     'border-top:4px solid #0b7a75',
     '>Müller &#38; Co</p>\n<div',
+    `background-color:#0b7a75;font:16px/1.5 Helvetica,Arial,sans-serif"><a href="https://contact.example.com/#${id}"`,
     '<a href="https://example.com/?a&#38;b" dir="auto">Datenschutz</a></p>',
   ]) {
     expect(mail?.html).toContain(part);
@@ -63,7 +65,9 @@ Datenschutz https://example.com/?a&b`,
 
 it('has links where the reply names pages, and none where the inquiry does', () => {
   const html = reply({ reply: 'See https://example.com/a.', body: 'https://example.com/b' })?.html;
-  expect(html).toContain('See <a href="https://example.com/a">https://example.com/a</a>.');
+  expect(html).toContain(
+    'See <a href="https://example.com/a" dir="ltr">https://example.com/a</a>.',
+  );
   expect(html?.match(/<a /g)).toHaveLength(1);
 });
 
@@ -94,13 +98,46 @@ it('holds all of a reply of 390 KB, and the beginning of a long original', () =>
   expect(text).toMatch(/\n> \[…\]$/);
 });
 
-it('an acknowledgement says that the inquiry has arrived and what to expect, as an automatic reply, and nothing of what the user wrote', () => {
+it.each(['Re: Lamp', 'RE: AW: Lamp', 'Re[2]: Antw: Lamp', 'رد: Lamp', '回复：Lamp'])(
+  'answers the subject %j with one mark',
+  (subject) => expect(reply({ subject })?.subject).toBe('Re: Lamp'),
+);
+
+it.each([
+  ['Fwd: Lamp', 'Re: Fwd: Lamp'],
+  ['Reset: Lamp', 'Re: Reset: Lamp'],
+  ['Re:', 'Re: No subject'],
+  ['\u200B', 'Re: No subject'],
+])('answers the subject %j with %j', (subject, answered) =>
+  expect(reply({ subject })?.subject).toBe(answered),
+);
+
+it('quotes nothing of an inquiry without a message', () =>
+  expect(reply({ body: ' \n\u200B' })?.text).toBe('r\n\nReference 01a1f794-6f77'));
+
+it('refers to the domain of the sender, whatever the company’s name is', () =>
+  expect(reply({}, { company: { name: 'Lamps @ Home' } })?.headers).toEqual({
+    References: `<${id}@mail.example.com>`,
+  }));
+
+it('has the company’s name of an Arabic mail at the right, where the mail begins', () => {
+  const html = reply({ language: 'ar' }, { company: { name: 'Lamps' } })?.html;
+  expect(html).toMatch(
+    /<div dir="rtl" style="[^"]*text-align:right">\n<p [^>]*text-align:right">Lamps</,
+  );
+});
+
+it('an acknowledgement is an automatic reply that says what to expect, and nothing of the user’s', () => {
   const written = { ...ANSWERED, subject: 'Buy', body: 'https://attacker.example/' };
   const { name, expectation } = company;
   const settings = { ...SETTINGS, company: { name, expectation } };
   expect(createAcknowledgementMail({ ...written, language: 'de' }, settings)).toMatchObject({
     replyTo: 'support@example.com',
-    headers: { 'Auto-Submitted': 'auto-replied' },
+    subject: 'Wir haben Ihre Anfrage erhalten (01a1f794-6f77)',
+    headers: {
+      'Auto-Submitted': 'auto-replied',
+      'X-Auto-Response-Suppress': expect.stringContaining('OOF'),
+    },
     text: 'Müller & Co\n\nWir haben Ihre Anfrage erhalten.\nZwei Tage.\n\nReferenz 01a1f794-6f77',
     html: expect.not.stringMatching(/Buy|attacker/),
     tags: { inquiry: id, mail: 'acknowledgement' },

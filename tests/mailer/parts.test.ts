@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { formatLinkedLines, formatMessage, formatQuote } from '../../src/mailer/parts.ts';
+import {
+  formatButton,
+  formatLinkedLines,
+  formatMessage,
+  formatQuote,
+} from '../../src/mailer/parts.ts';
 
 it.each([
   ['a '.repeat(40), `| ${'a '.repeat(36).trim()}\n| a a a a`],
@@ -28,10 +33,46 @@ it.each([
   ['(http://example.com/?a=1&b=2#c!)', ['http://example.com/?a=1&#38;b=2#c']],
   ['https://example.com/"onmouseover="alert(1)', ['https://example.com/']],
   ['انظر https://example.com/a، شكرا', ['https://example.com/a']],
+  [
+    'https://a.example/wiki/東京 https://a.example/café.',
+    ['https://a.example/wiki/東京', 'https://a.example/café'],
+  ],
+  ['(see https://a.example/Bracket_(mathematics)).', ['https://a.example/Bracket_(mathematics)']],
+  ['„https://a.example/“ «https://a.example/x»', ['https://a.example/', 'https://a.example/x']],
+  [
+    '「https://a.example/wiki/日本」をhttps://a.example/b。',
+    ['https://a.example/wiki/日本', 'https://a.example/b'],
+  ],
+  [
+    '**https://a.example/a** https://a.example/?q=[1]&r…',
+    ['https://a.example/a', 'https://a.example/?q=[1]&#38;r'],
+  ],
+  ['https://a.example/faqをご覧 https://a.example/をご覧 https://a.example/1에서', []],
+  ['https://a.example/a\u200Bb https://a.example/%', ['https://a.example/%']],
   ['javascript:alert(1) data:text/html,x ftp://example.com', []],
   ['https://bank.example@evil.example/ https://bank.example\\@evil.example', []],
   ['https://exämple.com https://EXAMPLE.com/../x xhttps://example.com https://', []],
-])('the links of %j lead where they say', (text, links) => {
-  const found = formatLinkedLines(text).matchAll(/<a href="([^"]*)">\1<\/a>/g);
-  expect(Array.from(found, ([, address]) => address)).toEqual(links);
+])('an address in %j is a link as a whole, or none', (text, links) => {
+  const found = Array.from(
+    formatLinkedLines(text).matchAll(/<a href="([!-~]*)" dir="ltr">([^<]*)<\/a>/g),
+    ([, href = '', address = '']) => [
+      decodeURI(href.replace('%"', '%25"').replace(/%$/, '%25')),
+      address,
+    ],
+  );
+  expect(found).toEqual(links.map((address) => [address, address]));
 });
+
+it.each([
+  ['#0b7a75', '#ffffff'],
+  ['#ffd400', '#000000'],
+])('the text of a button of %s is %s', (color, text) =>
+  expect(formatButton('View', 'https://a.example/?a&b', color)).toEqual({
+    text: 'View https://a.example/?a&b',
+    html: expect.stringMatching(
+      new RegExp(
+        `<td style="padding:12px 20px;[^"]*background-color:${color};.*?"https://a.example/\\?a&#38;b"[^>]*color:${text};`,
+      ),
+    ),
+  }),
+);

@@ -18,7 +18,11 @@ it('the mail of a new inquiry says who, when, how to answer, and the whole text'
     from: 'inquiries@mail.example.com',
     replyTo: 'ana@example.com',
     subject: '[inquiries develop] Lamp',
-    headers: { References: `<${id}@mail.example.com>`, 'Auto-Submitted': 'auto-generated' },
+    headers: {
+      References: `<${id}@mail.example.com>`,
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'DR, RN, NRN, OOF, AutoReply',
+    },
     tags: { inquiry: id, mail: 'inquiry' },
     text: `| Line 1
 |
@@ -31,7 +35,7 @@ Reference 01a1f794-6f77
 To answer, reply to this mail or run:
   npm run inbox -- --stage develop reply ${id}
 
-To take it off the list of unanswered ones, after an answer by mail or without one:
+To mark it as answered, run:
   npm run inbox -- --stage develop dismiss ${id}`,
   });
   // What lists of mails show below the subject.
@@ -97,7 +101,7 @@ The inquiry:
 });
 
 it.each([
-  ['acknowledgement', 'complaint', 'was reported as spam. SES', 'The inquiry:'],
+  ['acknowledgement', 'complaint', 'was reported as spam. No more mails', 'The inquiry:'],
   [undefined, 'bounce', 'A mail of the user pool could not be delivered.\n\nTo', 'example.com'],
 ] as const)('a notice of a mail (%s) that is no reply has none: %s', (mail, why, said, end) => {
   const { text } = createNoticeMail({ ...FAILURE, mail, why }, SETTINGS, mail && ANSWERED);
@@ -108,13 +112,13 @@ it.each([
 
 const named = [{ ...INQUIRY, email: 'ana\r\n@example.com', subject: 'first\nsecond <b>' }];
 
-it('a digest counts those without a mail of their own since a local time, names each behind a mark, and says how to list them', () => {
+it('a digest counts what was not mailed one by one, names the newest, and says how to list them', () => {
   const since = Date.UTC(2026, 10, 20, 6);
   const mail = createDigestMail({ count: 1_240, since, named }, BERLIN);
   expect(mail).toMatchObject({
     subject: '[inquiries develop] 1,240 inquiries since 20 November 2026 at 07:00 CET',
     html: expect.stringContaining('>first second &#60;b&#62;</p>'),
-    text: String.raw`1,240 inquiries since 20 November 2026 at 07:00 CET had no mail of their own: they exceed the mails of an hour, or could not be sent. The newest:
+    text: String.raw`1,240 inquiries since 20 November 2026 at 07:00 CET were not mailed one by one, because they exceeded the hourly limit or could not be sent. The newest:
 
 | first second <b>
 |
