@@ -1,4 +1,4 @@
-/** Creates elements with attributes and text nodes, never from markup. docs/adr/0073 */
+/** Creates elements, never from markup. docs/adr/0073 */
 
 type Child = Node | string | undefined;
 type Attributes = Record<string, string | boolean | undefined>;
@@ -19,18 +19,16 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Creates a `div` with one or more classes. */
 export const div = (classes: string, ...children: readonly Child[]): HTMLDivElement =>
   h('div', { class: classes }, ...children);
 
-/** Creates a `p` with one or more classes. */
 export const p = (classes: string, ...children: readonly Child[]): HTMLParagraphElement =>
   h('p', { class: classes }, ...children);
 
-/** Creates a region whose changes screen readers announce. */
+/** A region whose changes screen readers announce. */
 export const live = (role: 'alert' | 'status'): HTMLDivElement => h('div', { class: 'live', role });
 
-/** Creates a button that keeps the focus and ignores clicks while its action runs. */
+/** A button that keeps the focus and ignores clicks while its action runs. */
 export function button(
   label: string,
   attributes: Attributes,
@@ -69,7 +67,7 @@ export function notice(
   );
 }
 
-/** The page that is shown when the application cannot start. @param reload - Label of the button. */
+/** Shown when the application cannot start. @param reload - Label of the button. */
 export function problemPage(
   { title, text }: { title: string; text: string },
   reload = 'Reload',
@@ -83,11 +81,7 @@ export function problemPage(
   );
 }
 
-/**
- * Asks a question in a modal dialog; resolves to undefined when it is dismissed.
- *
- * @param place - The element that holds the dialog, whose styles and direction it has.
- */
+/** Asks in a modal dialog within `place`; resolves to undefined when it is dismissed. */
 export async function ask<Answer extends string>(
   place: Element,
   { title, text }: { title: string; text: string },

@@ -1,7 +1,4 @@
-/** Formats numbers, times and texts for display. */
-
 export interface Moment {
-  /** For the `datetime` attribute. */
   machine: string;
   short: string;
   /** To the second, with the name of the time zone. */
@@ -10,7 +7,7 @@ export interface Moment {
   language: string;
 }
 
-/** Creates a function that formats times. @param locale - Default: the browser's. */
+/** @param locale - Default: the browser's. */
 export function createTimeFormat(locale?: string): (timestamp: string) => Moment {
   const short = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
   const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' });
@@ -29,7 +26,7 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${new Intl.NumberFormat('en').format(count)} ${count === 1 ? one : many}`;
 }
 
-/** At most `length` UTF-16 units of the beginning of a text, without the character (UAX 29) that they would cut. */
+/** At most `length` UTF-16 units, without the character (UAX 29) that they would cut. */
 export function beginningOf(text: string, length: number): string {
   if (text.length <= length) return text;
   // A character is at most as long as that, unless it is made to be a nuisance.
@@ -37,7 +34,7 @@ export function beginningOf(text: string, length: number): string {
   return text.slice(0, characters.containing(length)?.index || length);
 }
 
-/** UTF-16 units that are searched for the first letter, to keep long texts fast. */
+/** UTF-16 units that are searched for the first letter. */
 const DIRECTION_WITHIN = 1_000;
 const STRONG = /\p{L}/u;
 const RIGHT_TO_LEFT =

@@ -9,7 +9,7 @@ const read = (file: string): string => readFileSync(join(import.meta.dirname, fi
 const hashOf = (text: string): string =>
   `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
-/** An element for each language, which src/first-paint.js reads: its file, and the static content in it. */
+/** For src/first-paint.js: the file of each language, and the static content in it. */
 async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string> {
   const elements = LANGUAGES.map(async (language) => {
     const { direction, strings } = await loadLocale(language, []);
@@ -22,9 +22,8 @@ async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string>
 }
 
 /**
- * Puts ui/first-paint.css and src/first-paint.js, comments included, into the page, so that it is painted in the
- * visitor's language before another file has arrived, and their hashes into the page's policy. The style sheet in a file
- * is moved behind the static content, whose painting it would block.
+ * Puts ui/first-paint.css and src/first-paint.js into the page, and their hashes into its policy: it is painted in the
+ * visitor's language before another file has arrived. The other style sheet would block that, and is moved to the end.
  */
 function firstPaint(): Plugin {
   const [style, script] = [read('../ui/first-paint.css'), read('src/first-paint.js')];

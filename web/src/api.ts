@@ -1,4 +1,4 @@
-/** The client of the API: every outcome is a value, and a request whose token is refused is sent again once. */
+/** The client of the API: every outcome is a value. */
 import type * as contract from '../../src/contract.ts';
 import { isText, parseJson, toRecord } from './narrow.ts';
 import { SignedOut, type Session } from './user.ts';
@@ -8,17 +8,16 @@ export interface Failure {
   kind:
     | 'signed-out'
     | 'too-large'
-    | 'busy' // too many requests
-    | 'limit' // the user has sent as many inquiries as the service takes in an hour
+    | 'busy'
+    | 'limit' // of the user's inquiries in an hour
     | 'conflict' // a request with the same key is being processed
-    | 'reused' // the key was used for an inquiry with another text
-    | 'refused' // the message says why
-    | 'offline' // no response, and the browser says that it has no network
+    | 'reused' // the key was used for another text
+    | 'refused'
+    | 'offline' // unreachable, and the browser says why
     | 'unreachable' // no response, or none in time
-    | 'server'; // the service failed
-  /** Whether the request may have succeeded: the response was lost, or the service failed half-way. */
+    | 'server';
+  /** Whether the request may have succeeded. */
   mayBeDone: boolean;
-  /** Of the service. */
   message?: string;
   /** Seconds after which the request can be sent again. */
   retryAfter?: number;
@@ -27,24 +26,24 @@ export interface Failure {
 export interface Page {
   /** Newest first. */
   inquiries: contract.Inquiry[];
-  /** The query for the older inquiries; undefined when there are none. */
+  /** The query for the older inquiries, if there are any. */
   next: string | undefined;
 }
 
 export type Api = ReturnType<typeof createApi>;
 
-/** The compiler checks that it is the service's path; nothing of src/ is imported into the bundle. */
+/** Only its type is imported, so the bundle has nothing of src/contract.ts. */
 const PATH: typeof contract.inquiriesPath = '/inquiries';
 /** Milliseconds; the gateway gives up after 30 seconds. */
 const TIMEOUT = 35_000;
-/** Milliseconds that a view waits for the list. */
+/** Milliseconds. */
 const FIRST_PAGE_WAIT = 1_000;
-/** Inquiries of the first page. Each further page is twice as large, up to what the service allows. */
+/** Each page is twice as large as the one before. */
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
-/** Seconds before a request is sent again with a new token: the clock of the issuer may be ahead of the API's. */
+/** Seconds before a new token is used: the issuer's clock may be ahead of the API's. */
 const CLOCK_SKEW = 3;
-/** What the service's `error` says (docs/contract.md). A response without one comes from something before it. */
+/** What the service's `error` says. A response without one comes from something before it. docs/contract.md */
 const KINDS: Partial<Record<string, Failure['kind']>> = {
   BAD_REQUEST: 'refused',
   IDEMPOTENCY_CONFLICT: 'conflict',
@@ -68,7 +67,6 @@ export function createApi(
   isOnline: () => boolean,
   wait = sleep,
 ) {
-  /** Resolves to the response when it has the status and the body of success. */
   const send = async <Body extends object>(
     success: number,
     isBody: (json: object) => json is Body,
@@ -104,15 +102,15 @@ export function createApi(
   };
 
   return {
-    /** @param query - `next` of an earlier page. Default: the newest page. */
+    /** @param query - Default: the newest page. */
     async list(query = `?limit=${PAGE_SIZE}`): Promise<Page | Failure> {
       const answer = await send(200, isList, query);
       if (isFailure(answer)) return answer;
       return { inquiries: answer.json.inquiries, next: parseNext(answer.link) };
     },
     /**
-     * @param key - Of the requests with this key, the service stores one: all resolve to the same inquiry.
-     * @param language - Of the form. Mails about the inquiry are written in it. docs/adr/0080
+     * @param key - The service stores one inquiry for it. docs/adr/0090
+     * @param language - Of mails about the inquiry. docs/adr/0080
      */
     async create(
       request: contract.CreateInquiryRequest,
@@ -131,10 +129,7 @@ export function createApi(
   };
 }
 
-/**
- * Requests the newest inquiries at once, for the first request of a view. Resolves when they are here, so that the view
- * has its layout from the beginning, or after a second.
- */
+/** Loads the first page of a view ahead, and waits a second for it, so that the layout does not change. */
 export async function withFirstPage(api: Api): Promise<Api> {
   let first: ReturnType<Api['list']> | undefined = api.list();
   await Promise.race([first, new Promise((resolve) => setTimeout(resolve, FIRST_PAGE_WAIT))]);
@@ -148,10 +143,7 @@ export async function withFirstPage(api: Api): Promise<Api> {
   };
 }
 
-/**
- * The query of the Link with the relation `next` (RFC 8288), which the service sends as
- * `<?before=…&limit=…>; rel="next"`, with a higher limit.
- */
+/** The query of `<?before=…&limit=…>; rel="next"` (RFC 8288), with a higher limit. */
 function parseNext(link: string): string | undefined {
   const [, query] = /<(\?[^>]*)>; *rel="?next\b/.exec(link) ?? [];
   return query?.replace(
@@ -160,7 +152,7 @@ function parseNext(link: string): string | undefined {
   );
 }
 
-/** Whether a value that was received is an inquiry, as far as it is shown. */
+/** Whether a value is an inquiry, as far as it is shown. */
 export const isInquiry = (value: unknown): value is contract.Inquiry => {
   const { id, subject, body, created_at } = toRecord(value);
   return [id, subject, body, created_at].every(isText);
@@ -174,7 +166,7 @@ const isList = (json: object): json is contract.InquiryListResponse => {
 const isCreated = (json: object): json is contract.CreateInquiryResponse =>
   isInquiry(toRecord(json)['inquiry']);
 
-/** Whether a response is the gateway's or the function's 401, and not that of something else on the way. */
+/** Whether it is the gateway's or the function's 401. */
 const isUnauthorized = ({ status }: Response, json: object): boolean =>
   status === 401 && isText(toRecord(json)['message']);
 

@@ -1,14 +1,13 @@
-/** The settings of a stage, read once at start from config.json next to the page. web/README.md */
+/** config.json, the settings of a stage. web/README.md */
 import { isLanguage, LANGUAGES, type Language, type Text } from '../../src/text/languages.ts';
 
-/** A setting is invalid. The message tells the owner of the site why, in one sentence. */
+/** The message is for the owner of the site. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /** Throws a ConfigError. @param part - Of the setting, such as `[1]`. */
 type Refuse = (must: string, part?: string) => never;
-/** Narrows a setting, or refuses it. */
 type Reader<Value> = (value: unknown, refuse: Refuse) => Value;
 
 const MAX_TOPICS = 12;
@@ -29,11 +28,11 @@ const readAddress = readValid(
   (text) => ADDRESS.test(text) && URL.canParse(text),
   'an https address',
 );
-/** Removes a slash at the end: the `iss` claim has none. */
+/** Without a slash at the end, as the `iss` claim. */
 export const readUrl: Reader<string> = (value, refuse) =>
   readAddress(value, refuse).replace(/\/$/, '');
 
-/** Removes the path of the API, too, which the address of the service ends with. */
+/** Without the path of the API. */
 export const readApiUrl: Reader<string> = (value, refuse) =>
   readUrl(value, refuse).replace(/\/inquiries$/, '');
 
@@ -67,38 +66,29 @@ const readLanguages: Reader<readonly Language[]> = (value, refuse) =>
     ? value
     : refuse(`a list of languages of the form (${LANGUAGES.join(', ')}), each once`);
 
-/** What the company says about itself in the form. */
+/** What the element takes, too. */
 export const BRANDING = {
-  /** The text above the form; replaces the default. */
   introduction: readTexts,
-  /** What happens after sending, such as “We answer within two working days.” */
   expectation: readTexts,
-  /** Subjects to choose from. */
   topics: readTopics,
-  /** The mail address that answers come from. */
   answersFrom: readText,
 };
 
 const READERS = {
   ...BRANDING,
-  /** The `iss` of the tokens; discovery is at `<issuer>/.well-known/openid-configuration`. */
   issuer: readUrl,
   clientId: readText,
   apiUrl: readApiUrl,
-  /** Separated by spaces. Without `openid` the issuer sends no ID token, which the API requires. */
+  /** Without `openid` the issuer sends no ID token. */
   scopes: readValid((text) => text.split(' ').includes('openid'), 'a list with “openid”'),
-  /** The issuer's way to sign out: Cognito's /logout, or OpenID Connect's end_session_endpoint. */
   logout: readValid((text) => text === 'cognito' || text === 'oidc', '“cognito” or “oidc”'),
-  /** The name of the company; empty: none. */
   name: readText,
-  /** A file next to the page: the page's policy allows images from nowhere else. */
+  /** The page's policy allows no images from elsewhere. */
   logo: readValid((text) => /^[\w-][\w./-]*$/.test(text), 'the name of a file next to index.html'),
-  /** `#rrggbb` */
   accent: readColor,
   home: readUrl,
   privacy: readUrl,
   imprint: readUrl,
-  /** The languages that are offered. Not empty. */
   languages: readLanguages,
 };
 
@@ -123,12 +113,7 @@ export const refuseAs =
     throw new ConfigError(`“${key}${part}” ${place} must be ${must}.`);
   };
 
-/**
- * Validates the content of config.json.
- *
- * @throws ConfigError naming the first key that is missing, invalid or unknown. Unknown keys are rejected because a
- * misspelt optional key would otherwise have no effect.
- */
+/** @throws ConfigError naming the first key that is missing, invalid or unknown, such as a misspelt one. */
 export function parseConfig(json: unknown): Config {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new ConfigError('config.json must hold a JSON object.');
@@ -145,12 +130,7 @@ export function parseConfig(json: unknown): Config {
   return { ...DEFAULTS, ...(Object.fromEntries(read) as Pick<Config, (typeof REQUIRED)[number]>) };
 }
 
-/**
- * Parses the response with config.json.
- *
- * @throws ConfigError also when the file is missing, cannot be loaded or is not JSON, for example because the host
- * serves its start page for every path.
- */
+/** @throws ConfigError also when the file is not JSON, as where a host serves its start page for every path. */
 export async function loadConfig(answer: Promise<Response>): Promise<Config> {
   const response = await answer.catch((cause: unknown) => {
     throw new ConfigError('config.json could not be loaded: the site does not answer.', { cause });

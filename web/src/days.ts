@@ -1,9 +1,7 @@
-/** The inquiries of the list, grouped by the reader's days. */
 import type { Inquiry } from '../../src/contract.ts';
 import { div, h } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 
-/** The heading of a day. */
 function titleOf(date: Date, now: Date, { formatDay }: Locale): string {
   const ago = [0, 1].find((days) => {
     const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
@@ -18,11 +16,7 @@ function createDay() {
   return { element: div('day', heading, list), heading, list };
 }
 
-/**
- * @param elementOf - The element of an inquiry, if there is one.
- * @returns A function that arranges inquiries, of which the first may be out of order, and returns the elements of
- *   their days.
- */
+/** @returns A function that groups inquiries, of which the first may be out of order, by the reader's days. */
 export function createDays(
   locale: Locale,
   elementOf: (inquiry: Inquiry) => HTMLElement | undefined,
@@ -50,7 +44,7 @@ export function createDays(
   };
 }
 
-/** Gives an element these children. Those that stay are not moved, so that they keep the focus. */
+/** Gives an element these children. Those that stay keep the focus. */
 export function arrange(parent: Element, wanted: Element[]): void {
   const kept = new Set(wanted);
   for (const child of Array.from(parent.children).filter((one) => !kept.has(one))) child.remove();

@@ -4,26 +4,25 @@ import { isText, parseJson, toRecord } from './narrow.ts';
 import { attempt } from './storage.ts';
 
 export interface Draft extends Texts {
-  /** Names the draft to the service, which stores one inquiry for it. Tabs with the same draft have the same key. */
+  /** The service stores one inquiry for it. Tabs with the same draft have the same key. */
   key: string;
   /**
-   * Set when sending starts, removed when its outcome is certain or the text is edited: milliseconds since the epoch of
-   * the first attempt. 'signed-out': nothing was sent, because the session had ended.
+   * When the first attempt whose outcome is unknown was made, in milliseconds since the epoch. 'signed-out': the draft
+   * waits for the user.
    */
   pending?: number | 'signed-out' | undefined;
 }
 
-/** The part of the Web Storage API that is used. */
 export type DraftStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 export type Drafts = ReturnType<typeof createDrafts>;
 
-/** Drafts by the tab's storage, which the next view of the page needs where the browser refuses to store them. */
+/** For the next view of the page, where the browser stores nothing. */
 const inMemory = new WeakMap<DraftStore, DraftStore>();
 
 const PREFIX = 'inquiries.draft.';
 
-/** @param open - Throws where the browser forbids storage. Then each method throws, which `createDrafts` handles. */
+/** @param open - Throws where the browser forbids storage. */
 export const toStore = (open: () => DraftStore): DraftStore => ({
   getItem: (key) => open().getItem(key),
   setItem: (key, value) => open().setItem(key, value),
@@ -31,16 +30,16 @@ export const toStore = (open: () => DraftStore): DraftStore => ({
 });
 
 /**
- * Creates the drafts of one user; other users of the same browser cannot load them.
+ * The drafts of one user.
  *
- * @param own - The storage of this tab, so that each tab gets its own text back on reload.
- * @param shared - The storage of all tabs, so that drafts survive closing the tab or the browser.
+ * @param own - The storage of this tab, which gets its own text back on reload.
+ * @param shared - The storage of all tabs, which outlasts the browser.
  */
 export function createDrafts(own: DraftStore, shared: DraftStore, owner: string) {
   const key = PREFIX + owner;
   const memory = inMemory.get(own) ?? createMemory();
   inMemory.set(own, memory);
-  /** Names, in the storage of all tabs, the last deletion in all tabs: drafts from before it are deleted. */
+  /** Names the last deletion in all tabs: drafts from before it are deleted. */
   const deletionKey = `inquiries.deleted.${owner}`;
   const findDeletion = (): string | undefined => readItem(shared, deletionKey) ?? undefined;
   const deletion = findDeletion();
@@ -51,9 +50,9 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
     return undefined;
   };
   return {
-    /** The last draft of this page or tab, otherwise of any tab; undefined when there is none. */
+    /** The last draft of this tab, otherwise of any tab. */
     load: (): Draft | undefined => read(memory) ?? read(own) ?? read(shared),
-    /** Whether the draft was stored; browsers may forbid storage or run out of quota. */
+    /** Whether the browser has stored the draft. */
     save(draft: Draft): boolean {
       if (!hasText(draft) && draft.pending === undefined) {
         this.clear();
@@ -61,7 +60,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       }
       const text = JSON.stringify({ ...draft, deletion });
       memory.setItem(key, text);
-      // One of the two stores is enough to restore the draft.
+      // One of them is enough.
       return [own, shared].map((store) => attempt(() => store.setItem(key, text))).includes(true);
     },
     /** Deletes the draft of this tab, and the shared one when it has the same text. */
@@ -74,7 +73,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
         attempt(() => shared.removeItem(key));
       }
     },
-    /** Deletes the drafts of all tabs, also of those that show another page now. */
+    /** Also in tabs that show another page now. */
     clearEverywhere(): void {
       for (const store of [memory, own, shared]) attempt(() => store.removeItem(key));
       attempt(() => shared.setItem(deletionKey, crypto.randomUUID()));
@@ -82,7 +81,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
   };
 }
 
-/** Deletes from the storage of this tab the drafts of all users that were deleted while it showed another page. */
+/** Removes what was deleted while this tab showed another page. */
 export function removeDeletedDrafts(own: DraftStore, shared: DraftStore): void {
   const drafts = Object.keys(own).filter((key) => key.startsWith(PREFIX));
   for (const key of drafts) createDrafts(own, shared, key.slice(PREFIX.length)).load();

@@ -1,7 +1,4 @@
-/**
- * The form as a custom element, `<inquiry-form>`, for the page of another site, which does the sign-in. It reads and
- * writes nothing outside of itself but its drafts in the browser's storage. web/README.md
- */
+/** The form as a custom element for pages of other sites, which do the sign-in. web/README.md */
 import { createApi, withFirstPage } from './api.ts';
 import { BRANDING, ConfigError, readApiUrl, readColor, refuseAs, type Branding } from './config.ts';
 import { button, div, h, p } from '../../ui/dom.ts';
@@ -16,19 +13,13 @@ import { parseToken } from './token.ts';
 import { SignedOut, type Session, type User } from './user.ts';
 import { createView, type View } from './view.ts';
 
-/**
- * Resolves to an ID token, or to null, undefined or '' when nobody is signed in.
- *
- * @param refused - A token that the API rejected; another one is needed.
- */
+/** Resolves to an ID token, if somebody is signed in. @param refused - A token that the API rejected. */
 type GetToken = (refused?: string) => Promise<Token> | Token;
 type Token = string | null | undefined;
 
-/** The attributes that are texts, by their properties. */
 const ATTRIBUTES = { apiUrl: 'api-url', language: 'language', accent: 'accent' } as const;
-/** What a page may have set before this script was loaded. */
+/** A page may have set them before this script was loaded. */
 const PROPERTIES = [...Object.keys(ATTRIBUTES), 'list', 'getToken', 'branding'];
-/** In English, because the other texts are missing. */
 const NOT_LOADED = 'The contact form could not be loaded. Please reload the page.';
 
 const refuse = (key: string) => refuseAs(key, 'of <inquiry-form>');
@@ -36,27 +27,24 @@ const refuse = (key: string) => refuseAs(key, 'of <inquiry-form>');
 export class InquiryForm extends HTMLElement {
   static readonly observedAttributes = [...Object.values(ATTRIBUTES), 'list'];
 
-  /** URL of the API. */
   declare apiUrl: string;
-  /** One of the form's languages. Default: that of the page (`lang`), then the browser's. */
+  /** Default: that of the page (`lang`), then the browser's. */
   declare language: string;
 
   readonly #root = this.attachShadow({ mode: 'open' });
   readonly #sheet = new CSSStyleSheet();
-  /** One for each element, whose drafts another element of the page does not change. */
+  /** Of this element: another one on the page has its own drafts. */
   readonly #storage = toStore(() => sessionStorage);
   #accentStyle = '';
   #getToken: GetToken | undefined;
   #branding: Branding = { topics: [] };
-  /** Number of the latest update; an earlier one that is still waiting stops. */
+  /** The latest update; earlier ones stop. */
   #version = 0;
-  /** The settings and texts of the shown content; empty when it must be created again. */
+  /** Settings and texts of what is shown; empty: it is created again. */
   #madeFrom = '';
-  /** What is shown, unless it is a message. */
   #view: View | undefined;
-  /** The id of the last inquiry that was sent: a view that has been replaced may report it a second time. */
+  /** A view that has been replaced may report the same inquiry again. */
   #lastSent = '';
-  /** Whether the page wanted the focus here before there was anything to focus. */
   #isFocusWanted = false;
 
   static {
@@ -85,7 +73,6 @@ export class InquiryForm extends HTMLElement {
     }
   }
 
-  /** Whether the user's inquiries are listed next to the form. */
   get list(): boolean {
     return this.hasAttribute('list');
   }
@@ -101,7 +88,7 @@ export class InquiryForm extends HTMLElement {
     this.refresh();
   }
 
-  /** Introduction, expectation, topics and sender of answers, as in config.json. A wrong one is left out. */
+  /** As in config.json. A wrong one is left out. */
   get branding(): Branding {
     return this.#branding;
   }
@@ -111,7 +98,7 @@ export class InquiryForm extends HTMLElement {
       check(() => {
         if (value === undefined) return undefined;
         if (Object.hasOwn(BRANDING, key)) {
-          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked
           return BRANDING[key as keyof Branding](value, refuse(key));
         }
         throw new ConfigError(`“branding” of <inquiry-form> has no key “${key}”.`);
@@ -134,11 +121,11 @@ export class InquiryForm extends HTMLElement {
     for (const name of PROPERTIES) {
       if (!Object.hasOwn(this, name)) continue;
       const value: unknown = Reflect.get(this, name);
-      // The property of the element itself hides the accessor.
+      // It hides the accessor.
       Reflect.deleteProperty(this, name);
       Reflect.set(this, name, value);
     }
-    // The size of its font is read before the other styles are made from it.
+    // Its font size is read before the other styles are made from it.
     this.#sheet.replaceSync(elementStyle);
     this.#root.adoptedStyleSheets = [this.#sheet];
     this.refresh();
@@ -146,7 +133,7 @@ export class InquiryForm extends HTMLElement {
 
   disconnectedCallback(): void {
     queueMicrotask(() => {
-      // An element that was only moved keeps its content.
+      // Moving keeps the content.
       if (!this.isConnected) this.#show('');
     });
   }
@@ -163,13 +150,10 @@ export class InquiryForm extends HTMLElement {
     this.refresh();
   }
 
-  /**
-   * Shows the form of the user who is signed in now. To be called after a sign-in or sign-out of the page. While user
-   * and settings stay the same, so does what is shown.
-   */
+  /** To be called after a sign-in or sign-out of the page. Nothing changes while user and settings stay the same. */
   refresh(): void {
     const version = ++this.#version;
-    // Once for all properties that are set in the same task.
+    // Once for all properties set in the same task.
     queueMicrotask(() => {
       if (this.#isCurrent(version)) void this.#update(version);
     });
@@ -191,7 +175,6 @@ export class InquiryForm extends HTMLElement {
     if (found.status === 'rejected') report(found.reason);
     if (locale.status === 'rejected') {
       report(locale.reason);
-      // What is shown stays usable, in its language.
       if (this.#madeFrom === '') this.#show('', p('view', NOT_LOADED));
     } else if (found.status === 'rejected') {
       this.#showProblem(locale.value, found.reason);
@@ -207,7 +190,6 @@ export class InquiryForm extends HTMLElement {
   #showProblem(locale: Locale, problem: unknown): void {
     const { page, session, failures, form } = locale.strings;
     if (problem instanceof ConfigError) {
-      // In English: it is for the page's developers.
       return this.#showMessage(locale, { title: page.cannotStart, text: problem.message });
     }
     const again = button(form.tryAgain, {}, () => this.refresh());
@@ -245,14 +227,14 @@ export class InquiryForm extends HTMLElement {
     await view.start();
   }
 
-  /** @throws ConfigError when the page has set something wrong; any other error of `getToken`. */
+  /** @throws ConfigError for a wrong setting; any other error of `getToken`. */
   async #find(): Promise<{ readonly apiUrl: string; readonly user: User | undefined }> {
     if (this.#getToken === undefined) this.#nameMissingToken();
     const apiUrl = readApiUrl(this.apiUrl, refuse('api-url'));
     return { apiUrl, user: (await this.#ask())?.user };
   }
 
-  /** A script of the page may set it as late as while the page is loading. */
+  /** A script of the page may set it late. */
   #nameMissingToken(): void {
     const name = (): void => {
       if (this.#getToken !== undefined || !this.isConnected) return;
@@ -281,7 +263,7 @@ export class InquiryForm extends HTMLElement {
         if (found !== undefined && found.token !== refused && found.user.sub === user.sub) {
           return found.token;
         }
-        // Created again after the sign-in, the form finishes sending.
+        // So that it is created again, and finishes sending.
         this.#madeFrom = '';
         throw new SignedOut();
       },
@@ -315,10 +297,7 @@ export class InquiryForm extends HTMLElement {
     if (isField) same?.setSelectionRange(field.selectionStart, field.selectionEnd);
   }
 
-  /**
-   * Replaces rem, which is the font size of the page's root, by the font size of this element. The policy of the page
-   * does not bind constructed style sheets.
-   */
+  /** One rem is the font size of this element, not of the page. No policy binds constructed style sheets. */
   #applyStyle(): void {
     const rem = Number.parseFloat(getComputedStyle(this).fontSize);
     const css = (firstPaint + elementStyle + style + this.#accentStyle).replaceAll(
@@ -328,13 +307,12 @@ export class InquiryForm extends HTMLElement {
     this.#sheet.replaceSync(css);
   }
 
-  /** Dispatches an event, which does not bubble. */
   #emit(name: 'sent' | 'failed' | 'signin-required', detail: unknown): void {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }
 
-/** Reads a setting. @returns undefined when it is wrong, which is reported: a page must not fail because of it. */
+/** Reads a setting. A wrong one is reported, and does not make the page fail. */
 function check<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -344,7 +322,6 @@ function check<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** Reports an error to the page's developers. */
 function report(error: unknown): void {
   // oxlint-disable-next-line no-console -- the page has no other place for it
   console.error('<inquiry-form>:', error instanceof ConfigError ? error.message : error);

@@ -1,12 +1,12 @@
-/** The fields of an inquiry as the form has them. A further one is a line here and a label in each language. */
+/** The fields of the form. A further one is a line here and a label in each language. */
 import type { CreateInquiryRequest } from '../../src/contract.ts';
 
 export type FieldName = keyof CreateInquiryRequest;
 
-/** What an inquiry is made of; a field that is not filled in is empty or absent. */
+/** A field that is not filled in is empty or absent. */
 export type Texts = Readonly<CreateInquiryRequest>;
 
-/** The attributes of each field's control, such as `maxlength`, in the order of the form. */
+/** The attributes of each control, in the order of the form. */
 export const CONTROLS: Readonly<Record<FieldName, Record<string, string>>> = {
   subject: { type: 'text', autocomplete: 'off' },
   body: {
@@ -17,7 +17,6 @@ export const CONTROLS: Readonly<Record<FieldName, Record<string, string>>> = {
   },
 };
 
-/** Creates a value for each field. */
 export const mapFields = <Value>(create: (name: FieldName) => Value): Record<FieldName, Value> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- CONTROLS has all names
   Object.fromEntries(fieldNames.map((name) => [name, create(name)])) as Record<FieldName, Value>;
@@ -27,11 +26,11 @@ export const fieldNames = Object.keys(CONTROLS) as readonly FieldName[];
 
 export const EMPTY: Texts = mapFields(() => '');
 
-/** The texts that are not empty, in the order of the form. */
+/** Those that are not empty. */
 export const textsOf = (texts: Texts): readonly string[] =>
   fieldNames.flatMap((name) => texts[name] || []);
 
-/** The size of the texts as the service counts it: bytes of UTF-8. */
+/** As the service counts it: bytes of UTF-8. */
 export const sizeOf = (texts: Texts): number =>
   new TextEncoder().encode(textsOf(texts).join('')).length;
 
@@ -40,7 +39,7 @@ export const hasText = (texts: Texts): boolean => textsOf(texts).length > 0;
 export const isSame = (one: Texts, other: Texts): boolean =>
   fieldNames.every((name) => (one[name] ?? '') === (other[name] ?? ''));
 
-/** What is sent: subject and body, and of the optional fields those with text. */
+/** Subject and body, and of the optional fields those with text. */
 export const toRequest = (texts: Texts): CreateInquiryRequest => {
   const { subject, body } = texts;
   const filled = fieldNames.filter((name) => texts[name]);

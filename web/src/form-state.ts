@@ -1,4 +1,3 @@
-/** The state of the form, and what changes it. */
 import type { Inquiry } from '../../src/contract.ts';
 import type { Failure } from './api.ts';
 import type { Draft } from './drafts.ts';
@@ -7,11 +6,9 @@ import { isUnsure } from './submission.ts';
 
 export interface FormState {
   draft: Draft;
-  /** Whether the browser has stored the draft. */
   isKept: boolean;
-  /** Whether a request runs. */
   isSending: boolean;
-  /** Whether the user has tried to send it without a message. */
+  /** Whether it was to be sent without a message. */
   isMissing: boolean;
   /** Whether the service takes nothing more in this hour. */
   isLimited: boolean;
@@ -19,7 +16,7 @@ export interface FormState {
   failure?: (Failure & { at: number }) | undefined;
   /** What is said in the place of the failure. */
   status?: Status | undefined;
-  /** What has been sent, and is shown in the place of the fields. */
+  /** Shown in the place of the fields. */
   sent?: Inquiry | undefined;
 }
 
@@ -28,7 +25,7 @@ export type Status =
   | { kind: 'slow' | 'ready' | 'elsewhere' }
   /** Again, after this failure. */
   | { kind: 'connected'; failure: Failure & { at: number } }
-  /** The key of the attempt is no longer known to the service. */
+  /** The service no longer knows the key. */
   | { kind: 'old-attempt'; at: number }
   /** For users of a screen reader alone. */
   | { kind: 'announced'; text: string };
@@ -41,7 +38,7 @@ export type Action =
   | { type: 'failed'; failure: Failure; at: number }
   | { type: 'sent'; inquiry: Inquiry; newKey: string }
   | { type: 'sent-elsewhere'; inquiry: Inquiry; key: string; newKey: string }
-  /** Another inquiry is made of the draft, whatever became of the attempts. */
+  /** The draft becomes another inquiry. */
   | { type: 'renewed'; newKey: string }
   | { type: 'hour-ended' }
   | { type: 'connected' }
@@ -64,7 +61,7 @@ export function reduce(state: FormState, action: Action): FormState {
     case 'edited':
       return {
         ...state,
-        // An edited text is a new attempt, one that is typed into an empty form another inquiry.
+        // A text that is typed into an empty form is another inquiry.
         draft: { ...action.texts, key: hasText(action.texts) ? key : action.newKey },
         isMissing: false,
         failure: failure?.kind === 'too-large' ? undefined : failure,

@@ -1,4 +1,3 @@
-/** The elements of the form, and how they show its state. */
 import { div, h, live, notice, p, setBusy } from '../../ui/dom.ts';
 import { createEditor } from './editor.ts';
 import { hasText, type Texts } from './fields.ts';
@@ -14,7 +13,6 @@ export type FormViewParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
 interface Handlers {
   edit: (texts: Texts) => void;
   writeAnother: () => void;
-  /** Announces what happened. */
   say: (text: string) => void;
 }
 
@@ -59,7 +57,7 @@ export function createFormView(parts: FormViewParts, { edit, writeAnother, say }
       }
       said = { failure, status: state.status, sent };
     },
-    /** Leads to what is shown after sending. The focus on its title announces it. */
+    /** The focus on the title announces it. */
     focusSent(): void {
       panel?.title.focus({ preventScroll: true });
       panel?.element.scrollIntoView({ block: 'nearest' });
@@ -69,7 +67,6 @@ export function createFormView(parts: FormViewParts, { edit, writeAnother, say }
   };
 }
 
-/** What the button says. */
 function labelOf({ isSending, failure, draft }: FormState, { strings }: Locale): string {
   const { form, session } = strings;
   if (failure?.kind === 'signed-out') return session.signInAgain;

@@ -28,10 +28,10 @@ interface Form {
   dispatch: (action: Action) => void;
 }
 
-/** Milliseconds until the form says that sending takes longer than usual. */
+/** Milliseconds until sending takes longer than usual. */
 const SLOW_AFTER = 6_000;
 
-/** Where a page is not secure, the browser has no `randomUUID`. */
+/** An insecure page has no `randomUUID`. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
@@ -64,12 +64,10 @@ export function createForm(parts: FormParts) {
     backButton: createBackButton(form),
     hasText: (): boolean => hasText(form.state.draft),
     wouldLose: () => wouldLose(form),
-    /** Deletes the text that is in the form. */
     empty: () => form.dispatch({ type: 'edited', texts: EMPTY, newKey: newKey() }),
-    /** Empties the form when another tab has sent the draft that is in it. */
     sentElsewhere: (inquiry: Inquiry, key: string) =>
       form.dispatch({ type: 'sent-elsewhere', inquiry, key, newKey: newKey() }),
-    /** Finishes sending after a reload or sign-in during sending. */
+    /** Finishes what a reload or a sign-in has interrupted. */
     async resume(): Promise<void> {
       const { draft } = form.state;
       if (isUnsure(draft)) return transmit(form);
@@ -102,7 +100,7 @@ function listen(form: Form): void {
   addEventListener('online', () => dispatch({ type: 'connected' }), { signal });
 }
 
-/** Leads back to the form; visible while the form is out of view. For the end of a box that holds the form. */
+/** Leads back to the form while it is out of view. For the end of its box. */
 function createBackButton(form: Form): HTMLElement {
   const { element, editor } = form.view;
   const attributes = { class: 'primary back', hidden: true };
@@ -160,7 +158,7 @@ async function transmit(form: Form): Promise<void> {
   else fail(form, result);
 }
 
-/** The key names another version of the draft, which was sent before the last edit or from another tab. */
+/** The key names another version, sent before the last edit or from another tab. */
 async function askAboutVersions(form: Form, failure: Failure): Promise<void> {
   const { parts, view, dispatch } = form;
   const { ask: questions, failures } = parts.locale.strings;

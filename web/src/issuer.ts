@@ -2,26 +2,25 @@
 import * as oauth from 'oauth4webapi';
 import type { Config } from './config.ts';
 
-/** What the page keeps until the issuer redirects back. */
+/** Kept until the issuer redirects back. */
 export interface PendingSignIn {
   state: string;
   nonce: string;
   verifier: string;
   /** The fragment of the address that the user comes back to. */
   hash: string;
-  /** The issuer's discovery document, so that it is not requested a second time. */
+  /** The discovery document, so that it is not requested again. */
   metadata: oauth.AuthorizationServer;
 }
 
 /** Milliseconds. */
 const TIMEOUT = 15_000;
 
-/** @param home - The address of the page, which the issuer redirects to. */
+/** @param home - What the issuer redirects to. */
 export function createIssuer({ issuer, clientId, scopes }: Config, home: string) {
   const client: oauth.Client = {
     client_id: clientId,
-    // The clock of the machine may be wrong by any time. The token comes straight from the issuer for this request,
-    // and the API checks its expiry.
+    // The clock of the machine may be wrong. The token comes straight from the issuer, and the API checks its expiry.
     [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER,
   };
   const options = () => ({
@@ -31,7 +30,6 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
   });
   let discovery: Promise<oauth.AuthorizationServer> | undefined;
 
-  /** Fetches the discovery document, until that has worked once. */
   const discover = async (): Promise<oauth.AuthorizationServer> => {
     discovery ??= fetchMetadata(issuer).catch((error: unknown) => {
       discovery = undefined;
@@ -43,7 +41,6 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
   return {
     discover,
 
-    /** Leads to the sign-in. @param keep - Receives what `exchange` needs. */
     async redirect(keep: (pending: PendingSignIn) => void): Promise<void> {
       const metadata = await discover();
       const state = oauth.generateRandomState();
@@ -65,7 +62,6 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
       location.assign(url.href);
     },
 
-    /** Exchanges the code that the issuer has redirected with. */
     async exchange(
       query: URLSearchParams,
       pending: PendingSignIn | undefined,
@@ -106,7 +102,7 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
       );
     },
 
-    /** Ends the session of a refresh token, where the issuer can; never rejects for another reason than discovery. */
+    /** Where the issuer can; rejects for no other reason than discovery. */
     async revoke(refreshToken: string): Promise<void> {
       const metadata = await discover();
       if (metadata.revocation_endpoint === undefined) return;
@@ -117,10 +113,7 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
   };
 }
 
-/**
- * Fetches the issuer's discovery document. The function of the library does not take an issuer whose `iss` ends with a
- * slash, which config.json leaves out.
- */
+/** The library's function does not take an issuer whose `iss` ends with a slash, which config.json leaves out. */
 async function fetchMetadata(issuer: string): Promise<oauth.AuthorizationServer> {
   const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
     signal: AbortSignal.timeout(TIMEOUT),

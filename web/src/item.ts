@@ -16,10 +16,10 @@ export interface ItemParts extends Pick<ViewParts, 'locale' | 'linkTo'> {
 
 export type Item = ReturnType<typeof createItem>;
 
-/** UTF-16 units of a folded text that are rendered: more than fit into its lines in list.css. */
+/** UTF-16 units of a folded text that are rendered: more than fit into its lines. */
 const FOLDED_SUBJECT = 1_000;
 const FOLDED_BODY = 2_000;
-/** The lines of a folded text that is cut off, as in list.css. */
+/** As in list.css. */
 const SUBJECT_LINES = 2;
 const BODY_LINES = 6;
 
@@ -34,7 +34,7 @@ export function createItem(inquiry: Inquiry, parts: ItemParts) {
   const flip = () => fold(item, !isFolded(item));
   const toggle = button('', { class: 'small', 'aria-describedby': title.id, hidden: true }, () => {
     flip();
-    // The end of a long text was in view, and is gone.
+    // What was in view is gone.
     if (isFolded(item)) toggle.scrollIntoView({ block: 'nearest' });
   });
   const opener = button('', { class: 'opener', 'aria-labelledby': title.id }, flip);
@@ -64,9 +64,8 @@ export function createItem(inquiry: Inquiry, parts: ItemParts) {
     text,
     toggle,
     opener,
-    /** Has a size only while the item is laid out; it depends on the width of the item alone. */
+    /** Has a size only while the item is laid out. */
     foot,
-    /** What a search has found in it. */
     marks: [] as StaticRange[],
     /** Whether a search has unfolded it. */
     wasOpened: false,
@@ -93,7 +92,7 @@ export function fold(item: Item, folded: boolean): void {
   if (!folded && !foot.hasChildNodes()) foot.append(...footOf(item));
 }
 
-/** Reads which texts are cut off; returns a function that shows it. */
+/** Reads which texts are cut off. @returns What shows it. */
 export function measure({ title, text, toggle }: Item): () => void {
   const isTitleCut = isTooLong(title, SUBJECT_LINES);
   const isTextCut = isTooLong(text, BODY_LINES);
@@ -104,7 +103,6 @@ export function measure({ title, text, toggle }: Item): () => void {
   };
 }
 
-/** The other fields, the reference, and buttons that copy. */
 function footOf({ inquiry, title, parts: { locale, linkTo, say } }: Item): HTMLElement[] {
   const { form, list, sent } = locale.strings;
   const copy = (label: string, content: string) =>
@@ -123,10 +121,7 @@ function footOf({ inquiry, title, parts: { locale, linkTo, say } }: Item): HTMLE
   ];
 }
 
-/**
- * Puts a text into an element, in two parts when it is long: the second one costs nothing while it is folded, but is
- * found in the page.
- */
+/** Fills an element. The rest of a long text costs nothing while it is folded, but is found in the page. */
 function fill(element: HTMLElement, content: string, length: number, absence: string): void {
   const isAbsent = isBlank(content);
   const beginning = beginningOf(content, length);
@@ -136,7 +131,7 @@ function fill(element: HTMLElement, content: string, length: number, absence: st
   if (!isAbsent && rest !== '') element.append(h('span', { class: 'rest' }, rest));
 }
 
-/** Whether at least two lines would be hidden: a button instead of one line would save nothing. */
+/** Whether at least two lines would be hidden. */
 function isTooLong(element: HTMLElement, lines: number): boolean {
   const { lineHeight } = getComputedStyle(element);
   return (

@@ -6,11 +6,11 @@ import { showHits } from './marks.ts';
 export function createItems(parts: ItemParts) {
   const items = new Map<string, Item>();
 
-  // Whether a text is cut off depends on its width, and is known only of items that are laid out: those near the window.
+  // What is cut off is known only of items that are laid out: those near the window.
   const itemOf = new WeakMap<Element, Item>();
   const widths = new ResizeObserver((entries) => {
     const seen = entries.filter(({ contentRect }) => contentRect.width > 0);
-    // All reads come before all writes, so that there is one layout.
+    // All reads come first, so that there is one layout.
     const changes = seen.flatMap(({ target }) => itemOf.get(target) ?? []).map(measure);
     for (const change of changes) change();
   });

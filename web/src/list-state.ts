@@ -1,4 +1,3 @@
-/** The state of the list, what changes it, and what is said about it. */
 import type { Inquiry } from '../../src/contract.ts';
 import type { Failure, Page } from './api.ts';
 import type { Locale } from './locale.ts';
@@ -15,17 +14,15 @@ export interface ListState {
   since: string;
   /** The loaded inquiries that match. */
   visible: readonly Inquiry[];
-  /** Why the newest inquiries, or the one that is wanted, could not be loaded. */
+  /** Why the newest inquiries, or the wanted one, could not be loaded. */
   failure?: Failure | undefined;
   /** Why older inquiries could not be loaded. */
   trouble?: Failure | undefined;
   /** The id that the address names, until its inquiry is shown. */
   wanted?: string | undefined;
-  /** Whether the user does not have that inquiry. */
   isNotFound: boolean;
-  /** The id of the inquiry that was sent or looked for last. */
+  /** The id of what was sent or looked for last. */
   marked?: string | undefined;
-  /** What is announced. */
   said: { text: string };
 }
 
@@ -89,7 +86,6 @@ export function reduce(state: ListState, action: Action): ListState {
   }
 }
 
-/** Puts what is loaded and matches into the state. */
 function select(state: ListState): ListState {
   const { page, linked, query, since } = state;
   const isInPage = page?.inquiries.some(({ id }) => id === linked?.id);
@@ -104,11 +100,10 @@ export const allOf = ({ page, linked }: ListState): readonly Inquiry[] => [
 
 export const isFiltered = ({ query, since }: ListState): boolean => query + since !== '';
 
-/** Whether there may be inquiries that match and are not loaded. */
+/** Whether inquiries that match may not be loaded yet. */
 const isPartial = ({ page, since }: ListState): boolean =>
   page?.next !== undefined && (page.inquiries.at(-1)?.created_at ?? '') >= since;
 
-/** Whether older inquiries that can match are being loaded. */
 export const isSearching = (state: ListState): boolean =>
   isFiltered(state) && state.trouble === undefined && isPartial(state);
 

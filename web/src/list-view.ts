@@ -14,17 +14,15 @@ interface Handlers {
   search: (query: string, since: string) => void;
   refresh: () => Promise<void>;
   more: () => Promise<void>;
-  /** Called when the end of the list comes near. */
   nearEnd: () => void;
-  /** Called to load again what could not be loaded. */
   retry: () => Promise<void>;
   signIn: () => Promise<void>;
   say: (text: string) => void;
 }
 
-/** The number of inquiries from which the list has a search. */
+/** Inquiries from which there is a search. */
 const SEARCH_FROM = 6;
-/** Distance to the end of the list at which the next page is loaded. */
+/** Distance to the end at which more is loaded. */
 const NEAR = '1500px';
 
 export function createListView(parts: ViewParts, handlers: Handlers) {
@@ -70,7 +68,6 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
     moreButton,
   );
 
-  /** The message about a failure, with a way to go on. */
   const explain = (failure: Failure): HTMLElement => {
     const [label, action] =
       failure.kind === 'signed-out'

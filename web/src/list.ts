@@ -28,7 +28,6 @@ interface List {
   state: ListState;
   dispatch: (action: Action) => void;
   say: (text: string) => void;
-  /** The request for older inquiries. */
   loading?: Promise<void> | undefined;
 }
 
@@ -70,19 +69,17 @@ export function createList(parts: ListParts) {
     element: view.element,
     refresh: async () => refresh(list),
     show: async (id: string) => show(list, id),
-    /** Shows an inquiry that has just been sent. */
     add: (inquiry: Inquiry) => list.dispatch({ type: 'sent', inquiry }),
   };
 }
 
-/** Loads again what could not be loaded. */
 async function retry(list: List): Promise<void> {
   const { failure, wanted } = list.state;
   if (failure === undefined) return more(list);
   return wanted === undefined ? refresh(list, true) : show(list, wanted);
 }
 
-/** Loads the newest page. @param wanted - The id of an inquiry to show then. */
+/** @param wanted - The id of an inquiry to show then. */
 async function refresh(list: List, isAsked = false, wanted?: string): Promise<void> {
   const { page, list: strings } = list.parts.locale.strings;
   list.dispatch({ type: 'asked', wanted });
@@ -100,7 +97,6 @@ async function loadNewest(list: List): Promise<Page | Failure> {
   return isFailure(result) || page === list.state.page ? result : loadNewest(list);
 }
 
-/** Loads older inquiries. */
 async function more(list: List): Promise<void> {
   list.loading ??= loadOlder(list).finally(() => {
     list.loading = undefined;
@@ -124,7 +120,7 @@ async function loadOlder(list: List): Promise<void> {
   if (hadFocus && first !== undefined) view.focus(first.id);
 }
 
-/** Says what a search has found, and goes on with it until all inquiries that can match are loaded. */
+/** Says what a search has found, and goes on until all that can match is loaded. */
 function goOn(list: List): void {
   const { state, parts, say } = list;
   if (!isFiltered(state)) return;
@@ -134,7 +130,7 @@ function goOn(list: List): void {
   if (isSearching(state)) void more(list);
 }
 
-/** Unfolds an inquiry and moves the focus there; loads it, and first the list, when needed. Ignores what is not an id. */
+/** Leads to an inquiry, and loads it, and first the list, when needed. @param fragment - Not always an id. */
 async function show(list: List, fragment: string): Promise<void> {
   const { parts, view, dispatch } = list;
   const id = fragment.toLowerCase();

@@ -1,10 +1,9 @@
-/** The language of the page: its choice, its texts, and how it writes numbers and times. */
 import { directionOf, type Language } from '../../src/text/languages.ts';
 import { createTimeFormat } from '../../ui/format.ts';
 import type { Strings } from './languages/en.ts';
 import type { Plural } from './languages/strings.ts';
 
-/** Each language is a file of its own, so that a visitor loads one. */
+/** A visitor loads one of them. */
 const LOADERS = {
   en: async () => import('./languages/en.ts'),
   de: async () => import('./languages/de.ts'),
@@ -17,10 +16,8 @@ const LOADERS = {
 export type Locale = Awaited<ReturnType<typeof loadLocale>>;
 
 /**
- * Chooses the language of the page.
- *
  * @param offered - In the order of preference of the page. Not empty.
- * @param preferred - Languages such as `de-AT`, the most wanted first.
+ * @param preferred - Such as `de-AT`, the most wanted first.
  */
 export const chooseLanguage = (
   offered: readonly Language[],
@@ -30,7 +27,7 @@ export const chooseLanguage = (
   offered[0] ??
   'en';
 
-/** Loads a language. @param preferred - As in `chooseLanguage`; decides between regions (en-GB, en-US). */
+/** @param preferred - Decides between regions (en-GB, en-US). */
 export async function loadLocale(language: Language, preferred: readonly string[]) {
   const { strings } = await LOADERS[language]();
   const tag = preferred.find((one) => baseOf(one) === language) ?? language;
@@ -45,10 +42,8 @@ export async function loadLocale(language: Language, preferred: readonly string[
     language,
     direction: directionOf(language),
     strings,
-    /** Sentences, one after the other, without those that are empty. */
     join: (...sentences: readonly string[]): string =>
       sentences.filter((sentence) => sentence !== '').join(language === 'ja' ? '' : ' '),
-    /** The text for a number, in the form that the language has for it. */
     count: (plural: Plural, count: number): string =>
       (plural[rules.select(count)] ?? plural.other).replace('{n}', numbers.format(count)),
     /** `0 bytes`, `1 byte`, `1.2 kB` (1024 bytes); no decimals from 100 kB on. Rounded up, so that more than 400 kB is 401 kB. */
@@ -58,7 +53,6 @@ export async function loadLocale(language: Language, preferred: readonly string[
       return unit(Math.ceil((bytes / 1024) * factor) / factor, 'kilobyte', 'short');
     },
     formatTime: createTimeFormat(tag),
-    /** The time of day. */
     formatClock: (time: number): string => clock.format(time),
     /** Such as Friday, 20 November 2026. @param ago - 0 or 1: Today or Yesterday. */
     formatDay(date: Date, ago?: number): string {
@@ -69,7 +63,7 @@ export async function loadLocale(language: Language, preferred: readonly string[
   };
 }
 
-/** The language of a tag such as de-AT; empty when it is no tag, which Intl refuses. */
+/** The language of a tag such as de-AT; empty when it is none. */
 export function baseOf(tag: string): string {
   try {
     return new Intl.Locale(tag).language;

@@ -1,4 +1,4 @@
-/** The page: its settings, its language, the sign-in, and what is around the form. */
+/** The page around the form. */
 import { createApi, withFirstPage, type Api } from './api.ts';
 import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../src/text/languages.ts';
 import { INQUIRY_ID, toReference } from '../../src/limits.ts';
@@ -19,13 +19,12 @@ const CONFIG_TIMEOUT = 15_000;
 interface Page {
   config: Config;
   signIn: ReturnType<typeof createSignIn>;
-  /** The session, or why there is none. */
   signedIn: SignInResult;
-  /** The client for the next view, which has begun to load the list. */
+  /** For the next view: the list is being loaded. */
   api?: Promise<Api> | undefined;
   locale?: Locale;
   view?: View | undefined;
-  /** The fragment of the address, until it was shown: not again when the language changes. */
+  /** The fragment of the address, until it was shown. */
   linked: string;
   /** Counts the calls of `show`. */
   shows: number;
@@ -50,7 +49,7 @@ async function start(): Promise<void> {
   // While the language is loading.
   page.api = openApi(page);
   addEventListener('hashchange', () => void page.view?.show(location.hash.slice(1)));
-  // A page restored from the back/forward cache may be of a session that has ended.
+  // From the back/forward cache: the session may have ended.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && page.signedIn.session !== undefined) location.reload();
   });
@@ -65,13 +64,12 @@ function openApi({ config, signedIn: { session } }: Page): Promise<Api> | undefi
 }
 
 function endSession(page: Page): void {
-  // The browser asks before it reloads a page with text that is kept nowhere.
+  // The browser asks before text is lost.
   if (page.locale === undefined || page.view?.form.wouldLose() === true) return location.reload();
   page.signedIn = { reason: 'signedOut' };
   void show(page, page.locale);
 }
 
-/** Shows the settings, the language and the content of the page. */
 async function show(page: Page, locale: Locale): Promise<void> {
   page.locale = locale;
   const run = ++page.shows;
@@ -118,11 +116,9 @@ async function show(page: Page, locale: Locale): Promise<void> {
   await view.start();
 }
 
-/** Replaces the content of an element of the page. */
 const put = (place: string, ...content: readonly (Node | string)[]): void =>
   document.querySelector(place)?.replaceChildren(...content);
 
-/** Shows the name and the logo of the company, its links, and the language menu. */
 function showSurroundings(page: Page, { language, direction, strings }: Locale): void {
   const { name, logo, home, languages } = page.config;
   const { title, menu } = strings.page;
@@ -148,7 +144,7 @@ function showSurroundings(page: Page, { language, direction, strings }: Locale):
   if (hadFocus) select.focus();
 }
 
-/** The menu of languages, each with its name in itself. */
+/** Each language has its name in itself. */
 function languageMenu(page: Page, current: Language, label: string): HTMLSelectElement {
   const options = page.config.languages.map((language) => {
     const name = new Intl.DisplayNames([language], { type: 'language' }).of(language);
@@ -164,7 +160,7 @@ function languageMenu(page: Page, current: Language, label: string): HTMLSelectE
   return menu;
 }
 
-/** Says why the page cannot start. The message about config.json is for the owner of the site, and in English. */
+/** What is said of config.json is for the owner of the site, in English. */
 async function showProblem(error: unknown): Promise<void> {
   const { strings } = await load(chooseLanguage(LANGUAGES, navigator.languages));
   const { cannotStart, unsupported, reload } = strings.page;

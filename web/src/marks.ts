@@ -1,18 +1,13 @@
-/** What a search has found, marked in the items of the list. */
 import { fold, isFolded, type Item } from './item.ts';
 import { findHits } from '../../src/text/search-text.ts';
 
-/** UTF-16 units of subject and body whose end a folded inquiry shows. */
+/** UTF-16 units that a folded inquiry shows. */
 const SEEN = 100;
-/** All marks of the page, with one name, as in list.css. Firefox before 140 shows none. */
+/** Named in list.css. Firefox before 140 shows none. */
 const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
 if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
-/**
- * Marks what a query finds in an item, or nothing, and unfolds the item while it hides that.
- *
- * @param isOnly - Whether no other item matches: it is unfolded, too.
- */
+/** Marks what a query finds, and unfolds an item that hides it, or (`isOnly`) that alone matches. */
 export function showHits(item: Item, query: string, isOnly: boolean): void {
   const { title, text, subject, body } = item;
   const hits = findHits(query, `${subject}\n${body}`);
@@ -21,7 +16,7 @@ export function showHits(item: Item, query: string, isOnly: boolean): void {
     const [place, offset] = end <= subject.length ? [title, 0] : [text, subject.length + 1];
     const [startContainer, startOffset] = pointIn(place, start - offset);
     const [endContainer, endOffset] = pointIn(place, end - offset);
-    // The browser adjusts each Range, also one that is no longer used, when an item is removed: thousands took 40 s.
+    // Browsers adjust each Range when an item is removed: thousands took 40 s.
     const range = new StaticRange({ startContainer, startOffset, endContainer, endOffset });
     highlight?.add(range);
     return range;

@@ -1,4 +1,4 @@
-/** What is said about failures (what happened, what it means for the text, what the user can do), sizes and answers. */
+/** What is said about failures, sizes and answers. */
 import type { Failure } from './api.ts';
 import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
@@ -11,10 +11,10 @@ import type { User } from './user.ts';
 
 /** Milliseconds. */
 const MINUTE = 60_000;
-/** Bytes from which the size is shown. An item also holds names and keys, so the service may reject a smaller text. */
+/** Bytes from which the size is shown. An item also holds names and keys. */
 const WARN_FROM = ITEM_LIMIT * 0.8;
 
-/** The message for an inquiry that was not sent, or whose outcome is unknown. */
+/** What happened, what it means for the text, and what to do. */
 export function describeSendFailure(
   { strings: { form, failures }, formatBytes, formatClock, join }: Locale,
   { kind, mayBeDone, message = '', retryAfter = 0, at }: NonNullable<FormState['failure']>,
@@ -32,7 +32,6 @@ export function describeSendFailure(
   return { title: failures[kind], text: join(outcome, failures.textKept, then) };
 }
 
-/** The message for what has happened, other than a failure. */
 export function describeStatus(
   locale: Locale,
   status: Exclude<Status, { kind: 'sending' } | { kind: 'announced' }>,
@@ -55,7 +54,6 @@ export function describeStatus(
   }
 }
 
-/** The message for a list that could not be loaded. */
 export function describeListFailure(
   { strings: { failures }, join }: Locale,
   { kind, message }: Failure,
@@ -68,13 +66,13 @@ export function describeListFailure(
   return { title: failures[kind], text: join(failures.list, next[kind] ?? failures.again) };
 }
 
-/** What is said about the size of an inquiry; empty below four fifths of the limit. */
+/** Empty below four fifths of the limit. */
 export function describeSize({ strings: { form }, formatBytes }: Locale, bytes: number): string {
   if (bytes > ITEM_LIMIT) return form.tooLarge(formatBytes(bytes - ITEM_LIMIT));
   return bytes < WARN_FROM ? '' : form.size(formatBytes(bytes), formatBytes(ITEM_LIMIT));
 }
 
-/** Says where the answer comes from and goes to; undefined when no mail can go to the address. */
+/** Where the answer comes from and goes to; undefined when no mail can go there. */
 export function describeAnswer(
   { email }: User,
   { answersFrom }: Branding,

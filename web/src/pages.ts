@@ -2,7 +2,7 @@
 import type { Inquiry } from '../../src/contract.ts';
 import type { Page } from './api.ts';
 
-/** Merges the newest page into the list. Older inquiries are kept unless there may be a gap between the two. */
+/** Older inquiries are kept unless there may be a gap between the two. */
 export function mergeNewest(shown: Page, newest: Page): Page {
   const last = newest.inquiries.at(-1);
   const overlaps = last !== undefined && shown.inquiries.some(({ id }) => id >= last.id);
@@ -15,7 +15,6 @@ export function mergeNewest(shown: Page, newest: Page): Page {
   };
 }
 
-/** Appends the next page. */
 export function appendOlder(shown: Page, older: Page): Page {
   const known = new Set(shown.inquiries.map(({ id }) => id));
   return {
@@ -24,10 +23,7 @@ export function appendOlder(shown: Page, older: Page): Page {
   };
 }
 
-/**
- * Adds an inquiry that was sent, at its place: another tab may have sent it before newer ones. One that belongs to the
- * pages that are not loaded yet is left to them.
- */
+/** Another tab may have sent it before newer ones. What belongs to a page that is not loaded is left to it. */
 export function addSent(shown: Page, inquiry: Inquiry): Page {
   const { inquiries, next } = shown;
   if (inquiries.some(({ id }) => id === inquiry.id)) return shown;
@@ -36,9 +32,7 @@ export function addSent(shown: Page, inquiry: Inquiry): Page {
   return { inquiries: inquiries.toSpliced(older < 0 ? inquiries.length : older, 0, inquiry), next };
 }
 
-/**
- * The query for one inquiry. `before` is a place in time, not an id that must exist: here, the one that follows the id.
- */
+/** The query for one inquiry: `before` may be an id that does not exist, here the one that follows. */
 export function toInclude(id: string): string {
   const next = (Number.parseInt(id.slice(-12), 16) + 1).toString(16).padStart(12, '0');
   return `?limit=1&before=${id.slice(0, -12)}${next}`;

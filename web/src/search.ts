@@ -1,9 +1,7 @@
-/** Search over the inquiries. */
 import type { Inquiry } from '../../src/contract.ts';
 import { fold, isFound, parseQuery } from '../../src/text/search-text.ts';
 import { textsOf } from './fields.ts';
 
-/** The texts of an inquiry as they are compared; made once. */
 const foldedTexts = new WeakMap<Inquiry, string>();
 
 function foldedTextOf(inquiry: Inquiry): string {

@@ -1,7 +1,4 @@
-/**
- * Sign-in and session. The ID token is in sessionStorage, so it survives a reload of the tab; the refresh token is
- * only in memory, so that no second tab can use it. docs/adr/0050
- */
+/** Sign-in and session: the ID token in sessionStorage, the refresh token in memory alone. docs/adr/0050 */
 import * as oauth from 'oauth4webapi';
 import type { Config } from './config.ts';
 import { createIssuer, type PendingSignIn } from './issuer.ts';
@@ -11,13 +8,12 @@ import { attempt } from './storage.ts';
 import { createTabs, isTokens, type Tokens, type Wanted } from './tabs.ts';
 import { SignedOut, type Session } from './user.ts';
 
-/** The session, if there is one, otherwise the text that says why there is none, if there is one. */
+/** The session, or the text that says why there is none. */
 export interface SignInResult {
   session?: Session;
   reason?: 'signedOut' | 'signedOutHere' | 'ended' | 'cancelled' | 'failed' | undefined;
 }
 
-/** What the tab has of a session. */
 interface Held {
   issuer: ReturnType<typeof createIssuer>;
   tabs: ReturnType<typeof createTabs>;
@@ -30,7 +26,7 @@ interface Held {
 const KEY = 'inquiries.session';
 const PENDING_KEY = 'inquiries.sign-in';
 const REASON_KEY = 'inquiries.left';
-/** In localStorage: names the last sign-out in any tab. */
+/** Names the last sign-out in any tab. */
 const SIGN_OUT_KEY = 'inquiries.signed-out';
 /** Errors of the issuer after which no refresh can work (RFC 6749, 5.2). */
 const FINAL: ReadonlySet<string> = new Set([
@@ -38,7 +34,7 @@ const FINAL: ReadonlySet<string> = new Set([
   'invalid_client',
   'unauthorized_client',
 ]);
-/** Milliseconds before its expiry at which a token is no longer used. */
+/** Milliseconds before its expiry. */
 const EXPIRY_MARGIN = 30_000;
 
 /**
@@ -63,29 +59,24 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
   });
   const held: Held = { issuer, tabs };
   return {
-    /** Completes a sign-in after the redirect from the issuer, or restores the session of this tab or of another one. */
     async resume(): Promise<SignInResult> {
       const query = new URLSearchParams(location.search);
       const isRedirect = query.has('state') && (query.has('code') || query.has('error'));
       return isRedirect ? complete(held, query, home) : restore(held);
     },
 
-    /** Redirects to the issuer. @throws when it cannot be reached. */
+    /** @throws when the issuer cannot be reached. */
     redirect: async (): Promise<void> =>
       issuer.redirect((pending) => sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))),
 
-    /**
-     * Ends the session in this tab, in other tabs and at the issuer, and redirects to the issuer.
-     *
-     * @param deletesText - Whether other tabs delete what the user has typed there.
-     */
+    /** Ends the session in all tabs and at the issuer. @param deletesText - Whether other tabs delete what was typed. */
     async signOut(deletesText: boolean): Promise<void> {
       const { tokens, refreshToken } = held;
       if (deletesText && tokens !== undefined) tabs.delete(tokens.user.sub);
       forget(held);
       // Valid unless the issuer responds below.
       leave('signedOutHere');
-      // For tabs that show another page now and come back later.
+      // For tabs that show another page now.
       attempt(() => localStorage.setItem(SIGN_OUT_KEY, crypto.randomUUID()));
       tabs.signOut();
       const metadata = await issuer.discover();
@@ -97,13 +88,12 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
   };
 }
 
-/** Remembers why the page has no session until it is loaded again. */
 const leave = (reason: 'signedOut' | 'signedOutHere'): boolean =>
   attempt(() => sessionStorage.setItem(REASON_KEY, reason));
 
 const findLastSignOut = (): string | null => localStorage.getItem(SIGN_OUT_KEY);
 
-/** Whether the user has not signed out since the sign-in, in any tab. */
+/** Whether no tab has signed out since the sign-in. */
 const isCurrent = (tokens: Tokens | undefined): tokens is Tokens =>
   tokens?.lastSignOut === findLastSignOut();
 
@@ -118,19 +108,18 @@ async function restore(held: Held): Promise<SignInResult> {
   forget(held);
   sessionStorage.removeItem(REASON_KEY);
   if (left === 'signedOut' || left === 'signedOutHere') return { reason: left };
-  // The user will probably sign in, which then needs no request before the redirect.
+  // So that a sign-in redirects at once.
   held.issuer.discover().catch(() => undefined);
   const theirs = await held.tabs.ask(isCurrent(own) ? { sub: own.user.sub } : {});
   if (isCurrent(theirs)) return begin(held, theirs);
   return { reason: own && (isCurrent(own) ? 'ended' : 'signedOut') };
 }
 
-/** Completes a sign-in. */
 async function complete(held: Held, query: URLSearchParams, home: string): Promise<SignInResult> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
   const pending = parseJson(sessionStorage.getItem(PENDING_KEY)) as PendingSignIn | undefined;
   if (pending?.state === query.get('state')) sessionStorage.removeItem(PENDING_KEY);
-  // A code can be used once, so it is removed from the URL and the history.
+  // A code can be used once.
   history.replaceState(null, '', home + (pending?.hash ?? ''));
   try {
     const lastSignOut = findLastSignOut();
@@ -181,7 +170,6 @@ async function getToken(held: Held, refused?: string): Promise<string> {
   }
 }
 
-/** What this tab has for another one. */
 async function give(
   held: Held,
   { sub, refused }: Wanted,

@@ -1,5 +1,3 @@
-/** Topics in a subject: a chosen topic is the subject, or its beginning. */
-
 /** The topic of a subject, such as `Billing` or `Billing: My last invoice`. */
 export function topicOf(subject: string, topics: string[]): string | undefined {
   return (
@@ -8,13 +6,12 @@ export function topicOf(subject: string, topics: string[]): string | undefined {
   );
 }
 
-/** What the user typed into a subject, beside a topic. */
 function withoutTopic(subject: string, topics: string[]): string {
   const topic = topicOf(subject, topics);
   return topic === undefined ? subject : subject.slice(`${topic}: `.length);
 }
 
-/** The subject after a topic was chosen, or chosen once more, which removes it. What the user typed stays. */
+/** A topic that is chosen once more is removed. What the user typed stays. */
 export function toggleTopic(subject: string, topic: string, topics: string[]): string {
   const typed = withoutTopic(subject, topics);
   if (topic === topicOf(subject, topics)) return typed;

@@ -1,31 +1,28 @@
-/**
- * A draft on its way, which is stored once, however often it is sent: the service knows it by its key. docs/adr/0051
- */
+/** A draft on its way, which the service stores once, by its key. docs/adr/0051 */
 import { isFailure, sleep, type Api, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import type { Draft } from './drafts.ts';
 
-/** Milliseconds after which a key is not sent again: the service knows it for 24 hours. */
+/** Milliseconds. The service knows a key for 24 hours. */
 const KEY_LIFETIME = 23 * 3_600_000;
-/** How often a draft is sent again while another request with its key is being processed. */
+/** How often a draft is sent again while a request with its key is processed. */
 const CONFLICTS = 5;
 /** Failures after which a draft is sent again at once. */
 const UNANSWERED: ReadonlySet<Failure['kind']> = new Set(['offline', 'unreachable', 'server']);
-/** Failures that say what became of the key, also of an earlier attempt with it. */
+/** Failures that say what became of earlier attempts, too. */
 const VERDICTS: ReadonlySet<Failure['kind']> = new Set(['too-large', 'refused', 'limit', 'reused']);
 
 /** Whether an earlier attempt may have arrived. */
 export const isUnsure = ({ pending }: Draft): boolean => typeof pending === 'number';
 
-/** Whether the service may no longer know the key of such an attempt. @param now - Milliseconds since the epoch. */
+/** Whether the service may have forgotten the key. @param now - Milliseconds since the epoch. */
 export const hasExpired = ({ pending }: Draft, now: number): boolean =>
   typeof pending === 'number' && now - pending > KEY_LIFETIME;
 
 /**
- * Sends a draft, and a second time when the outcome of the first is unknown, or others of the user were being processed.
+ * Sends a draft, and a second time when the outcome is unknown or other requests of the user were being processed.
  *
- * @param request - Sends it with its key.
- * @param wasSent - Whether an earlier attempt may have arrived. `mayBeDone` of the result is about all attempts.
+ * @param wasSent - Whether an earlier attempt may have arrived. `mayBeDone` of the result is about all of them.
  */
 export async function send(
   request: () => ReturnType<Api['create']>,

@@ -5,16 +5,15 @@ import type { User } from './user.ts';
 
 export interface Tokens {
   idToken: string;
-  /** The local time plus the token's lifetime, not its `exp`: the local clock may be wrong. */
+  /** By the local clock, which may be wrong. */
   expires: number;
   user: User;
-  /** The last sign-out in this browser before the sign-in. The session is over when there is a later one. */
+  /** The last sign-out before the sign-in. A later one ends the session. */
   lastSignOut: string | null;
 }
 
-/** What a tab asks the others for. */
 export interface Wanted {
-  /** The user of the session. Default: any user. */
+  /** Default: any user. */
   sub?: string;
   /** A token that has expired or that the API has rejected. */
   refused?: string;
@@ -29,9 +28,8 @@ type Message =
   | { deleted: string };
 
 interface TabsParts {
-  /** The same in the tabs that share sessions. */
   name: string;
-  /** Resolves to what this tab has for another one. @param wait - Called when a new token has to be requested first. */
+  /** @param wait - Called when a new token has to be requested first. */
   give: (wanted: Wanted, wait: () => void) => Promise<Tokens | undefined>;
   onSignOut: () => void;
   onDelete: (sub: string) => void;
@@ -61,18 +59,18 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
   });
 
   return {
-    /** Resolves to the session of another tab; undefined when there is none, or no answer in time. */
+    /** Resolves to the session of another tab, if one answers in time. */
     async ask(wanted: Wanted): Promise<Tokens | undefined> {
       const { promise, resolve } = Promise.withResolvers<Tokens | undefined>();
       const waitFor = (time: number) => setTimeout(() => resolve(undefined), time);
       let timer = waitFor(ANSWER_TIMEOUT);
-      // A page without any other tab need not wait. Each tab with a session holds a lock.
+      // Each tab with a session holds a lock.
       const answerIfAlone = async (): Promise<void> => {
         const { held = [] } = await navigator.locks.query();
         const tabs = held.filter((lock) => lock.name === name).length;
         if (tabs <= (release === undefined ? 0 : 1)) resolve(undefined);
       };
-      // Not awaited: on a busy machine the browser may answer late.
+      // Not awaited: a busy browser answers late.
       void answerIfAlone().catch(() => undefined);
       const listen = (event: Event): void => {
         const message = parseMessage(event);
@@ -108,12 +106,11 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
       release = undefined;
     },
     signOut: () => post('signed-out'),
-    /** Tells the other tabs to delete the text of a user. */
     delete: (sub: string) => post({ deleted: sub }),
   };
 }
 
-/** Narrows a message. The tabs may show different versions of the page. @returns undefined when it is malformed. */
+/** Undefined when it is malformed: tabs may show other versions of the page. */
 function parseMessage(event: Event): Message | undefined {
   const data = dataOf(event);
   if (data === 'signed-out' || data === 'wait') return data;
@@ -125,7 +122,6 @@ function parseMessage(event: Event): Message | undefined {
   return isWanted && typeof wanted === 'object' && wanted !== null ? { wanted } : undefined;
 }
 
-/** Whether a value that a tab has sent or stored is a session. */
 export function isTokens(value: unknown): value is Tokens {
   const { idToken, expires, user, lastSignOut } = toRecord(value);
   const { sub, email } = toRecord(user);

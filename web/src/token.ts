@@ -6,9 +6,8 @@ import type { User } from './user.ts';
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 
 /**
- * The user of an ID token, as the token says; its signature is checked by the API.
+ * The user of an ID token, whose signature the API checks.
  *
- * @param token - What the page has returned, which may be anything.
  * @throws ConfigError when it is not a JWT with the claims `sub` and `email`.
  */
 export function parseToken(token: unknown): User {
@@ -21,7 +20,6 @@ export function parseToken(token: unknown): User {
   throw new ConfigError('The token lacks the claims “sub” and “email”: it must be an ID token.');
 }
 
-/** Undefined when the token is not a JWT. */
 function parseClaims(token: unknown): unknown {
   const [, payload = ''] = isText(token) ? (JWT.exec(token) ?? []) : [];
   try {

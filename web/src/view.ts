@@ -1,4 +1,4 @@
-/** The form and the list of one user. The page and the custom element show it. */
+/** Form and list of a user, for page and element. */
 import { ask, h } from '../../ui/dom.ts';
 import { isInquiry } from './api.ts';
 import { createDrafts } from './drafts.ts';
@@ -19,7 +19,7 @@ const TEXT_ANSWER = 'text';
 /** Milliseconds. */
 const ANSWER_TIMEOUT = 200;
 
-/** What a view tells those of other tabs after sending. */
+/** For the views of other tabs. */
 interface SentMessage {
   inquiry: Inquiry;
   /** The key of the draft. */
@@ -39,7 +39,7 @@ export function createView(parts: ViewParts) {
     signal,
     onSent(inquiry, key) {
       list?.add(inquiry);
-      // After the removal: sending has ended later.
+      // Sending may end after the removal.
       if (!signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
       parts.onSent?.(inquiry);
     },
@@ -62,13 +62,12 @@ export function createView(parts: ViewParts) {
     form,
     drafts,
     tabs,
-    /** Shows an inquiry in the list. @param id - Anything else is ignored. */
     show: async (id: string) => list?.show(id),
-    /** Loads the list, and finishes sending after a reload or sign-in during sending; never rejects. */
+    /** Loads the list, and finishes sending; never rejects. */
     async start(): Promise<void> {
       await Promise.all([list?.show(parts.linked ?? ''), form.resume()]);
     },
-    /** Ends what the view does outside of its element. To be called when the element is removed. */
+    /** To be called when the element is removed. */
     stop(): void {
       removal.abort();
       tabs.close();
@@ -76,13 +75,13 @@ export function createView(parts: ViewParts) {
   };
 }
 
-/** Whether a message, which may come from another version of the page, is one. */
+/** It may come from another version of the page. */
 function isSentMessage(data: unknown): data is SentMessage {
   const { inquiry, key } = toRecord(data);
   return isText(key) && isInquiry(inquiry);
 }
 
-/** Asks at sign-out what becomes of text that is not sent; 'delete': in all tabs. */
+/** Asks what becomes of unsent text; 'delete': in all tabs. */
 export async function askToLeave(
   view: View,
   { strings }: Locale,
@@ -97,7 +96,7 @@ export async function askToLeave(
   return answer ?? 'stay';
 }
 
-/** Whether there is such text in this tab, in another one, or in what a closed one has stored. */
+/** Also in another tab, or in what a closed one has stored. */
 async function isTextAnywhere({ form, drafts, tabs }: View): Promise<boolean> {
   if (form.hasText() || isWritten(drafts.load() ?? EMPTY)) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
