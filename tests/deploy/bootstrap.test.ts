@@ -14,14 +14,13 @@ vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
   ...(await original()),
   run: (await import('../helpers/programs.ts')).run,
 }));
-const { run } = await vi.importActual<typeof import('../../deploy/terraform.ts')>(
-  '../../deploy/terraform.ts',
-);
+const { run, terraformUnavailableReason } = await vi.importActual<
+  typeof import('../../deploy/terraform.ts')
+>('../../deploy/terraform.ts');
 
 const BUCKET = `inquiries-terraform-state-${ACCOUNT}-eu-central-1`;
 const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
 const BOOTSTRAPPED = '<Contents><Key>inquiries/bootstrap.tfstate</Key></Contents>';
-const hasTerraform = (await run('terraform', ['version'])).code === 0;
 const { arrange, command, state } = await setUpProject();
 
 /** What S3 answers about the bucket. */
@@ -201,7 +200,7 @@ it('every name of a service gives a bucket whose name S3 takes, in the regions w
 
 it(
   'a copy of the example of settings passes terraform fmt',
-  unless(hasTerraform ? undefined : 'terraform is not on the PATH'),
+  unless(await terraformUnavailableReason()),
   async () => {
     const copy = join(paths.MODULE, 'stages.auto.tfvars');
     copyFileSync('infra/terraform/stages.auto.tfvars.example', copy);

@@ -8,14 +8,15 @@ import { parseBackend } from '../../deploy/stage.ts';
 import { run } from '../../deploy/terraform.ts';
 import { readIfThere } from '../../lib/command-line.ts';
 import { MODULE, ROOT } from '../../lib/paths.ts';
+import { findProgram } from '../../lib/programs.ts';
 import { ACCOUNT, callerIdentity, startAws, stubAws } from '../helpers/aws.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { unless } from '../helpers/needs.ts';
 
-// util-linux's script gives a command a terminal.
-const hasScript = (await run('script', ['--version'])).code === 0;
+// util-linux's script gives a command a terminal, and npm run deploy asks git.
+const isReady = ['script', 'git'].every((name) => findProgram([name], { PATH: '/usr/bin:/bin' }));
 const needsTerminal = unless(
-  hasScript ? undefined : 'commands at a terminal need the program script of util-linux',
+  isReady ? undefined : "commands at a terminal need git and util-linux's script",
 );
 
 /** A build that waits, and records a signal. The command does not get further, since it runs in this checkout. */

@@ -7,6 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
+import { findProgram } from '../../lib/programs.ts';
 import { readRunningStack } from '../../lib/running-stack.ts';
 import type { LocalMail } from '../../local/mailbox.ts';
 import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
@@ -303,7 +304,10 @@ describeOnDynamoDbLocal('npm run dev', () => {
 });
 
 describeOnDynamoDbLocal('npm start', () => {
-  it('keeps inquiries over a restart, mails once and silently, and leaves nothing when killed', async () => {
+  it('keeps inquiries over a restart, mails once and silently, and leaves nothing when killed', async ({
+    skip,
+  }) => {
+    skip(!findProgram(['ps'], process.env), 'the processes of a stack are listed by ps');
     const data = createFolder();
     const temporary = createFolder();
     const env = {
