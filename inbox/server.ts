@@ -1,6 +1,6 @@
 /**
- * The operators' page (inbox/page) and its API, on the loopback address. The address ends in a secret of this run, which the
- * page sends with each request. docs/adr/0082
+ * The operators' page (inbox/page) and its API. The address ends in a secret, which the page sends with each request.
+ * docs/adr/0082
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -24,7 +24,7 @@ const PAGE = join(import.meta.dirname, 'page');
 /** UTF-16 units of subject and text in the list. */
 const BEGINNING = 160;
 
-/** Bytes: a reply of 400 KB of which each character is escaped, and room. */
+/** Bytes: a reply of 400 KB, all escaped, and room. */
 const BODY_LIMIT = 8 * ITEM_LIMIT;
 
 /** What GET session returns. Errors are `{ message }`. */
@@ -52,9 +52,7 @@ interface Options {
 }
 
 /**
- * Builds the page when it is stale and serves it.
- *
- * @param connect - Called for each request of the API: a local stack that was started again has other addresses.
+ * @param connect - Called for each request: a local stack that was started again has other addresses.
  * @returns `url` ends in the secret.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */
@@ -216,7 +214,7 @@ async function handle(
   }
 }
 
-/** The message of an error that is not AWS's may hold data: only the name is shown. */
+/** Messages of errors that are not AWS's may hold data. */
 function toRefusal(error: Error, connection: PageConnection | undefined): Result {
   if (error instanceof UsageError) return refuse(400, error.message);
   const { stage, table } = connection ?? {};

@@ -1,4 +1,4 @@
-/** The JWT authorizer of an API Gateway HTTP API, for the local gateway. */
+/** The JWT authorizer of an API Gateway HTTP API. */
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 
 /** Claims as the function gets them. */
@@ -16,8 +16,6 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512'];
 const KEY_CACHE = { cacheMaxAge: 7_200_000 };
 
 /**
- * Accepts a token that a key of the issuer, named by its `kid`, has signed, with the configured `iss` and `aud`, and valid now.
- *
  * Source: API Gateway Developer Guide, "Control access to HTTP APIs with JWT authorizers".
  *
  * @param options.audience - Accepted values of `aud`, or of `client_id` in a token without `aud`.
@@ -67,7 +65,7 @@ const invalidToken = (description: string) => ({
   challenge: `Bearer scope="" error="invalid_token" error_description="${description}"`,
 });
 
-/** Numbers and booleans become text, arrays `[a b]`, objects JSON; nulls are left out. */
+/** All become text, arrays `[a b]`; nulls are left out. */
 function toClaims(payload: JWTPayload): Claims {
   const toText = (value: unknown): string =>
     Array.isArray(value)

@@ -1,4 +1,4 @@
-/** The data folder of the stack: whom it belongs to, and which process uses it. */
+/** Whom the data folder belongs to, and which process uses it. */
 import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
@@ -10,11 +10,7 @@ import { isAlive, readState } from '../lib/running-stack.ts';
 const refuse = (folder: string, reason: string): UsageError =>
   new UsageError(`The data folder ${folder} ${reason}.`);
 
-/**
- * Creates the folder, or opens one that this user alone can use: in another, links could lead to other files.
- *
- * @throws UsageError when it cannot be used.
- */
+/** In a folder of others, links could lead to other files. @throws UsageError when it cannot be used. */
 export function openDataFolder(folder: string): void {
   openFolder(folder);
   if (statSync(folder).uid !== process.getuid?.()) throw refuse(folder, 'belongs to another user');
@@ -34,11 +30,11 @@ function hasModes(folder: string): boolean {
 }
 
 /**
- * Claims the folder while the stack starts; then its state file says so. The lock is a folder with the process id in it: a
- * folder can be renamed onto an empty one alone, so that no two processes take over the lock of one that was killed.
+ * Claims the folder while the stack starts; then its state file says so. The lock is a folder with the process id in it: it is
+ * renamed onto an empty one alone, so that no two processes take over the lock of one that was killed.
  *
  * @returns Gives it back.
- * @throws UsageError when another process is starting on it.
+ * @throws UsageError when another process is starting.
  */
 export function lockDataFolder(folder: string): () => void {
   const lock = join(folder, 'starting.lock');
@@ -83,7 +79,7 @@ async function runs(pid: number | undefined, url: string): Promise<boolean> {
   return isAlive(pid) && isListening(Number(URL.parse(url)?.port ?? 0));
 }
 
-/** @throws UsageError when a running stack, or an engine that has outlived its stack, uses the folder. */
+/** @throws UsageError when a stack, or an engine that has outlived its own, uses the folder. */
 export async function refuseFolderInUse(folder: string): Promise<void> {
   const state = readState(folder);
   if (state === undefined) return;

@@ -1,4 +1,4 @@
-/** The event that an API Gateway HTTP API sends to Lambda: payload format 2.0. */
+/** The event of payload format 2.0. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { splitTarget } from '../lib/loopback-server.ts';

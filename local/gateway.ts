@@ -1,6 +1,6 @@
 /**
- * The local API Gateway HTTP API. Unlike on AWS, every response carries Access-Control-Allow-Origin, also to a client that sends
- * no Origin, and a function response without a status code is a 500. docs/adr/0017
+ * Unlike API Gateway, every response carries Access-Control-Allow-Origin, and a function response without a status code is a
+ * 500. docs/adr/0017
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -133,7 +133,7 @@ const refuse = ({ status, message }: Reply, headers: Answer['headers'] = {}): An
 /** As sent. */
 function headerSize({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
   const requestLine = `${method} ${url} HTTP/${httpVersion}\r\n`.length;
-  // Node decodes a byte to a character. Each pair adds a colon, a space and a line end.
+  // Each pair adds a colon, a space and a line end.
   return requestLine + rawHeaders.reduce((sum, part) => sum + part.length + 2, 0);
 }
 

@@ -1,4 +1,4 @@
-/** The mailbox of the local stack: the operation of SES v2 that the mailer calls, and a page with the mails. */
+/** The mailbox of the local stack: SES v2 as the mailer calls it, and a page. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -14,8 +14,8 @@ export type LocalMail = SendEmailRequest & { at: number };
 const REPORT_DELAY = 500;
 
 /**
- * The event about a mail to SES's mailbox simulator, without headers and ARNs. Source: SES Developer Guide, "Contents of event
- * data that Amazon SES publishes to Amazon SNS".
+ * The event about a mail, without headers and ARNs. Source: SES Developer Guide, "Contents of event data that Amazon SES
+ * publishes to Amazon SNS".
  */
 function toEvent(
   { FromEmailAddress: source, Destination, EmailTags = [] }: SendEmailRequest,
@@ -46,9 +46,7 @@ function toEvent(
 }
 
 /**
- * Mails are kept in memory and sent to nobody.
- *
- * @param report - Receives SES's events about mails to bounce@ and complaint@simulator.amazonses.com.
+ * @param report - Receives SES's events about mails to its mailbox simulator.
  * @returns `url`: of the page, and the endpoint of SES.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  */

@@ -1,4 +1,4 @@
-/** The pages for developers, local/pages: docs, and the demo of another site that embeds the form. */
+/** The pages for developers, local/pages. */
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { startPageServer } from '../lib/page-server.ts';
@@ -19,7 +19,7 @@ const PORTS: Record<string, keyof Addresses> = {
 };
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript' };
 
-/** Serves files with the addresses of this stack in them, and those of local/pages as they are. */
+/** Serves files with the addresses of this stack in them. */
 const startTextServer = (
   port: number,
   files: Record<string, string>,

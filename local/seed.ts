@@ -60,10 +60,7 @@ const WRITERS = [
 
 const DAY = 24 * HOUR;
 
-/**
- * Creates inquiries of the last six weeks, newest first and more of them in the last days: always the same ones, but for the
- * time. The newest is two hours old, because digests look at younger ones.
- */
+/** Always the same ones, but for the time. The newest is two hours old: digests look at younger ones. */
 const createInquiries = (count: number, now: number) =>
   Array.from({ length: count }, (_, n): StoredInquiry => {
     const { reply, subject, body, ...writer } = WRITERS[n % WRITERS.length] ?? ANA;
@@ -88,11 +85,7 @@ const createInquiries = (count: number, now: number) =>
     };
   });
 
-/**
- * Stores such inquiries in a table that has none, as mailed.
- *
- * @returns How many; 0 when the table has inquiries.
- */
+/** Stores them, as mailed, in a table that has none. @returns How many. */
 export async function seedTable(endpoint: string, name: string, count: number): Promise<number> {
   const table = openTable(name, { endpoint, ...LOCAL });
   const inquiries = createStoredInquiries(table);

@@ -42,7 +42,7 @@ export type Settings = ReturnType<typeof readSettings>;
 
 /** @throws UsageError for a wrong option or variable. */
 export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
-  // npm takes options before `--` for its own, and leaves them in the environment.
+  // npm takes options before `--` for its own.
   const taken = Object.keys(OPTIONS).filter((name) => env[`npm_config_${name.replace('-', '_')}`]);
   if (taken.length > 0) {
     throw new UsageError(
@@ -88,7 +88,7 @@ function parseOrigin(text: string): string {
   throw refuse('--cors-origin', example, text);
 }
 
-/** Reads the variables of the functions. @throws UsageError for a value that a stage would not take. */
+/** @throws UsageError for a value that a stage would not take. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const variables: Record<string, string> = {};
   const read = (name: string, isValid: (value: string) => boolean, expected: string): void => {

@@ -39,10 +39,7 @@ const withoutKey = (event: string): string =>
     name === 'idempotency-key' ? undefined : value,
   );
 
-/**
- * Leaves out metrics, requests that the gateway has printed, and mails that were sent before: after a start, the mailer gets all
- * records of the stream again.
- */
+/** Leaves out metrics, requests that the gateway has printed, and mails that were sent before. */
 function printLine(line: string): void {
   if (!line.startsWith('{')) return void process.stdout.write(`${line}\n`);
   const { level, message } = JSON.parse(line) as {
@@ -56,7 +53,7 @@ function printLine(line: string): void {
 
 type Mail = Awaited<ReturnType<typeof startMail>>;
 
-/** Starts the mailer, and what invokes it: stream, SES's events and schedule. */
+/** The mailer, and what invokes it. */
 async function startMail(
   environment: Record<string, string>,
   stream: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'log'>,
@@ -164,7 +161,7 @@ export async function startStack({
       timeout: limits.timeout,
       ...(inspect !== undefined && {
         nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
-        // One process has the port, and no timeout ends it at a breakpoint: setTimeout takes 24 days at most.
+        // One process has the port, and no timeout ends it at a breakpoint (24 days at most).
         concurrency: 1,
         timeout: 2 ** 31 - 1,
       }),
@@ -219,7 +216,7 @@ export async function startStack({
     corsOrigins,
     issuer,
     engine,
-    /** Runs the next requests, and sends the next mails, on the code as it is now. */
+    /** Runs what follows on the code as it is now. */
     reload(): void {
       lambda.reload();
       mail?.reload();

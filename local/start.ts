@@ -48,7 +48,7 @@ async function start(settings: Settings, io: Io): Promise<void> {
     branding: JSON.parse(branding) as Record<string, unknown>,
   });
   endWith(stack, folder, io);
-  // No connection is accepted before: until here, only promises were resolved since the gateway began to listen.
+  // No connection is accepted before: only promises were resolved since the gateway began to listen.
   writeFileSync(stateFileOf(folder), `${JSON.stringify(stack.state, null, 2)}\n`);
   if (liveForm) await reloadOnChange(stack, io);
   const seeded = seed && (await seedTable(stack.state.engine, stack.state.table, seed));
@@ -68,8 +68,8 @@ async function refusePortsInUse({ port, inspect = 0 }: Settings): Promise<void> 
 }
 
 /**
- * Ends this process when a part fails, and closes every part on a signal and when npm ends. A second signal ends it at once, as
- * one does during the start; engine and functions end with it.
+ * Ends this process when a part fails, and closes every part on a signal and when npm ends. A second signal ends it at once;
+ * engine and functions end with it.
  */
 function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): void {
   process.on('exit', () => rmSync(stateFileOf(folder), { force: true }));
@@ -91,7 +91,7 @@ function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): voi
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void stop());
-  // A closed pipe must not end this process before its parts are closed.
+  // A closed pipe must not end this process before.
   stdout.on('error', () => undefined);
   onEndOfNpm(env, () => void stop());
 }

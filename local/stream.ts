@@ -30,11 +30,10 @@ const RETRY_DELAY = 100;
 const MAX_RETRY_DELAY = 2_000;
 
 /**
- * Reads the stream from its oldest record and invokes the function with batches of what matches a filter. A batch is tried again
- * from the first record that the function reports (ReportBatchItemFailures); where the function fails, each record is tried alone,
- * while Lambda splits the batch in two.
+ * Reads from the oldest record. A batch is tried again from the first record that the function reports
+ * (ReportBatchItemFailures); where the function fails, each record is tried alone, while Lambda splits the batch in two.
  *
- * Nothing is kept: the next start reads the records of the last 24 hours again, and the function must know those it has handled.
+ * The next start reads the records of the last 24 hours again: the function must know those it has handled.
  */
 export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log }: StreamOptions) {
   const client = new DynamoDBStreamsClient({ endpoint, ...LOCAL });
@@ -44,13 +43,12 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   const positions = new Map<string, string>();
 
   async function readShards(): Promise<void> {
-    // One page: DynamoDB Local starts a shard every 4 hours and lists those of 24, the oldest first. So the changes of an item
-    // stay in order.
+    // One page: DynamoDB Local lists a shard for every 4 of 24 hours, the oldest first, so that the changes of an item stay in order.
     const command = new DescribeStreamCommand({ StreamArn: streamArn });
     const { StreamDescription } = await client.send(command, options);
     for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {
       await readShard(ShardId).catch((error: Error) => {
-        // The records up to the position are older than 24 hours: the oldest is read.
+        // Records up to the position are older than 24 hours.
         if (error.name !== 'TrimmedDataAccessException') throw error;
         positions.delete(ShardId);
       });
@@ -144,7 +142,7 @@ const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
 
 type Pattern = { readonly [key: string]: Pattern } | readonly (string | { exists: boolean })[];
 
-/** The part of Lambda's event filter syntax that the stages use: a list matches any of its elements. */
+/** What the stages use of Lambda's filter syntax: a list matches any of its elements. */
 function isMatch(pattern: Pattern, value: unknown): boolean {
   if (Array.isArray(pattern)) {
     return pattern.some((item) =>

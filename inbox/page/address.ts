@@ -1,4 +1,4 @@
-/** The page's address: the inquiry that is open, and at first the secret that gives access to the inbox. */
+/** The open inquiry, and at first the secret, in the page's address. */
 import { INQUIRY_ID } from '../../src/limits.ts';
 
 const SECRET = 'inbox.secret';
@@ -23,8 +23,8 @@ export const hasSecret = (): boolean => fragment() !== '' && openedId() === unde
 export const dropSecret = (): void => sessionStorage.removeItem(SECRET);
 
 /**
- * Moves the secret from the address, where it would be seen and kept in the history, to this tab's storage. A tab that was
- * opened from a row asks the other tabs of this origin for it.
+ * Moves the secret to this tab's storage: in the address it would be seen and kept. A tab that was opened from a row asks the
+ * other tabs for it.
  */
 export async function takeSecret(): Promise<string | null> {
   if (hasSecret()) {

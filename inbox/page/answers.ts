@@ -11,7 +11,7 @@ export interface Given {
   readonly text: string | undefined;
 }
 
-/** Whether answers can be on their way together while the page is left. */
+/** Whether browsers send them together while the page is left. */
 export function areKeptAlive(...answers: readonly Given[]): boolean {
   const sizes = answers.map(({ text }) => new Blob([JSON.stringify(text)]).size);
   return sizes.reduce((sum, size) => sum + size, 0) < KEEPALIVE_LIMIT;

@@ -21,7 +21,7 @@ async function start(): Promise<void> {
   addEventListener('hashchange', () => {
     if (hasSecret()) location.reload();
   });
-  // Responses may have been lost while the page was kept for the back button.
+  // The page was kept for the back button, and missed responses.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   const secret = await takeSecret();
   if (secret === null) {

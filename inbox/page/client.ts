@@ -1,4 +1,4 @@
-/** The client of the page's API (inbox/server.ts); every outcome is a value. */
+/** The client of inbox/server.ts; every outcome is a value. */
 import type { Listing, ListQuery } from '../listing.ts';
 import type { Recorded, Session } from '../server.ts';
 import type { ShownInquiry } from '../shown-inquiry.ts';
@@ -65,7 +65,7 @@ export function createApi(secret: string) {
     /**
      * Without a text the inquiry is dismissed.
      *
-     * @param keepalive - Whether the request goes on when the page is left; its text may then have 64 KiB.
+     * @param keepalive - The request goes on when the page is left; it may then have 64 KiB.
      */
     answer: async (id: string, reply: string | undefined, keepalive: boolean) =>
       send<Recorded>(`inquiries/${id}/${reply === undefined ? 'dismiss' : 'reply'}`, {

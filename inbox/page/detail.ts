@@ -37,7 +37,7 @@ export function createDetail(parts: DetailParts) {
     focusGently(pane.heading());
   }
 
-  /** Looks whether a colleague has answered the open inquiry, or it is gone. */
+  /** A colleague may have answered, or the inquiry may be gone. */
   async function look(): Promise<void> {
     const { signal } = loading;
     if (opened === undefined || !dock.canAnswer()) return;

@@ -1,4 +1,4 @@
-/** What can be done with the open inquiry: answer it, undo that, or copy what was not sent. */
+/** What can be done with the open inquiry. */
 import type { Given } from './answers.ts';
 import type { Inquiry, Session } from './client.ts';
 import type { Drafts } from './drafts.ts';
@@ -47,7 +47,7 @@ export function createDock(pane: Pane, parts: DockParts) {
     offerUndo(given: Given): void {
       if (outbox.canUndo(given)) dock.append(undoButton(() => outbox.undo(given)));
     },
-    /** Offers what was written to an inquiry that can no longer be answered. */
+    /** For an inquiry that cannot be answered any more. */
     offerUnsent(id: string): void {
       const draft = drafts.get(id);
       if (draft === '') return;

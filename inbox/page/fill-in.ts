@@ -11,7 +11,7 @@ const toName = (email: string): string =>
     .map((part) => part.charAt(0).toLocaleUpperCase() + part.slice(1))
     .join(' ');
 
-/** Replaces `{name}`, with the space before it where there is no name, and `{reference}`. */
+/** Replaces `{name}`, of which no space is left where there is none, and `{reference}`. */
 export const fillIn = (text: string, { id, email }: Pick<Inquiry, 'id' | 'email'>): string =>
   text
     .replaceAll(/( ?)\{name\}/g, (_, space: string) => {

@@ -1,4 +1,4 @@
-/** Marks what a search has found by a highlight, which changes no element. */
+/** Highlights what a search has found; no element changes. */
 import { findHits } from '../../src/text/search-text.ts';
 
 /** The name is in style.css. Firefox before 140 shows none. */

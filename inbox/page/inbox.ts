@@ -107,7 +107,7 @@ async function follow(list: List, detail: Detail): Promise<void> {
   await detail.load(id);
 }
 
-/** Deletes a draft that was sent, and tells of one whose inquiry is in no list: it is closed or gone. */
+/** No list shows a draft whose inquiry is closed or gone. */
 async function checkDraft(id: string, api: Api, drafts: Drafts, toasts: Toasts): Promise<void> {
   const result = await api.get(id);
   drafts.confirm(result);

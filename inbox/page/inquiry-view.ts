@@ -1,4 +1,4 @@
-/** One inquiry: heading, text, answer, and what is known of mails to its owner. */
+/** One inquiry and its answer. */
 import { showAddress } from '../../src/text/invisible.ts';
 import { showText } from '../../src/text/visible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';

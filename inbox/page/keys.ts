@@ -52,7 +52,7 @@ export function showKeys(): void {
   dialog.showModal();
 }
 
-/** In lower case; on a layout without Latin letters, the name on a keyboard of the USA. */
+/** Without Latin letters, the name on a keyboard of the USA. */
 function nameOf({ key, code, shiftKey }: KeyboardEvent): string {
   if (!/^.$/u.test(key)) return key;
   const isLatin = /[!-~]|\p{Script=Latin}/u.test(key);

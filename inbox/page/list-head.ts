@@ -1,4 +1,4 @@
-/** The head of the list: what it shows, in which order, and the search. */
+/** The head of the list, with the search. */
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import type { Query } from './client.ts';
 import { countOf, describeStatus, headingOf, type ListState } from './list-state.ts';

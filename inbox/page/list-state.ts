@@ -11,7 +11,7 @@ export type ListState = Readonly<{
   query: Query;
   /** Undefined until the first response. */
   loaded?: readonly Inquiry[];
-  /** Where the list goes on; undefined at its end, and while another one is loaded. */
+  /** Undefined at the end, and while another list is loaded. */
   next?: string | undefined;
   isLoading: boolean;
   hasFailed: boolean;
@@ -56,7 +56,7 @@ export function receive(before: ListState, result: Listing | Failure, isMore: bo
   return { ...state, loaded: [...loaded, ...result.inquiries], next: result.next };
 }
 
-/** Takes what is unanswered now. @returns Also the new ones, and those of them that belong into what is loaded. */
+/** @returns Also the new ones, and those of them that belong into what is loaded. */
 export function see(state: ListState, unanswered: Unanswered) {
   const { query, loaded = [], next, seen } = state;
   const unseen = unanswered.ids.filter((id) => !seen.has(id));
@@ -141,7 +141,7 @@ export function describeNone(state: ListState): string {
   return 'Nothing to answer. New inquiries appear here by themselves.';
 }
 
-/** The id `step` places from one; without one the first. @param place - Of the one that has just left the list. */
+/** @param place - Of the one that has just left the list. */
 export function neighbourOf(ids: string[], place: number, step: 1 | -1, id?: string) {
   if (id === undefined) return ids[0];
   const index = ids.indexOf(id);

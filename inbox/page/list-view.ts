@@ -22,7 +22,7 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
     element: h('section', name, head.element, announcement, scroller),
     ids: (): string[] => linksIn(items).map(({ hash }) => hash.slice(1)),
     announce: (text: string) => void (announcement.textContent = text),
-    /** The heading gets the focus when the inquiry is not in the list. */
+    /** Without a row, the heading. */
     focus: (id: string) => (linkOf(id) ?? head.heading).focus(),
     mark(id?: string): void {
       items.querySelector('[aria-current]')?.removeAttribute('aria-current');

@@ -41,7 +41,7 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
   }
 
   /**
-   * Loads a list, or its rest; aborts an earlier request.
+   * Aborts an earlier request.
    *
    * @param options.requested - The response, where the request was made before.
    */

@@ -1,6 +1,6 @@
 /**
- * Answers on their way. Each can be undone for some seconds, and is then sent: at once when the page is left. Until it is
- * confirmed, its text remains a draft.
+ * Answers on their way. Each can be undone for some seconds; when the page is left, it is sent at once. Until it is confirmed,
+ * its text remains a draft.
  */
 import { openInquiry } from './address.ts';
 import { areKeptAlive, outcomeOf, type Given } from './answers.ts';
@@ -13,7 +13,7 @@ const UNDO_TIME = 8_000;
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** @param onChange - An answer was undone, has failed, or is stored: then with who gave it. */
+/** @param onChange - Undone, failed, or stored: then with who gave it. */
 export function createOutbox(
   api: Api,
   drafts: Drafts,
@@ -22,7 +22,7 @@ export function createOutbox(
 ) {
   /** By the inquiry's id. */
   const unconfirmed = new Map<string, Given>();
-  /** Those that can be undone, in order, and the lines that say so. */
+  /** Those that can be undone, with their lines. */
   const waiting = new Map<Given, ReturnType<Toasts['add']>>();
 
   function stopWaiting(given: Given): void {
@@ -63,7 +63,7 @@ export function createOutbox(
   const sendAll = (): void => [...waiting.keys()].forEach((given) => void send(given));
 
   function give(given: Given): void {
-    // All that wait must fit into what may be on its way then.
+    // Together they must fit into what browsers send then.
     if (!areKeptAlive(given, ...waiting.keys())) sendAll();
     const { inquiry, text } = given;
     unconfirmed.set(inquiry.id, given);

@@ -7,7 +7,7 @@ import { noteTyping } from './typing.ts';
 
 export type Pane = ReturnType<typeof createPane>;
 
-/** `read` has the inquiry and its answer, `dock` what can be done with it. */
+/** `read`: the inquiry; `dock`: what can be done with it. */
 export function createPane() {
   const back = button('‹ Back to the list', { class: 'ib-link ib-back' }, showList);
   const outcome = live('alert');

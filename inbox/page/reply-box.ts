@@ -1,4 +1,4 @@
-/** The box in which a reply is written, and the one with a reply that was not sent. */
+/** Where a reply is written, and where one that was not sent is read. */
 import { showAddress } from '../../src/text/invisible.ts';
 import { copyButton } from '../../ui/copy.ts';
 import { button, div, h, isComposing } from '../../ui/dom.ts';

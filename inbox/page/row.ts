@@ -27,7 +27,6 @@ export function createRow(inquiry: Inquiry, isOpened: boolean, draft: string): H
   );
 }
 
-/** Who closed it, that it expires soon, and why its owner gets no mail. */
 function tagsOf(inquiry: Inquiry): HTMLElement[] {
   const { reply, reply_at, respondent = '', undelivered } = inquiry;
   const bad = { class: 'ib-bad' };

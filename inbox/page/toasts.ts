@@ -1,4 +1,4 @@
-/** What was done or has failed: lines at the lower edge of the list. */
+/** What was done or has failed. */
 import { showAddress } from '../../src/text/invisible.ts';
 import { showText } from '../../src/text/visible.ts';
 import { toReference } from '../../src/limits.ts';

@@ -1,11 +1,11 @@
-/** Whether somebody may be typing: a key may then be meant for a text, and changes nothing. */
+/** A key of somebody who may be typing changes nothing. */
 
 /** Milliseconds. */
 const PAUSE = 2_000;
 
 let last = -PAUSE;
 
-/** A key was pressed in a text, or the page has moved the focus out of one. */
+/** After a key in a text, or when the page moves the focus out of one. */
 export const noteTyping = (): void => void (last = performance.now());
 
 export const isTyping = (): boolean => performance.now() - last < PAUSE;

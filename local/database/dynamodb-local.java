@@ -11,10 +11,10 @@ import software.amazon.dynamodb.services.local.server.LocalDynamoDBRequestHandle
 import software.amazon.dynamodb.services.local.server.LocalDynamoDBServerHandler;
 
 /**
- * Runs DynamoDB Local on 127.0.0.1, which its own command cannot, and a free port; prints its address. Ends with its standard
- * input, which the operating system closes with the parent process.
+ * Runs DynamoDB Local on 127.0.0.1, which its own command cannot. Ends with its standard input, which the operating system
+ * closes with the parent process.
  *
- * Run from source (JEP 330). The argument is the folder of the data; without one, data is kept in memory.
+ * Run from source (JEP 330). The argument is the folder of the data; default: in memory.
  */
 class DynamoDbLocal {
   public static void main(String[] args) throws Exception {

@@ -18,12 +18,12 @@ export interface Engine {
   url: string;
   /** Undefined for dynalite, which runs in this process. */
   pid?: number | undefined;
-  /** Resolves with the reason when the engine fails; never for dynalite, which throws uncaught exceptions. */
+  /** The reason when the engine fails; dynalite throws uncaught exceptions instead. */
   failed: Promise<Error>;
   close(): Promise<void>;
 }
 
-/** It requires Java 17 with its compiler, which some JREs lack, since dynamodb-local.java is run from source. */
+/** dynamodb-local.java is run from source by Java 17; some JREs lack its compiler. */
 export function dynamoDbLocalUnavailableReason(): string | undefined {
   // `jdk.compiler@17.0.15`; Java 8 does not know the option.
   const { stdout } = spawnSync('java', ['--describe-module', 'jdk.compiler'], { encoding: 'utf8' });
@@ -32,9 +32,7 @@ export function dynamoDbLocalUnavailableReason(): string | undefined {
 }
 
 /**
- * Starts an engine on a free port.
- *
- * @param folder - Where its data is kept; absent: in memory.
+ * @param folder - Absent: in memory.
  * @throws UsageError when the folder cannot be used, or DynamoDB Local cannot run.
  */
 export async function startEngine(name: EngineName, folder?: string): Promise<Engine> {
@@ -68,7 +66,7 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
     join(import.meta.dirname, 'dynamodb-local.java'),
     ...(path === undefined ? [] : [path]),
   ];
-  // Ctrl-C in a terminal is for this process, which then closes the engine.
+  // Ctrl-C in a terminal is for this process.
   const child = spawn('java', args, { stdio: 'pipe', detached: true });
   child.stdin.on('error', () => undefined);
   const exit = once(child, 'exit');

@@ -1,4 +1,4 @@
-/** The table's definition for the stack, the tests and the benchmark. A test compares its keys with the entity's. */
+/** The table's definition. A test compares its keys with the entity's. */
 import {
   CreateTableCommand,
   DynamoDBClient,
@@ -52,7 +52,7 @@ export const LOCAL = {
 export const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({ endpoint, ...LOCAL });
 
-/** Creates the table unless it exists. @returns The ARN of its stream, if it has one. */
+/** @returns The ARN of its stream, if it has one. */
 export async function createTable(
   endpoint: string,
   TableName: string,

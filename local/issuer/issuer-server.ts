@@ -1,4 +1,4 @@
-/** The OpenID Connect issuer of the local stack, in place of a Cognito user pool. docs/adr/0018 */
+/** The issuer in place of a Cognito user pool. docs/adr/0018 */
 import { createServer } from 'node:http';
 import { createKey, readKey } from '../../lib/issuer-keys.ts';
 import { createProvider } from './provider.ts';
@@ -6,11 +6,10 @@ import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer-tokens
 import { close, serve } from '../../lib/loopback-server.ts';
 
 /**
- * Its URL has the address and not `localhost`, which may resolve to ::1 first and shares its cookies with other projects.
+ * Its URL is no `localhost`, which may resolve to ::1 and shares its cookies with other projects.
  *
- * @param options.keysFile - Keeps the signing key, so that tokens stay valid over a restart. Default: a new key.
- * @param options.webOrigins - Origins of web apps: `<origin>/` and `<origin>/callback` are redirect URIs, `<origin>/`
- *   is the logout URI, and they get CORS.
+ * @param options.keysFile - Keeps the signing key over a restart. Default: a new key.
+ * @param options.webOrigins - `<origin>/` and `<origin>/callback` are redirect URIs, `<origin>/` is the logout URI; CORS.
  * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
  * @throws UsageError naming the key file when it cannot be used.
  */

@@ -31,10 +31,7 @@ export const messagePage = (title: string, ...texts: string[]): string =>
     `${texts.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n')}<p><a href="/">Settings of this issuer</a></p>`,
   );
 
-/**
- * Chromium applies `form-action` to each redirect after a post (https://github.com/w3c/webappsec-csp/issues/8), so it also names
- * the app's origin.
- */
+/** Chromium applies `form-action` to redirects, too (https://github.com/w3c/webappsec-csp/issues/8). */
 export const contentSecurityPolicy = (formTarget: string): string =>
   `default-src 'none'; style-src ${hashOf(STYLE)}; img-src data:; form-action 'self' ${formTarget}; base-uri 'none'; frame-ancestors 'none'`;
 

@@ -13,10 +13,9 @@ const LOGOUT = '/logout';
 const MONTH = 30 * 86_400; // Cognito's default lifetime of a refresh token
 
 /**
- * Everything is kept in memory.
+ * Everything is kept in memory. Requests with another Host get 421.
  *
- * @param url - The issuer's origin; requests with another Host get 421.
- * @param origins - Origins of the web apps, see `startIssuer`.
+ * @param origins - Those of the web apps.
  */
 export function createProvider(url: string, key: SigningKey, origins: readonly string[]): Provider {
   const { host, port } = new URL(url);

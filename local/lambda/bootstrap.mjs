@@ -1,10 +1,9 @@
 /**
- * The runtime inside a sandbox: imports the module named by the first argument and runs its `handler` on the events of Lambda's
- * Runtime API. Console calls become lines of JSON as with `log_format = "JSON"`. Plain JavaScript: stripping types would slow
- * down every cold start.
+ * The runtime inside a sandbox: runs the `handler` of the module named by the first argument on the events of Lambda's Runtime
+ * API. Console calls become lines of JSON as with `log_format = "JSON"`. Plain JavaScript: stripping types would slow down
+ * every cold start.
  *
- * Each request for an event also reports the CPU time used so far, in microseconds. It fails, and ends the process, when the
- * parent is gone.
+ * Each request for an event also reports the CPU time in microseconds, and ends the process when the parent is gone.
  */
 
 // As Lambda's own client (src/client/rapid-client.ts). `import` would also load what `fetch` is made of.

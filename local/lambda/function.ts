@@ -1,4 +1,4 @@
-/** The Lambda service for one function: a pool of sandboxes, and a queue. */
+/** The Lambda service for one function. */
 import { limits } from '../../lib/gateway-replies.ts';
 import { FunctionTimeout, startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
@@ -22,7 +22,7 @@ export async function startFunction({
   let free = concurrency;
   const queue: (() => void)[] = [];
   const sandboxes = new Set<Promise<Sandbox>>();
-  /** The last one used is used next, as on Lambda. A reload puts a new list in its place. */
+  /** The last one used is used next, as on Lambda. */
   let idle: Sandbox[] = [];
   let isClosed = false;
 
@@ -62,12 +62,9 @@ export async function startFunction({
 
   return {
     /**
-     * Runs the handler in a warm sandbox or a new one, or waits in the queue.
-     *
      * The caller waits no longer than API Gateway's integration timeout of 30 s, or the function's if that is longer, queue and
      * cold start included. Then a queued invocation is dropped, and a running one goes on, as on AWS.
      *
-     * @returns JSON.
      * @throws FunctionTimeout after either timeout; Error when handler, process or initialisation fails.
      */
     async invoke(event: string, requestId: string): Promise<string> {

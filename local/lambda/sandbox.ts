@@ -24,7 +24,7 @@ export interface SandboxOptions {
   /** Milliseconds, at most 2^31 - 1. Default: 30,000. */
   timeout?: number;
   nodeArguments?: readonly string[];
-  /** A shell command that runs before Node, to enter a control group for example. */
+  /** A shell command before Node, such as to enter a control group. */
   before?: string | undefined;
   /** Receives each line of output. */
   log?: (line: string) => void;
@@ -46,7 +46,7 @@ const NODE_ARGUMENTS = [
 const BOOTSTRAP = join(import.meta.dirname, 'bootstrap.mjs');
 
 /**
- * Waits for the initialisation: 30 s, or the timeout if that is longer.
+ * Waits 30 s for the initialisation, or the timeout if that is longer.
  *
  * @throws Error with the message of what the module threw; FunctionTimeout; Error when the process ends.
  */
@@ -84,8 +84,8 @@ export async function startSandbox({
   const port = await listen(api, 0);
 
   const start = performance.now();
-  // The shell becomes Node. File descriptor 3 is a pipe from here: when this process ends without closing the sandbox, it ends
-  // without a line, and the subshell kills Node, even a stopped one.
+  // The shell becomes Node. When this process ends without closing the sandbox, the pipe 3 ends without a line, and the subshell
+  // kills Node, even a stopped one.
   const command = `(read -r _ || kill -9 $$) <&3 >&- 2>&- & ${before} && exec "$0" "$@" 3<&-`;
   const args = [process.execPath, ...NODE_ARGUMENTS, ...nodeArguments, BOOTSTRAP, module];
   const child = spawn('/bin/sh', ['-c', command, ...args], {
@@ -136,10 +136,9 @@ export async function startSandbox({
     /**
      * One invocation at a time.
      *
-     * @param event - JSON, as the result.
-     * @param options.remaining - Milliseconds that the handler is told it has left. Default: the timeout.
-     * @throws FunctionTimeout; Error when the process ends; Error with the type of what the handler threw as its message, and
-     * the report as its cause.
+     * @param options.remaining - Milliseconds that the handler is told. Default: the timeout.
+     * @throws FunctionTimeout; Error when the process ends; Error with the type of what the handler threw, and the report as
+     * its cause.
      */
     async invoke(
       event: string,

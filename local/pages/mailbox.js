@@ -1,4 +1,4 @@
-/** Lists the mails, newest first, and shows one: the newest, until another is opened. */
+/** Shows the newest mail, until another is opened. */
 const status = document.querySelector('[role=status]');
 let shown = 0;
 
