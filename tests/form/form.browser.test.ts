@@ -140,7 +140,7 @@ it('stays in view beside a long list, or has a button that leads back to it', as
     new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
     requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(sum))));
   })`;
-  expect(await page.evaluate(shift)).toBeLessThan(0.01);
+  expect(await page.evaluate(shift)).toBeLessThan(0.001);
   await items.last().scrollIntoViewIfNeeded();
   expect(await page.evaluate('scrollY')).toBeGreaterThan(0);
   await expectInView(send);
