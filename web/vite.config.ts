@@ -9,7 +9,7 @@ const read = (file: string): string => readFileSync(join(import.meta.dirname, fi
 const hashOf = (text: string): string =>
   `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
-/** For src/first-paint.js: the file of each language, and the static content in it. */
+/** For src/first-paint.js. */
 async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string> {
   const elements = LANGUAGES.map(async (language) => {
     const { direction, strings } = await loadLocale(language, []);
@@ -21,10 +21,7 @@ async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string>
   return (await Promise.all(elements)).join('');
 }
 
-/**
- * Puts ui/first-paint.css and src/first-paint.js into the page, and their hashes into its policy: it is painted in the
- * visitor's language before another file has arrived. The other style sheet would block that, and is moved to the end.
- */
+/** Paints the page in the visitor's language before another file has arrived; the other style sheet would block that. */
 function firstPaint(): Plugin {
   const [style, script] = [read('../ui/first-paint.css'), read('src/first-paint.js')];
   return {
@@ -59,7 +56,7 @@ export default defineConfig({
   base: './',
   build: {
     target: 'baseline-widely-available',
-    // Browsers with light-dark(). Those before lack what the scripts need, too, such as Promise.withResolvers.
+    // Browsers with light-dark().
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     // Inlined files would be data: addresses, which the Content-Security-Policy refuses.
     assetsInlineLimit: 0,

@@ -23,7 +23,7 @@ const open = (
 ) => createDrafts(own, shared, user);
 
 describe('drafts', () => {
-  it('come back to their user, in the same tab and in a new one, each tab its own, and leave nothing behind', () => {
+  it('come back to their user, in a tab its own, and leave nothing behind', () => {
     const [first, second, shared] = [createStorage(), createStorage(), createStorage()];
     open(first, shared).save(DRAFT);
     expect(open(undefined, shared).load()).toEqual(DRAFT);
@@ -36,7 +36,7 @@ describe('drafts', () => {
     expect([first, second, shared]).toEqual([{}, {}, {}]);
   });
 
-  it('are kept by one store when the other refuses; when both do, `save` reports it, and they stay in memory', () => {
+  it('are kept by one store when the other refuses, and in memory when both do', () => {
     const drafts = open(refusing);
     expect([drafts.save(DRAFT), drafts.load()]).toEqual([true, DRAFT]);
     const none = open(refusing, refusing);

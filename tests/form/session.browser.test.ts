@@ -108,7 +108,7 @@ it('outlasts answers of the issuer that pass', async () => {
   await deliver();
 });
 
-it('ends in every tab and at the issuer at sign-out, which keeps or deletes the text of all tabs', async () => {
+it('ends everywhere at a sign-out, which keeps or deletes the text of all tabs', async () => {
   const { context, email, ...first } = await signIn();
   const other = await openTab(context);
   await other.write('kept');

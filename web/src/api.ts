@@ -129,7 +129,7 @@ export function createApi(
   };
 }
 
-/** Loads the first page of a view ahead, and waits a second for it, so that the layout does not change. */
+/** Waits a second for the first page of a view, so that the layout does not change. */
 export async function withFirstPage(api: Api): Promise<Api> {
   let first: ReturnType<Api['list']> | undefined = api.list();
   await Promise.race([first, new Promise((resolve) => setTimeout(resolve, FIRST_PAGE_WAIT))]);

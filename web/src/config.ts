@@ -130,7 +130,7 @@ export function parseConfig(json: unknown): Config {
   return { ...DEFAULTS, ...(Object.fromEntries(read) as Pick<Config, (typeof REQUIRED)[number]>) };
 }
 
-/** @throws ConfigError also when the file is not JSON, as where a host serves its start page for every path. */
+/** @throws ConfigError also when the file is missing or not JSON. */
 export async function loadConfig(answer: Promise<Response>): Promise<Config> {
   const response = await answer.catch((cause: unknown) => {
     throw new ConfigError('config.json could not be loaded: the site does not answer.', { cause });

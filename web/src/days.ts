@@ -16,7 +16,7 @@ function createDay() {
   return { element: div('day', heading, list), heading, list };
 }
 
-/** @returns A function that groups inquiries, of which the first may be out of order, by the reader's days. */
+/** Groups inquiries by the reader's days. */
 export function createDays(
   locale: Locale,
   elementOf: (inquiry: Inquiry) => HTMLElement | undefined,

@@ -1,4 +1,4 @@
-/** Stores the text on every input event until the inquiry is sent. docs/adr/0051 */
+/** docs/adr/0051 */
 import { hasText, isSame, mapFields, type Texts } from './fields.ts';
 import { isText, parseJson, toRecord } from './narrow.ts';
 import { attempt } from './storage.ts';
@@ -63,7 +63,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       // One of them is enough.
       return [own, shared].map((store) => attempt(() => store.setItem(key, text))).includes(true);
     },
-    /** Deletes the draft of this tab, and the shared one when it has the same text. */
+    /** Also the shared one, when it has the same text. */
     clear(): void {
       const mine = read(memory) ?? read(own);
       const theirs = read(shared);

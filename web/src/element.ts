@@ -62,7 +62,7 @@ export class InquiryForm extends HTMLElement {
 
   constructor() {
     super();
-    // A shortcut of the page is not meant for a field. Tab and Escape are, as in a dialog of the page.
+    // Shortcuts of the page are not meant for fields; Tab and Escape are.
     for (const type of ['keydown', 'keypress', 'keyup'] as const) {
       this.#root.addEventListener(type, (event) => {
         const isField =
@@ -150,7 +150,7 @@ export class InquiryForm extends HTMLElement {
     this.refresh();
   }
 
-  /** To be called after a sign-in or sign-out of the page. Nothing changes while user and settings stay the same. */
+  /** To be called after a sign-in or sign-out of the page. */
   refresh(): void {
     const version = ++this.#version;
     // Once for all properties set in the same task.
@@ -312,7 +312,7 @@ export class InquiryForm extends HTMLElement {
   }
 }
 
-/** Reads a setting. A wrong one is reported, and does not make the page fail. */
+/** A wrong setting is reported. */
 function check<Value>(read: () => Value): Value | undefined {
   try {
     return read();

@@ -1,4 +1,3 @@
-/** The form: what the user, the browser and the service do to it. */
 import { isFailure, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
@@ -100,7 +99,7 @@ function listen(form: Form): void {
   addEventListener('online', () => dispatch({ type: 'connected' }), { signal });
 }
 
-/** Leads back to the form while it is out of view. For the end of its box. */
+/** Leads back to the form while it is out of view. */
 function createBackButton(form: Form): HTMLElement {
   const { element, editor } = form.view;
   const attributes = { class: 'primary back', hidden: true };
@@ -158,7 +157,7 @@ async function transmit(form: Form): Promise<void> {
   else fail(form, result);
 }
 
-/** The key names another version, sent before the last edit or from another tab. */
+/** The key names another version of the draft. */
 async function askAboutVersions(form: Form, failure: Failure): Promise<void> {
   const { parts, view, dispatch } = form;
   const { ask: questions, failures } = parts.locale.strings;

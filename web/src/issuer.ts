@@ -1,4 +1,4 @@
-/** The requests to the issuer: the authorization code flow with PKCE, refresh and revocation. docs/adr/0050 */
+/** The authorization code flow with PKCE. docs/adr/0050 */
 import * as oauth from 'oauth4webapi';
 import type { Config } from './config.ts';
 
@@ -113,7 +113,7 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
   };
 }
 
-/** The library's function does not take an issuer whose `iss` ends with a slash, which config.json leaves out. */
+/** The library's function takes no `iss` with a slash at the end, which config.json leaves out. */
 async function fetchMetadata(issuer: string): Promise<oauth.AuthorizationServer> {
   const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
     signal: AbortSignal.timeout(TIMEOUT),

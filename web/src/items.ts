@@ -1,4 +1,3 @@
-/** The items of the list: creates those that are shown, and measures which of their texts are cut off. */
 import type { Inquiry } from '../../src/contract.ts';
 import { createItem, measure, type Item, type ItemParts } from './item.ts';
 import { showHits } from './marks.ts';
@@ -24,7 +23,7 @@ export function createItems(parts: ItemParts) {
 
   return {
     get: (id: string): Item | undefined => items.get(id),
-    /** Creates the items of these inquiries, and marks in them what a query finds. */
+    /** Also marks what a query finds. */
     show(visible: readonly Inquiry[], query: string): void {
       const ids = new Set(visible.map(({ id }) => id));
       for (const inquiry of visible) if (!items.has(inquiry.id)) add(inquiry);

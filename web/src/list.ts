@@ -1,4 +1,3 @@
-/** The list of the user's inquiries: what the user, the browser and the service do to it. */
 import { isFailure, type Failure, type Page } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { INQUIRY_ID } from '../../src/limits.ts';
@@ -93,7 +92,7 @@ async function refresh(list: List, isAsked = false, wanted?: string): Promise<vo
 async function loadNewest(list: List): Promise<Page | Failure> {
   const { page } = list.state;
   const result = await list.parts.api.list();
-  // It may be older than an inquiry that was added in the meantime.
+  // It may lack what was added meanwhile.
   return isFailure(result) || page === list.state.page ? result : loadNewest(list);
 }
 
@@ -120,7 +119,7 @@ async function loadOlder(list: List): Promise<void> {
   if (hadFocus && first !== undefined) view.focus(first.id);
 }
 
-/** Says what a search has found, and goes on until all that can match is loaded. */
+/** Says what a search has found, and goes on while more may match. */
 function goOn(list: List): void {
   const { state, parts, say } = list;
   if (!isFiltered(state)) return;

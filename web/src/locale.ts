@@ -15,10 +15,7 @@ const LOADERS = {
 
 export type Locale = Awaited<ReturnType<typeof loadLocale>>;
 
-/**
- * @param offered - In the order of preference of the page. Not empty.
- * @param preferred - Such as `de-AT`, the most wanted first.
- */
+/** @param preferred - Such as `de-AT`, the most wanted first. */
 export const chooseLanguage = (
   offered: readonly Language[],
   preferred: readonly string[],
@@ -46,7 +43,7 @@ export async function loadLocale(language: Language, preferred: readonly string[
       sentences.filter((sentence) => sentence !== '').join(language === 'ja' ? '' : ' '),
     count: (plural: Plural, count: number): string =>
       (plural[rules.select(count)] ?? plural.other).replace('{n}', numbers.format(count)),
-    /** `0 bytes`, `1 byte`, `1.2 kB` (1024 bytes); no decimals from 100 kB on. Rounded up, so that more than 400 kB is 401 kB. */
+    /** In units of 1024 bytes, rounded up, so that more than 400 kB is 401 kB. */
     formatBytes(bytes: number): string {
       if (bytes < 1024) return unit(bytes, 'byte', 'long');
       const factor = bytes < 100 * 1024 ? 10 : 1;
@@ -54,7 +51,7 @@ export async function loadLocale(language: Language, preferred: readonly string[
     },
     formatTime: createTimeFormat(tag),
     formatClock: (time: number): string => clock.format(time),
-    /** Such as Friday, 20 November 2026. @param ago - 0 or 1: Today or Yesterday. */
+    /** @param ago - 0 or 1: Today or Yesterday. */
     formatDay(date: Date, ago?: number): string {
       if (ago === undefined) return days.format(date);
       const [first = '', ...rest] = relative.format(-ago, 'day');

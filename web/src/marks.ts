@@ -7,7 +7,7 @@ const SEEN = 100;
 const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
 if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
-/** Marks what a query finds, and unfolds an item that hides it, or (`isOnly`) that alone matches. */
+/** Marks what a query finds, and unfolds what hides it. @param isOnly - Whether nothing else matches. */
 export function showHits(item: Item, query: string, isOnly: boolean): void {
   const { title, text, subject, body } = item;
   const hits = findHits(query, `${subject}\n${body}`);

@@ -72,7 +72,7 @@ export function describeSize({ strings: { form }, formatBytes }: Locale, bytes: 
   return bytes < WARN_FROM ? '' : form.size(formatBytes(bytes), formatBytes(ITEM_LIMIT));
 }
 
-/** Where the answer comes from and goes to; undefined when no mail can go there. */
+/** Undefined when no mail can go to the user. */
 export function describeAnswer(
   { email }: User,
   { answersFrom }: Branding,

@@ -23,7 +23,7 @@ export function appendOlder(shown: Page, older: Page): Page {
   };
 }
 
-/** Another tab may have sent it before newer ones. What belongs to a page that is not loaded is left to it. */
+/** At its place: another tab may have sent it before newer ones. */
 export function addSent(shown: Page, inquiry: Inquiry): Page {
   const { inquiries, next } = shown;
   if (inquiries.some(({ id }) => id === inquiry.id)) return shown;
@@ -32,7 +32,7 @@ export function addSent(shown: Page, inquiry: Inquiry): Page {
   return { inquiries: inquiries.toSpliced(older < 0 ? inquiries.length : older, 0, inquiry), next };
 }
 
-/** The query for one inquiry: `before` may be an id that does not exist, here the one that follows. */
+/** The query for one inquiry: `before` may be any id, here the one that follows. */
 export function toInclude(id: string): string {
   const next = (Number.parseInt(id.slice(-12), 16) + 1).toString(16).padStart(12, '0');
   return `?limit=1&before=${id.slice(0, -12)}${next}`;

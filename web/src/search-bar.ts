@@ -1,14 +1,10 @@
-/** The fields that search the list: terms and a period. */
 import { h, isComposing } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 
 /** The periods to choose from, in milliseconds, as the languages name them. */
 const PERIODS = [7, 30, 365].map((days) => days * 86_400_000);
 
-/**
- * @param onChange - Called with what is searched for, and from which time on, in the form of `created_at`. Both may be
- *   empty.
- */
+/** @param onChange - `since`: in the form of `created_at`; both may be empty. */
 export function createSearchBar(
   { strings: { list } }: Locale,
   onChange: (query: string, since: string) => void,

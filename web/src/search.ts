@@ -10,12 +10,7 @@ function foldedTextOf(inquiry: Inquiry): string {
   return text;
 }
 
-/**
- * Tells which inquiries have all terms in their texts, or a term as their reference, and are not older than a time.
- *
- * @param query - Terms separated by spaces; compared as in src/text/search-text.ts.
- * @param since - In the form of `created_at`; empty: any time.
- */
+/** Finds inquiries with all terms, or the reference. @param since - In the form of `created_at`; empty: any time. */
 export function createMatcher(query: string, since: string): (inquiry: Inquiry) => boolean {
   const terms = parseQuery(query);
   return (inquiry) =>

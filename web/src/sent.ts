@@ -1,4 +1,3 @@
-/** What is shown after sending: a reference, who sent it, and what happens next. */
 import { toReference } from '../../src/limits.ts';
 import { isolate } from './bidi.ts';
 import { inLanguage } from '../../src/text/languages.ts';
@@ -10,10 +9,7 @@ import type { ViewParts } from './view-parts.ts';
 
 type SentParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
 
-/**
- * @param say - Announces what happened.
- * @returns The title, too, which takes the focus.
- */
+/** @returns The title, too, which takes the focus. */
 export function sentPanel(
   inquiry: Inquiry,
   { user, locale, branding }: SentParts,

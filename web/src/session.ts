@@ -37,10 +37,7 @@ const FINAL: ReadonlySet<string> = new Set([
 /** Milliseconds before its expiry. */
 const EXPIRY_MARGIN = 30_000;
 
-/**
- * @param onSignOut - Called when another tab has signed out.
- * @param onDelete - Called before that, when it has deleted the text of the same user in all tabs.
- */
+/** Both are called for other tabs: on a sign-out, and before it when it deletes the user's text. */
 export function createSignIn(config: Config, onSignOut: () => void, onDelete: () => void) {
   const home = new URL('.', location.href).href;
   const issuer = createIssuer(config, home);
@@ -69,7 +66,7 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
     redirect: async (): Promise<void> =>
       issuer.redirect((pending) => sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))),
 
-    /** Ends the session in all tabs and at the issuer. @param deletesText - Whether other tabs delete what was typed. */
+    /** @param deletesText - Whether other tabs delete what was typed. */
     async signOut(deletesText: boolean): Promise<void> {
       const { tokens, refreshToken } = held;
       if (deletesText && tokens !== undefined) tabs.delete(tokens.user.sub);

@@ -1,9 +1,6 @@
 import type { Config } from './config.ts';
 
-/**
- * The URL to sign out at. Cognito's /logout has its own parameters and is on the domain of the sign-in pages, not of
- * the issuer: https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
- */
+/** Cognito: https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html */
 export function signOutUrl(
   { clientId, logout }: Pick<Config, 'clientId' | 'logout'>,
   metadata: { authorization_endpoint?: string; end_session_endpoint?: string },

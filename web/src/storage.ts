@@ -1,6 +1,6 @@
 /** What the browser may refuse, as it does in some frames and where cookies are blocked. */
 
-/** Runs an action on the browser's storage, which throws when it is full or forbidden. Returns whether it worked. */
+/** Whether an action on the browser's storage worked. */
 export function attempt(action: () => void): boolean {
   try {
     action();
@@ -10,7 +10,7 @@ export function attempt(action: () => void): boolean {
   }
 }
 
-/** Opens a channel to the other tabs; where the browser refuses it, one that nobody else has. */
+/** A channel to the other tabs; where it is refused, to nobody. */
 export function openChannel(name: string) {
   try {
     return new BroadcastChannel(name);
@@ -19,5 +19,4 @@ export function openChannel(name: string) {
   }
 }
 
-/** What a message of a channel says. */
 export const dataOf = (event: Event): unknown => ('data' in event ? event.data : undefined);

@@ -1,4 +1,3 @@
-/** The topic of a subject, such as `Billing` or `Billing: My last invoice`. */
 export function topicOf(subject: string, topics: string[]): string | undefined {
   return (
     topics.find((topic) => subject === topic) ??

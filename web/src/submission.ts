@@ -5,7 +5,7 @@ import type { Draft } from './drafts.ts';
 
 /** Milliseconds. The service knows a key for 24 hours. */
 const KEY_LIFETIME = 23 * 3_600_000;
-/** How often a draft is sent again while a request with its key is processed. */
+/** How often a draft is sent again after a conflict. */
 const CONFLICTS = 5;
 /** Failures after which a draft is sent again at once. */
 const UNANSWERED: ReadonlySet<Failure['kind']> = new Set(['offline', 'unreachable', 'server']);
@@ -19,11 +19,7 @@ export const isUnsure = ({ pending }: Draft): boolean => typeof pending === 'num
 export const hasExpired = ({ pending }: Draft, now: number): boolean =>
   typeof pending === 'number' && now - pending > KEY_LIFETIME;
 
-/**
- * Sends a draft, and a second time when the outcome is unknown or other requests of the user were being processed.
- *
- * @param wasSent - Whether an earlier attempt may have arrived. `mayBeDone` of the result is about all of them.
- */
+/** @param wasSent - Whether an earlier attempt may have arrived. `mayBeDone` of the result is about all attempts. */
 export async function send(
   request: () => ReturnType<Api['create']>,
   wasSent: boolean,

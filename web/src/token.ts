@@ -2,7 +2,7 @@ import { ConfigError } from './config.ts';
 import { isText, toRecord } from './narrow.ts';
 import type { User } from './user.ts';
 
-/** A JWT in its compact form (RFC 7515, 7.1); group 1 is the payload. */
+/** Group 1 is the payload (RFC 7515, 7.1). */
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 
 /**

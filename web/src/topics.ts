@@ -3,11 +3,7 @@ import { button, div, h } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import { toggleTopic, topicOf } from './subject.ts';
 
-/**
- * Buttons that fill the subject; undefined without topics.
- *
- * @param onChoose - Called with what a topic makes of a subject.
- */
+/** @param onChoose - Called with what a topic makes of a subject. */
 export function topicMenu(
   texts: readonly Text[],
   { language, strings }: Locale,

@@ -9,9 +9,6 @@ export class SignedOut extends Error {
 
 export interface Session {
   user: User;
-  /**
-   * @param refused - A token that the API rejected; another one is returned.
-   * @throws SignedOut when the session has ended; any other error when the issuer cannot be reached.
-   */
+  /** @throws SignedOut when the session has ended; any other error when the issuer cannot be reached. */
   token(refused?: string): Promise<string>;
 }
