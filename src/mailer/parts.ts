@@ -60,26 +60,29 @@ function toHref(address: string): string | undefined {
   return username === '' && [encoded, `${encoded}/`].includes(href) ? href : undefined;
 }
 
-/** Lines as HTML; spaces that HTML would merge are kept. */
-const formatLines = (text: string): string =>
+/** A part of a text as HTML; spaces that HTML would merge are kept. */
+const formatPart = (text: string): string =>
   escapeHtml(text)
     .replaceAll('\t', '    ')
-    .replaceAll(/^ | (?= )/gm, '&#160;')
+    .replaceAll(/(?<=\n) | (?= )/g, '&#160;')
     .replaceAll('\n', '<br>\n');
+
+const formatLines = (text: string): string => formatPart(text).replace(/^ /, '&#160;');
 
 /** The same, in which the addresses of pages are links. An address is a link as a whole, or none. */
 export const formatLinkedLines = (text: string): string =>
   text
     .split(ADDRESS)
     .map((part, index) => {
-      if (index % 2 === 0 || part.length > LONGEST_ADDRESS) return formatLines(part);
+      if (index % 2 === 0 || part.length > LONGEST_ADDRESS) return formatPart(part);
       const address = trimAddress(part);
       const href = toHref(address);
-      if (href === undefined) return formatLines(part);
+      if (href === undefined) return formatPart(part);
       const link = `<a href="${escapeHtml(href)}" dir="ltr">${escapeHtml(address)}</a>`;
-      return link + formatLines(part.slice(address.length));
+      return link + formatPart(part.slice(address.length));
     })
-    .join('');
+    .join('')
+    .replace(/^ /, '&#160;');
 
 /** The direction of the first letter. */
 const findDirection = (text: string): Direction =>
@@ -132,7 +135,7 @@ export function formatButton(label: string, url: string, color: string): Part {
   const link = `color:${textColorOn(color)};text-decoration:none`;
   return {
     text: `${label} ${url}`,
-    html: `<table role="none" style="border-collapse:separate"><tbody><tr><td style="${cell}"><a href="${escapeHtml(url)}" dir="auto" style="${link}">${escapeHtml(label)}</a></td></tr></tbody></table>`,
+    html: `<table role="none" style="border-collapse:separate;border-spacing:0"><tbody><tr><td style="${cell}"><a href="${escapeHtml(url)}" dir="auto" style="${link}">${escapeHtml(label)}</a></td></tr></tbody></table>`,
   };
 }
 

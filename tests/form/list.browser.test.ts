@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { checkPage, expectAccessible } from '../helpers/chromium.ts';
 import { anyone, beginWith, block, hold, numbered, stack } from '../helpers/contact-form.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
+import { isBlank, toVisible } from '../../src/text/visible.ts';
 
 it('loads older inquiries as the end comes near, and keeps the focus', async () => {
   const rows = numbered(360);
@@ -206,8 +207,8 @@ it('shows hostile text as text, within its column', async () => {
     {},
     `${'long-'.repeat(12)}${anyone()}`,
   );
-  const subjects = texts.toReversed().map((text) => text.slice(0, 1_000));
-  await lists(...subjects.map((text) => (text.trim() === '' ? 'No subject' : text)));
+  const subjects = texts.toReversed().map((text) => toVisible(text.slice(0, 1_000)));
+  await lists(...subjects.map((text) => (isBlank(text) ? 'No subject' : text)));
   await click('Show all');
   expect(await items.first().locator('.text').textContent()).toHaveLength(100 * 1024);
   await page.locator('.opener').nth(2).click();

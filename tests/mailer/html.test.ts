@@ -62,7 +62,7 @@ const LACKING = [
   // In Gmail on the mobile web, all of a mail with Arabic text begins at the right.
   'dir attribute',
   // Nothing is lost: what is missing or wrong is not used.
-  'border', 'border-radius', 'font-size', 'font-weight', 'lang attribute', 'margin', 'padding', 'text-align', 'text-decoration', 'width property',
+  'border', 'border-radius', 'border-spacing', 'font-size', 'font-weight', 'lang attribute', 'margin', 'padding', 'text-align', 'text-decoration', 'width property',
 ];
 
 it.each(MAILS)(

@@ -63,6 +63,11 @@ it.each([
   expect(found).toEqual(links.map((address) => [address, address]));
 });
 
+it('a line may end after a link, and begins with the spaces that it has', () =>
+  expect(formatLinkedLines(' https://a.example/ is\n here')).toBe(
+    '&#160;<a href="https://a.example/" dir="ltr">https://a.example/</a> is<br>\n&#160;here',
+  ));
+
 it.each([
   ['#0b7a75', '#ffffff'],
   ['#ffd400', '#000000'],
