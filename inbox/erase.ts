@@ -93,7 +93,9 @@ async function findUser(email: string, task: Task): Promise<string | undefined> 
     );
   }
   if (sub === undefined) {
-    task.say(`There are no inquiries of ${showAddress(email)}; nothing was deleted.`);
+    task.say(
+      `There are no inquiries of ${showAddress(email)}; nothing was deleted. Addresses are compared byte for byte: one in another case is another one.`,
+    );
   }
   return sub;
 }
@@ -111,6 +113,11 @@ async function eraseUser(sub: string, task: Task): Promise<void> {
   if (!hasInquiries) {
     const hint = isUnknown ? ' --yes records the erasure nevertheless.' : '';
     say(`There are no inquiries of ${sub}.${hint}`);
+  }
+  // Who asks for an erasure has a right to a copy (GDPR, article 15).
+  if (hasInquiries && !yes) {
+    const command = ['npm run inbox --', connection.options, `export --sub ${sub} --out FILE`];
+    say(`To give the user a copy first:\n  ${command.filter(Boolean).join(' ')}`);
   }
   if (isUnknown || task.isDryRun()) return;
   const isRemoved =

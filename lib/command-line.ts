@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { wrapLine, wrapUsage } from './terminal-text.ts';
 
 /** A mistake of the user, in one line. Exit code 2. */
 export class UsageError extends Error {
@@ -35,7 +36,9 @@ export async function runMain(main: Main, args: string[], io: Io): Promise<numbe
       io.stdout.write(`${error.message}\n`);
       return 0;
     }
-    io.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    const message = error instanceof Error ? error.message : String(error);
+    const lines = message.split('\n').map((line) => wrapLine(line, io.stderr.columns));
+    io.stderr.write(`${lines.join('\n')}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }
@@ -95,7 +98,8 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
   } as const;
   try {
     const parsed = parseArgs(config);
-    if ('help' in parsed.values && parsed.values.help === true) throw new HelpRequest(usage.trim());
+    if ('help' in parsed.values && parsed.values.help === true)
+      throw new HelpRequest(wrapUsage(usage));
     return parsed;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;

@@ -34,3 +34,11 @@ export function wrapLine(line: string, columns?: number, hanging = line.search(/
   }
   return lines.join('\n');
 }
+
+/** The help of a command in 80 columns; the second column of its options stays one. */
+export const wrapUsage = (usage: string): string =>
+  usage
+    .trim()
+    .split('\n')
+    .map((line) => wrapLine(line, 80, /^\s+\S.*?\s{2,}|^\s*/.exec(line)?.[0].length))
+    .join('\n');

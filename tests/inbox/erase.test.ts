@@ -89,6 +89,8 @@ async function restore(): Promise<string> {
 }
 
 const DRY_RUN = 'This was a dry run; nothing was deleted. --yes deletes.\n';
+const toOffer = (sub: string) =>
+  `To give the user a copy first:\n  npm run inbox -- export --sub ${sub} --out FILE\n`;
 const ELSEWHERE =
   'The local stack has no user pool of its own: the account of the user has to be deleted at its issuer.\n';
 
@@ -97,7 +99,7 @@ it('says what there is, and deletes and records nothing before the name of the s
   const [oldest, newest, created_at] = rows.map((row) => row.created_at);
   expect(await erase(`--sub ${sub}`)).toMatchObject({
     code: 0,
-    stderr: ELSEWHERE + DRY_RUN,
+    stderr: ELSEWHERE + toOffer(sub) + DRY_RUN,
     json: [
       { cognito_sub: sub, email, inquiries: 2, unanswered: 1, oldest, newest },
       { email: former, inquiries: 1, unanswered: 1, oldest: created_at, newest: created_at },
@@ -109,7 +111,10 @@ it('says what there is, and deletes and records nothing before the name of the s
       `--sub ${nobody}`,
       `${ELSEWHERE}There are no inquiries of ${nobody}. --yes records the erasure nevertheless.\n`,
     ],
-    ['--email nobody@b.c --yes', 'There are no inquiries of nobody@b.c; nothing was deleted.\n'],
+    [
+      `--email ${email.toUpperCase()} --yes`,
+      `There are no inquiries of ${email.toUpperCase()}; nothing was deleted. Addresses are compared byte for byte: one in another case is another one.\n`,
+    ],
   ]) {
     expect(await erase(`${line}`)).toMatchObject({ code: 0, json: [], stderr: said });
   }

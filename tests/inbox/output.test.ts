@@ -6,7 +6,7 @@ import { toCsvText } from '../../inbox/export.ts';
 import { cutText, formatTable } from '../../inbox/output.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import { formatAge, formatDuration } from '../../inbox/words.ts';
-import { toLines, wrapLine } from '../../lib/terminal-text.ts';
+import { toLines, wrapLine, wrapUsage } from '../../lib/terminal-text.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
@@ -34,6 +34,11 @@ it.each([
 ])('%j in %d columns is %j', (text, columns, expected) => {
   expect(cutText(text, columns)).toBe(expected);
 });
+
+it('the help of a command has 80 columns, and its options keep theirs', () =>
+  expect(wrapUsage(`\nUsage: x\n\n  --port N   ${'word '.repeat(16)}end\n`)).toBe(
+    `Usage: x\n\n  --port N   ${'word '.repeat(13)}word\n             word word end`,
+  ));
 
 it('a line of any length is shown on a terminal that does not know its width', () => {
   const line = 'word '.repeat(80_000);
