@@ -43,7 +43,8 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   const positions = new Map<string, string>();
 
   async function readShards(): Promise<void> {
-    // One page: DynamoDB Local lists a shard for every 4 of 24 hours, the oldest first, so that the changes of an item stay in order.
+    // One page: DynamoDB Local lists a shard for every 4 of 24 hours, the oldest first, so that the changes of an item stay in
+    // order.
     const command = new DescribeStreamCommand({ StreamArn: streamArn });
     const { StreamDescription } = await client.send(command, options);
     for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {

@@ -84,8 +84,8 @@ export async function startSandbox({
   const port = await listen(api, 0);
 
   const start = performance.now();
-  // The shell becomes Node. When this process ends without closing the sandbox, the pipe 3 ends without a line, and the subshell
-  // kills Node, even a stopped one.
+  // The shell becomes Node. When this process ends without closing the sandbox, the pipe 3 ends without a line, and the
+  // subshell kills Node, even a stopped one.
   const command = `(read -r _ || kill -9 $$) <&3 >&- 2>&- & ${before} && exec "$0" "$@" 3<&-`;
   const args = [process.execPath, ...NODE_ARGUMENTS, ...nodeArguments, BOOTSTRAP, module];
   const child = spawn('/bin/sh', ['-c', command, ...args], {
