@@ -98,8 +98,9 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
   } as const;
   try {
     const parsed = parseArgs(config);
-    if ('help' in parsed.values && parsed.values.help === true)
+    if ('help' in parsed.values && parsed.values.help === true) {
       throw new HelpRequest(wrapUsage(usage));
+    }
     return parsed;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;

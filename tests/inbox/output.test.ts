@@ -37,7 +37,7 @@ it.each([
 
 it('the help of a command has 80 columns, and its options keep theirs', () =>
   expect(wrapUsage(`\nUsage: x\n\n  --port N   ${'word '.repeat(16)}end\n`)).toBe(
-    `Usage: x\n\n  --port N   ${'word '.repeat(13)}word\n             word word end`,
+    `Usage: x\n\n  --port N   ${'word '.repeat(12)}word\n             word word word end`,
   ));
 
 it('a line of any length is shown on a terminal that does not know its width', () => {
