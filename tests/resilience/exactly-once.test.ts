@@ -20,6 +20,7 @@ import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeEvent, makeKeyedPost } from '../helpers/events.ts';
 import * as faults from '../helpers/fault-proxy.ts';
+import { createHold, hangAfter, PLANS } from './database-faults.ts';
 import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
 import { BUILT, startSandbox, type Answer } from '../helpers/sandbox.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
@@ -68,10 +69,10 @@ const LATE_OR_CONFLICT: Plans = {
 };
 const CRASHES: Plans = {
   'a crash before the write': (_, crash) => faults.always(crash),
-  'a crash after the write': (_, crash) => faults.always(inTurn(faults.hangAfter, crash)),
+  'a crash after the write': (_, crash) => faults.always(inTurn(hangAfter, crash)),
   'a crash and a late write': (hold, crash) => faults.always(inTurn(hold, crash)),
 };
-const FAULTS: Plans = Object.fromEntries(faults.PLANS.map(([name, plan]) => [name, () => plan]));
+const FAULTS: Plans = Object.fromEntries(PLANS.map(([name, plan]) => [name, () => plan]));
 const ALL = { ...FAULTS, ...LATE_OR_CONFLICT, ...CRASHES };
 
 interface Choice {
@@ -248,7 +249,7 @@ const outcomes = new Set<string>();
 /** Performs operations one after another and judges each by what is stored before and after it. */
 async function createLane(endpoint: string, limit: number) {
   const table = await createOwnTable(endpoint);
-  const hold = faults.createHold();
+  const hold = createHold();
   const clients = await Promise.all(CLIENTS.map(async () => startClient(table, limit, hold.fault)));
   let owners: Identity[] = [];
   /** What each owner has stored, oldest first. */

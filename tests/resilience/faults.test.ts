@@ -11,26 +11,28 @@ import { makeEvent, makePost } from '../helpers/events.ts';
 import {
   always,
   answer,
-  breakOff,
-  delay,
-  drip,
   first,
   hang,
-  hangAfter,
-  LATER,
   never,
-  PLANS,
   refuse,
   RESET,
-  sometimes,
   startFaultProxy,
-  TRUNCATED,
   type Fault,
   type Plan,
 } from '../helpers/fault-proxy.ts';
 import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
 import { BUILT, startSandbox, type Answer } from '../helpers/sandbox.ts';
 import { createTally, isHard, select } from '../helpers/tally.ts';
+import {
+  breakOff,
+  delay,
+  drip,
+  hangAfter,
+  LATER,
+  PLANS,
+  sometimes,
+  TRUNCATED,
+} from './database-faults.ts';
 
 const METHODS = ['POST', 'GET'] as const;
 type Method = (typeof METHODS)[number];
