@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig, type Environment } from '../../src/config.ts';
+import { parseMailerConfig } from '../../src/mailer/config.ts';
+import { readText } from '../helpers/repository.ts';
 
 const REQUIRED = { TABLE_NAME: 't', CORS_ORIGIN: 'https://o' };
 
@@ -19,4 +21,35 @@ it.each([
 ])('refuses %s=%j by name', (name = '', text = '') => {
   const message = `Missing or malformed environment variable: ${name}`;
   expect(() => parseConfig({ ...REQUIRED, [name]: text })).toThrow(new Error(message));
+});
+
+/** The variables that a parser reads, but those of the SDK. */
+function findRead(parse: (env: Environment) => unknown, env: Environment): string[] {
+  const names = new Set<string>();
+  const get = (target: Environment, name: string) => {
+    names.add(name);
+    return target[name];
+  };
+  parse(new Proxy(env, { get }));
+  return [...names].filter((name) => !name.startsWith('AWS_')).toSorted();
+}
+/** The variables that Terraform sets, each with the setting of the stage that it has, if it has one. */
+const findSet = (file: string) =>
+  [...readText(file).matchAll(/^ {4,}([A-Z_]+) += \S+?(?:\.settings\.(\w+))?$/gm)].map(
+    ([, name = '', setting]) => ({ name, setting }),
+  );
+
+const MAILER = { TABLE_NAME: 't', STAGE: 's', INBOX_TO: 'a@b.example', INBOX_FROM: 'c@d.example' };
+it.each([
+  ['function', parseConfig, REQUIRED, 'infra/terraform/function.tf'],
+  ['mailer', parseMailerConfig, MAILER, 'infra/terraform/mailer/main.tf'],
+])('every setting of the %s is in Terraform, docs and the example', (_, parse, env, file) => {
+  const read = findRead(parse, env);
+  const set = findSet(file);
+  expect(set.map(({ name }) => name).toSorted()).toEqual(read);
+  const documented = readText('docs/configuration.md');
+  expect(read.filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);
+  const example = readText('infra/terraform/stages.auto.tfvars.example');
+  const inExample = (setting = '') => new RegExp(String.raw`\b${setting} += `).test(example);
+  expect(set.filter(({ setting }) => setting && !inExample(setting))).toEqual([]);
 });
