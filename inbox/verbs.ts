@@ -48,11 +48,6 @@ export const VERBS: Record<string, Verb> = {
     options: ['sub', 'email', 'keep-account', 'replay', 'yes', 'json'],
     load: () => import('./erase.ts'),
   },
-  stats: {
-    help: 'Counts inquiries, and how long answers have taken. The weeks, from Monday, UTC, are those in which the inquiries came.',
-    options: ['json'],
-    load: () => import('./stats.ts'),
-  },
   '--web': {
     help: 'Serves the inbox as a page in the browser. Inquiries are listed, read, answered and dismissed there, until Ctrl+C.',
     options: ['web', 'port', 'replies'],

@@ -14,7 +14,9 @@ import { logRequest } from './log.ts';
 import { withGarbageCollection } from './memory.ts';
 import { WARM_UP_OWNER, warmUpEvents, warmUpRequestHandler } from './warm-up.ts';
 
-const { corsOrigin, inquiriesPerHour, retentionDays, tableName } = parseConfig(process.env);
+const { corsOrigin, inquiriesPerHour, isLocal, retentionDays, tableName } = parseConfig(
+  process.env,
+);
 const store = createInquiryStore(createDynamoDbClient(), tableName, { retentionDays });
 
 /** Handles payload 2.0 events of the two operations on `/inquiries`; it never rejects. */
@@ -22,7 +24,7 @@ export const handler = withGarbageCollection(
   createApp({
     inquiries: createInquiries(store, { inquiriesPerHour }),
     corsOrigin,
-    log: logRequest,
+    log: (request) => logRequest(request, isLocal),
   }),
 ) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 

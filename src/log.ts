@@ -28,8 +28,10 @@ const METHOD = /^[A-Z]{3,7}$/;
  * Lambda's JSON log format wraps the object in one line with timestamp and level.
  *
  * The metrics are Requests, Faults (internal errors) and Latency by the function's name, a dimension of few values.
+ *
+ * @param isLocal - True: the message of a ValidationException is logged, too. It names what is wrong with a request of ours.
  */
-export function logRequest(request: CompletedRequest): void {
+export function logRequest(request: CompletedRequest, isLocal = false): void {
   const { requestId, functionName, method, status, attempts, error } = request;
   const milliseconds = Math.round(request.milliseconds);
   const isError = status >= 400;
@@ -42,6 +44,7 @@ export function logRequest(request: CompletedRequest): void {
     milliseconds,
     attempts,
     ...(isError && { errorName: nameOf(error), ...listThrottling(error) }),
+    ...(isLocal && isInternal && describeValidation(error)),
   };
   if (isInternal) console.error(entry);
   else if (isError) console.warn(entry);
@@ -71,6 +74,9 @@ export function writeMetrics(functionName = 'local', values: Record<string, numb
   });
   process.stdout.write(`${line}\n`);
 }
+
+const describeValidation = (error: unknown) =>
+  nameOf(error) === 'ValidationException' && { errorMessage: (findCause(error) as Error).message };
 
 const findCause = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -61,15 +61,13 @@ export function planHours({ next_hour, digested = {} }: DigestState, time: numbe
 export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'>) {
   const { inquiries, deliveries, quotas } = store;
 
-  const readSubjects = async (
+  /** Reads what mails say of inquiries; of one that was deleted meanwhile, there is no subject. */
+  const readListed = async (
     rows: IndexedInquiry[],
     signal: AbortSignal,
   ): Promise<ListedInquiry[]> =>
     Promise.all(
-      rows.map(async (row) => ({
-        ...row,
-        subject: (await inquiries.read(row, signal))?.subject ?? '',
-      })),
+      rows.map(async (row) => (await inquiries.read(row, signal)) ?? { ...row, subject: '' }),
     );
 
   /** Finds those of the claimed inquiries about which a mail is missing; none is about one that is answered. */
@@ -139,7 +137,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
         return undefined;
       }
       newest.sort((a, b) => (a.id < b.id ? 1 : -1));
-      const named = await readSubjects(newest.slice(0, NEWEST), signal);
+      const named = await readListed(newest.slice(0, NEWEST), signal);
       return { mail: createDigestMail({ count, since, named }, config), state: after };
     },
 
@@ -162,7 +160,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
         oldest.push(...page.slice(0, OLDEST - oldest.length));
       }
       if (oldest.length === 0) return undefined;
-      const named = await readSubjects(oldest, signal);
+      const named = await readListed(oldest, signal);
       return { mail: createDailyMail({ count, days, named }, config), state: { daily_on: today } };
     },
   };

@@ -37,7 +37,7 @@ const ADDRESS_LIMIT = 320;
 const DIAGNOSTICS_LIMIT = 500;
 
 /** What a mail about several inquiries says of one of them. */
-export type ListedInquiry = Pick<Inquiry, 'id' | 'email' | 'created_at' | 'subject'>;
+export type ListedInquiry = Omit<Inquiry, 'cognito_sub' | 'body'>;
 
 /** What the line of facts says of each field of an inquiry, in this order. */
 const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConfig) => Pairs> = {

@@ -46,7 +46,7 @@ const documented = ['docs/inbox.md', 'docs/backup.md']
 
 it.for(documented)('prints data only, as it is documented: %s', async (line, { skip }) => {
   skip(line.includes('jq') && !findProgram(['jq'], process.env), 'documented commands need jq');
-  const { email } = await table.add(1);
+  const { email } = await table.add(1, { reply_at: new Date().toISOString() });
   const tables = line.includes('--stage')
     ? `--table ${table.name} --erasures e`
     : `--data '${table.folder}'`;

@@ -313,39 +313,6 @@ it('export replaces a file by one that only its owner can read, when it is compl
   expect(statSync(out).mode & 0o777).toBe(0o600);
 });
 
-it('stats counts in total and by week from Monday, the last ten, with the median of the answers', async () => {
-  await expectLines([
-    [
-      'stats',
-      0,
-      containing('"inquiries":0,"unanswered":0,"oldest_unanswered":null,"median_seconds":null'),
-    ],
-  ]);
-  // Monday and Sunday of each week, answered after so many seconds.
-  for (let week = 0; week < 12; week++) {
-    for (const [day, seconds] of [
-      [0, week],
-      [6, 3 * week],
-    ] as const) {
-      const at = Date.UTC(2026, 7, 31 + 7 * week + day);
-      const reply_at = new Date(at + seconds * 1_000).toISOString();
-      await add(0, week + day > 0 ? { at, reply_at } : { at });
-    }
-  }
-  // Of 23 answers the one in the middle, of a week's two the mean.
-  const [{ weeks: [latest, ...weeks] = [], ...total } = {}] = parseLines(
-    (await run('stats')).output,
-  ) as { weeks?: object[] }[];
-  const oldest_unanswered = '2026-08-31T00:00:00.000Z';
-  expect(total).toEqual({ inquiries: 24, unanswered: 1, median_seconds: 9, oldest_unanswered });
-  expect(latest).toEqual({ week: '2026-11-16', inquiries: 2, unanswered: 0, median_seconds: 22 });
-  expect(weeks).toHaveLength(9);
-  const text = containing(
-    '\n\nWEEK OF     INQUIRIES  UNANSWERED  MEDIAN\n2026-11-16  2          0           22s\n',
-  );
-  await expectLines([['stats', 0, text, TERMINAL]]);
-});
-
 it('on a stage, the user of the credentials answers, and nobody is asked for to read', async () => {
   const place = `--stage develop --table ${table.name} --erasures e`;
   const row = await add(1);
