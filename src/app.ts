@@ -13,14 +13,14 @@ import { isEmailVerified, parseIdentity, type Identity } from './identity.ts';
 import type { Inquiries, StoreCall } from './inquiries.ts';
 import type { CompletedRequest } from './log.ts';
 
-/** The fields of Lambda's context that are read. Lambda sets all of them; a direct call may set none. */
+/** Lambda sets all of them; a direct call may set none. */
 type InvocationContext = Partial<
   Pick<Context, 'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'>
 >;
 
-/** Milliseconds for all requests to the store, retries and pages included. docs/adr/0012 */
+/** Milliseconds for all requests of an invocation to the store. docs/adr/0012 */
 const STORE_BUDGET = 9_500;
-/** Milliseconds kept back to respond before Lambda's timeout ends the invocation. */
+/** Milliseconds to respond before Lambda's timeout. */
 const RESPONSE_RESERVE = 1_500;
 
 interface Request {
@@ -30,7 +30,6 @@ interface Request {
   call: StoreCall;
 }
 
-/** One method of the one path. */
 type Operation = (request: Request) => Promise<{
   status: number;
   json: string;
@@ -57,19 +56,15 @@ const create: Operation = async ({ inquiries, owner, event, call }) => {
 const claimsOf = ({ requestContext }: GatewayEvent): unknown =>
   requestContext?.authorizer?.jwt?.claims;
 
-/** The operations by method; a Map, so that no method is found on a prototype. The gateway and the contract read it. */
+/** A Map, so that no method is found on a prototype. */
 export const operations: ReadonlyMap<unknown, Operation> = new Map([
   ['GET', list],
   ['POST', create],
 ]);
 
-/** Value of Allow. */
 export const allowedMethods = [...operations.keys()].join(', ');
 
-/**
- * Creates the function that turns an event into a response. It never rejects: this is the one place where errors
- * become responses.
- */
+/** Creates the function that turns an event into a response. It never rejects: every error becomes a response here. */
 export function createApp({
   inquiries,
   corsOrigin,
@@ -78,7 +73,6 @@ export function createApp({
   inquiries: Inquiries;
   /** Value of Access-Control-Allow-Origin. */
   corsOrigin: string;
-  /** Called once for each completed request. */
   log?: (request: CompletedRequest) => void;
 }) {
   return async (event: GatewayEvent, context?: InvocationContext): Promise<GatewayResponse> => {
@@ -92,7 +86,7 @@ export function createApp({
     let error: unknown;
     let response: GatewayResponse;
     try {
-      // The method is checked first: any other is a 405 whatever the claims. docs/contract.md
+      // Before the claims: docs/contract.md
       const operation = operations.get(method);
       if (operation === undefined) throw methodNotAllowed(allowedMethods);
       const owner = parseIdentity(claimsOf(event));

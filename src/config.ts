@@ -2,7 +2,7 @@ import { isSettingOf, MAXIMA } from './limits.ts';
 
 export type Environment = Record<string, string | undefined>;
 
-/** Creates the readers of settings. They throw an Error naming the variable that is missing or malformed. */
+/** @throws Error naming the variable that is missing or malformed. */
 export function createReaders(env: Environment) {
   /** @param parse - Throws, or returns undefined, when the text is malformed. */
   function read<Value>(
@@ -13,9 +13,7 @@ export function createReaders(env: Environment) {
     try {
       const value = parse(env[name] ?? byDefault);
       if (value !== undefined) return value;
-    } catch {
-      // Said below.
-    }
+    } catch {}
     throw new Error(`Missing or malformed environment variable: ${name}`);
   }
   return {
@@ -30,8 +28,7 @@ export function createReaders(env: Environment) {
 }
 
 /**
- * Reads the function's settings from the environment, once, during initialisation. The SDK reads the other `AWS_*`
- * variables itself.
+ * Reads the function's settings, once, during initialisation.
  *
  * @throws Error naming the first variable that is missing or malformed.
  */
@@ -43,7 +40,7 @@ export function parseConfig(env: Environment) {
     corsOrigin: readText('CORS_ORIGIN'),
     /** After which a new inquiry expires; undefined: never. */
     retentionDays: readNumber('RETENTION_DAYS'),
-    /** The most that one person may send; undefined: any number. */
+    /** undefined: any number. */
     inquiriesPerHour: readNumber('INQUIRIES_PER_HOUR'),
     /** Whether the table is an engine's on a laptop. Terraform never sets it. */
     isLocal: Boolean(env['AWS_ENDPOINT_URL_DYNAMODB']),

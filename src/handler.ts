@@ -1,9 +1,4 @@
-/**
- * Lambda entry and composition root: everything is wired here, once per process.
- *
- * Environment: `TABLE_NAME` and `CORS_ORIGIN`, both required, `RETENTION_DAYS`, `INQUIRIES_PER_HOUR`, and the SDK's own
- * `AWS_*` variables. A variable that is missing or malformed fails initialisation with a message that names it.
- */
+/** Lambda entry: everything is wired here, once per process. Environment: src/config.ts, and the SDK's own `AWS_*`. */
 import type { APIGatewayProxyHandlerV2WithJWTAuthorizer } from 'aws-lambda';
 import { createApp } from './app.ts';
 import { parseConfig } from './config.ts';
@@ -19,7 +14,6 @@ const { corsOrigin, inquiriesPerHour, isLocal, retentionDays, tableName } = pars
 );
 const store = createInquiryStore(createDynamoDbClient(), tableName, { retentionDays });
 
-/** Handles payload 2.0 events of the two operations on `/inquiries`; it never rejects. */
 export const handler = withGarbageCollection(
   createApp({
     inquiries: createInquiries(store, { inquiriesPerHour }),
@@ -28,20 +22,19 @@ export const handler = withGarbageCollection(
   }),
 ) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 
-// What src/memory.ts needs; the smoke test of a stage looks for this line.
+// src/memory.ts needs it; the smoke test of a stage looks for this line.
 if (globalThis.gc === undefined) {
   process.stdout.write('{"level":"WARN","message":"Node runs without --expose-gc"}\n');
 }
 
-// Prime during initialisation: Lambda gives a full vCPU there, about 7 % of one afterwards. docs/adr/0060
-// Credentials, TLS and the connection, with a query that finds nothing. It is bounded in time; a failure is ignored,
-// since the first request will meet and report it.
+// Lambda gives a full vCPU during initialisation, about 7 % of one afterwards. docs/adr/0060
+// This primes credentials, TLS and the connection. The first request reports what fails here.
 const firstPage = store
   .list(WARM_UP_OWNER, {}, { signal: AbortSignal.timeout(1_000), attempts: 0 })
   .next()
   .catch(() => undefined);
 
-// While that waits for the network, the code: every kind of request, with a request handler that answers without one.
+// And the code, with a request handler that answers without a network.
 const warmUpStore = createInquiryStore(createDynamoDbClient(warmUpRequestHandler), tableName, {
   retentionDays,
 });

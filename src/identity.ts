@@ -1,27 +1,23 @@
 import { UUID } from 'uuidv7';
 import { unauthorized } from './errors.ts';
 
-/** Who calls: both claims together are the owner of an inquiry. */
+/** The owner of an inquiry: both claims together. */
 export interface Identity {
-  /** The `sub` claim as a UUID in canonical lower case. */
+  /** Canonical lower case. */
   sub: string;
-  /** The `email` claim, byte for byte. */
+  /** Byte for byte. */
   email: string;
 }
 
-/**
- * Whether the issuer has verified the email: the claim `email_verified` is true. The gateway passes booleans as text.
- * docs/contract.md
- */
+/** The gateway passes booleans as text. docs/contract.md */
 export function isEmailVerified(claims: unknown): boolean {
   const { email_verified } = (claims ?? {}) as Partial<Record<string, unknown>>;
   return email_verified === 'true' || email_verified === true;
 }
 
 /**
- * Narrows the claims the gateway passes on. Source: spec, "Authentication" 3. `sub` may take any form that a UUID parser
- * takes, of any version and variant; the email is not touched. One with a lone surrogate has no UTF-8 form and would
- * share a partition with others like it: refused. docs/contract.md
+ * Takes any UUID as `sub`. An email with a lone surrogate has no UTF-8 form and would share a partition with others
+ * like it. docs/contract.md
  *
  * @throws ApiError 401 when a claim is missing, empty or malformed, or when no authorizer ran.
  */

@@ -1,13 +1,13 @@
 /**
- * A POST without and with a key, a GET, and a response of DynamoDB to all of them. The function handles them during
- * initialisation, so that the code of the first requests is compiled by then. No request leaves the process. docs/adr/0060
+ * Events that the function handles during initialisation, so that the code of the first requests is compiled by then,
+ * and a response of DynamoDB to all of them. docs/adr/0060
  */
 import { Readable } from 'node:stream';
 import { createInquiryRequestSchema, inquiryFields } from './contract.ts';
 import type { GatewayEvent } from './http.ts';
 import type { Identity } from './identity.ts';
 
-/** An owner without inquiries: an email contains an @. */
+/** Nobody's: an email contains an @. */
 export const WARM_UP_OWNER: Identity = { sub: '00000000-0000-0000-0000-000000000000', email: '-' };
 
 const createEvent = (method: string, event?: GatewayEvent): GatewayEvent => ({
@@ -21,10 +21,10 @@ const body = JSON.stringify(
 const post = createEvent('POST', { body });
 const keyedPost = createEvent('POST', { body, headers: { 'idempotency-key': '-' } });
 const get = createEvent('GET');
-/** Twice each, except the POST without a key, nearly all of whose code the one with a key runs, too. */
+/** A POST with a key runs nearly all code of one without. */
 export const warmUpEvents = [post, keyedPost, get, keyedPost, get];
 
-/** A response to a write (its consumed capacity) and to Query (its items) at once. */
+/** To a write (consumed capacity) and to Query (items) at once. */
 const RESPONSE = JSON.stringify({
   ConsumedCapacity: { CapacityUnits: 1 },
   Items: [
@@ -36,7 +36,6 @@ const RESPONSE = JSON.stringify({
   ],
 });
 
-/** A request handler of the SDK that answers every request itself. */
 export const warmUpRequestHandler = {
   handle: async () => ({
     response: { statusCode: 200, headers: {}, body: Readable.from([Buffer.from(RESPONSE)]) },
