@@ -7,7 +7,6 @@ import { MalformedRow } from './rows.ts';
 import { MailRejected, RateLimited, type SendMail } from './send-mail.ts';
 import type { MailerStore } from './store.ts';
 
-/** What sends mails. */
 export interface Sender {
   store: MailerStore;
   send: SendMail;
@@ -22,14 +21,14 @@ export type Invocation = Pick<
   'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'
 >;
 
-/** Milliseconds that the mail of one inquiry may take, that its delivery record may take, and that remain after both. */
+/** Milliseconds for the mail of one inquiry, for its delivery record, and for what follows. */
 export const MAIL_TIME = 20_000;
 const RECORD_TIME = 2_000;
 const RESERVE = 1_000;
-/** Minimum time to start a mail. */
+/** Milliseconds, without which no mail is begun. */
 const MINIMUM_TIME = 3_000;
 
-/** Creates what runs the work on a mail within the time that is left, and logs its result; it never rejects. */
+/** Runs the work on a mail within the time that is left, and logs its result; it never rejects. */
 export const createAttempt =
   (log: (mail: CompletedMail) => void) =>
   async (
@@ -54,7 +53,7 @@ export const createAttempt =
 export const isUnsent = (outcome: Outcome): boolean =>
   outcome === 'failed' || outcome === 'deferred';
 
-/** Records that a mail was sent. A record that cannot be written does not make the mail fail. */
+/** A record that cannot be written does not make the mail fail. */
 export const recordSent = async (write: (signal: AbortSignal) => Promise<void>): Promise<Result> =>
   write(AbortSignal.timeout(RECORD_TIME)).then(
     () => ({ outcome: 'sent' }),

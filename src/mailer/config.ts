@@ -2,7 +2,7 @@ import { createReaders, type Environment } from '../config.ts';
 import { isLanguage, type Text } from '../text/languages.ts';
 import { toMailbox } from '../text/mailbox.ts';
 
-/** What the mails to owners show of the company: some of the form's settings, which `npm run deploy` has checked. */
+/** Some of the form's settings, which `npm run deploy` has checked. */
 interface Company {
   name?: string;
   /** `#rrggbb` */
@@ -19,22 +19,17 @@ interface Company {
 export type MailerConfig = ReturnType<typeof parseMailerConfig>;
 
 /**
- * Reads the mailer's settings from the environment, once, during initialisation.
+ * Reads the mailer's settings, once, during initialisation. docs/configuration.md has their meaning and defaults.
  *
- * @throws Error naming the first variable that is missing or malformed: `INBOX_TO` and `INBOX_FROM` are addresses without a
- * name, `MAILS_PER_HOUR` (default: 10), `TOTAL_MAILS_PER_HOUR` (100) and `ANSWER_WITHIN` (none) are whole numbers
- * from 1 to their maxima (src/limits.ts), `MAIL_LANGUAGE` is one of src/text/languages.ts (default: en), `ACKNOWLEDGE` is `true`
- * or `false` (default), `COMPANY` is JSON (default: `{}`), `TIME_ZONE` is a name of the IANA database (default: UTC).
+ * @throws Error naming the first variable that is missing or malformed.
  */
 export function parseMailerConfig(env: Environment) {
   const { read, readNumber, readText } = createReaders(env);
   return {
     tableName: readText('TABLE_NAME'),
-    /** The stage's name, or `local`. */
     stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
     /** Where new inquiries are sent, and where owners answer. */
     inboxTo: read('INBOX_TO', toMailbox),
-    /** The sender of every mail. */
     inboxFrom: read('INBOX_FROM', toMailbox),
     /** Mails about new inquiries of one owner. */
     mailsPerHour: readNumber('MAILS_PER_HOUR') ?? 10,
@@ -55,7 +50,7 @@ export function parseMailerConfig(env: Environment) {
       (timeZone) => Intl.DateTimeFormat('en', { timeZone }).resolvedOptions() && timeZone,
       'UTC',
     ),
-    /** SES's configuration set, which reports what becomes of the mails; undefined locally. */
+    /** Undefined locally. */
     configurationSet: env['CONFIGURATION_SET'],
   };
 }

@@ -10,23 +10,21 @@ import { createInquiryMail } from './team-mails.ts';
 
 interface Options {
   signal: AbortSignal;
-  /** True: also what was sent before or is beyond the quotas. */
+  /** Also what was sent before or is beyond the quotas. */
   again?: boolean;
-  /** True: nothing is sent, and an inquiry that is not in the table is delivered, too (src/mailer/handler.ts). */
+  /** Nothing is sent, and the inquiry need not be in the table. */
   isTrial?: boolean;
 }
 
-/** Creates the function that sends one mail about one inquiry, unless it was sent before or is not to be sent. */
 export function createDeliver({ store, send, config, now }: Sender) {
   const { inquiries, deliveries, quotas } = store;
-  /** `create` returns undefined when no mail can be sent to the owner. */
+  /** `create` returns undefined when no mail can go to the owner. */
   const kinds = {
     inquiry: { create: createInquiryMail, claim: quotas.claim },
     // Replies are not limited.
     reply: { create: createReplyMail, claim: async () => ({ granted: true }) as const },
     acknowledgement: { create: createAcknowledgementMail, claim: quotas.claimAcknowledgement },
   };
-  /** The hour whose quota has refused an inquiry last. */
   let full: FullHour | undefined;
 
   return async function deliver(
@@ -37,7 +35,7 @@ export function createDeliver({ store, send, config, now }: Sender) {
     const inquiry = parseRow(row);
     const { id, email, isEmailVerified } = inquiry;
     if (kind === 'acknowledgement' && !isEmailVerified) return { outcome: 'idle' };
-    // Nobody reads what the smoke test has sent, and nobody receives a reply to it.
+    // Nobody reads what the smoke test sends, or its replies.
     if (isTestAddress(email) && !isTrial) return { outcome: 'idle' };
     if (kind === 'inquiry' && !again && isBeyond(id, full)) return { outcome: 'withheld' };
     if (!isCurrent(row, now())) return { outcome: 'expired' };

@@ -1,6 +1,6 @@
 /**
- * The mails to the team about several inquiries: those that are not mailed one by one, and, once a day, those that wait
- * for an answer. docs/adr/0080
+ * Mails to the team about several inquiries: those without a mail of their own, and, once a day, those that wait for
+ * an answer. docs/adr/0080
  */
 import { toFirstId } from '../entities/keys.ts';
 import type { DigestState } from '../entities/quotas.ts';
@@ -12,38 +12,37 @@ import { INDEX_LAG } from './notices.ts';
 import type { Mail } from './send-mail.ts';
 import { createDailyMail, createDigestMail, type ListedInquiry } from './team-mails.ts';
 
-/** A mail, and what to record when it is sent. */
+/** `state` is recorded when the mail is sent. */
 interface DueMail {
   mail: Mail;
   state: DigestState;
 }
 
-/** Milliseconds after the end of an hour when no mail of it is tried again: the event source mapping does for 6 hours. */
+/** Milliseconds after the end of an hour. The event source mapping tries its mails again for 6 hours. */
 const GIVEN_UP = 7 * HOUR;
 
-/** Inquiries and hours at which one digest looks. After an outage, the next ones go on. */
+/** Inquiries and hours of one digest. The next ones go on. */
 const ENOUGH = 20_000;
 const MOST_HOURS = 48;
 
-/** Inquiries that a mail names. */
 const NEWEST = 10;
 const OLDEST = 50;
 
 const DAY = 24 * HOUR;
-/** When the daily mail is sent: from this hour on, UTC. */
+/** The daily mail's hour, UTC. */
 const MORNING = 5;
 
-/** A part of an hour at which a digest looks, in milliseconds. */
+/** A part of an hour, in milliseconds. */
 interface Part {
   /** Hours since the epoch. */
   hour: number;
   from: number;
   to: number;
-  /** Whether the mails of the hour that failed are given up: it is looked at for the last time. */
+  /** Whether its failed mails are given up: it is looked at for the last time. */
   isOver: boolean;
 }
 
-/** The parts of hours at which no digest has looked, oldest first; up to two minutes ago. */
+/** What no digest has looked at, oldest first, up to two minutes ago. */
 export function planHours({ next_hour, digested = {} }: DigestState, time: number): Part[] {
   const current = Math.floor(time / HOUR);
   const first = next_hour ?? current - 1;
@@ -61,7 +60,7 @@ export function planHours({ next_hour, digested = {} }: DigestState, time: numbe
 export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'>) {
   const { inquiries, deliveries, quotas } = store;
 
-  /** Reads what mails say of inquiries; of one that was deleted meanwhile, there is no subject. */
+  /** One that was deleted meanwhile has no subject. */
   const readListed = async (
     rows: IndexedInquiry[],
     signal: AbortSignal,
@@ -70,7 +69,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
       rows.map(async (row) => (await inquiries.read(row, signal)) ?? { ...row, subject: '' }),
     );
 
-  /** Finds those of the claimed inquiries about which a mail is missing; none is about one that is answered. */
+  /** Finds those of the claimed inquiries without a mail; none is answered. */
   async function findUnsent(ids: Iterable<string>, signal: AbortSignal): Promise<IndexedInquiry[]> {
     const unsent: IndexedInquiry[] = [];
     await forEachConcurrently(ids, async (id) => {
@@ -82,8 +81,8 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
   }
 
   /**
-   * Finds what is in no mail of an hour, in the part between two times. Before, the hour is closed: then the ids that are
-   * mailed one by one are certain, and all others belong to this digest, each once, also when it is answered now.
+   * Closes the hour up to a time, so that the ids that are mailed one by one are certain. All others belong to this
+   * digest, each once.
    */
   async function digestHour({ hour, from, to, isOver }: Part, signal: AbortSignal) {
     const before = toFirstId(to);
@@ -102,8 +101,8 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
 
   return {
     /**
-     * Counts what is in no mail. An hour is looked at as soon as one of its inquiries is withheld, up to two minutes ago,
-     * and for the last time when the mails that failed are given up.
+     * Looks at an hour as soon as one of its inquiries is withheld, and for the last time when its failed mails are
+     * given up.
      *
      * @param state - What the last digest has left.
      * @returns undefined when no inquiry is left out.
@@ -141,7 +140,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
       return { mail: createDigestMail({ count, since, named }, config), state: after };
     },
 
-    /** @returns undefined when today's was sent, when it is too early, or when nothing has waited for that long. */
+    /** @returns undefined when it was sent today, when it is too early, or when nothing has waited so long. */
     async daily(
       { daily_on }: DigestState,
       time: number,

@@ -19,7 +19,7 @@ interface Dependencies extends Omit<Sender, 'attempt'> {
   log: (mail: CompletedMail) => void;
 }
 
-/** What an event may have. All records are from the stream, or all from SNS. */
+/** All records are from the stream, or all from SNS. */
 interface AnyEvent {
   Records?: (DynamoDBRecord & SnsRecord)[];
   trial?: unknown;
@@ -38,21 +38,19 @@ type MailerEvent =
 /** Milliseconds from one digest to the next, less than from one invocation for it to the next: 5 minutes. */
 const DIGEST_TURN = 4 * 60_000;
 
-/** Ids that an operator may name. */
 const IDS_LIMIT = 100;
 
 /**
  * Creates the handler of the events of src/mailer/handler.ts.
  *
- * It sends one mail for each new inquiry and each new reply, those of one inquiry in the order of the batch, those of several
- * side by side, and goes on after a failure. What the quotas of an hour withhold is left to the digests. It reports what can
- * succeed later, and Lambda repeats the batch from the first of these; delivery records keep the mails after it from being sent
- * twice. What cannot succeed (a malformed row, a mail that the transport rejects) is logged as an error and not reported, so
- * that it does not hold back what follows; if it is a reply, the team gets a mail, and the inbox shows it. docs/adr/0080
+ * Mails of one inquiry are sent in the order of the batch, those of several side by side. What can succeed later is
+ * reported, and Lambda repeats the batch from the first of these; delivery records keep the mails after it from being
+ * sent twice. What cannot succeed (a malformed row, a mail that SES rejects) is logged as an error and not reported,
+ * so that it holds nothing back; if it is a reply, the team gets a mail, and the inbox shows it. docs/adr/0080
  *
  * @returns What Lambda expects for a batch, or the outcome for each id or event.
- * @throws Error when the event is none of these, when a trial fails, or when no mail can be sent about an event of SES, so
- * that Lambda invokes the function with it again.
+ * @throws Error when the event is none of these, when a trial fails, or when a notice cannot be sent yet, so that
+ * Lambda repeats the invocation.
  */
 export function createMailer({ log, ...dependencies }: Dependencies) {
   const attempt = createAttempt(log);
@@ -92,7 +90,7 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
     };
   }
 
-  /** Does everything for the record of a trial but the sending. */
+  /** Does everything but send. */
   async function tryRecord(record: DynamoDBRecord) {
     const { row, kind } = parseRecord(record);
     const options = { signal: AbortSignal.timeout(MAIL_TIME), isTrial: true };
@@ -101,7 +99,6 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
     throw new Error(`The trial ended as ${result?.outcome}.`, { cause: result?.error });
   }
 
-  /** Sends the mail that is due for each inquiry. */
   async function deliverByIds(ids: string[], again: boolean, invocation: Invocation) {
     const results: { id: string; outcome: Outcome }[] = [];
     for (const id of ids) {
@@ -117,7 +114,7 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
     return { results };
   }
 
-  /** Sends what is due of the mails about several inquiries, unless another invocation has done it or is doing it. */
+  /** Sends digest and daily mail if they are due, unless another invocation does. */
   async function sendDigests(invocation: Invocation) {
     const time = now();
     const { quotas } = store;
@@ -156,7 +153,6 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
   };
 }
 
-/** @throws Error when the value is none of these events. */
 function parseEvent(value: unknown): MailerEvent {
   const { Records: records = [], trial, digest, ids, again = false }: AnyEvent = Object(value);
   const [record] = records;

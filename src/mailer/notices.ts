@@ -8,7 +8,7 @@ import type { Outcome, Result } from './log.ts';
 import { isInquiryId, parseRow, type Row } from './rows.ts';
 import { createNoticeMail } from './team-mails.ts';
 
-/** Milliseconds until an inquiry is certainly in the index: a POST takes 30 s at most. */
+/** Milliseconds until an inquiry is certainly in the index. */
 export const INDEX_LAG = 120_000;
 
 export interface SnsRecord {
@@ -18,7 +18,7 @@ export interface SnsRecord {
 export function createNotices({ store, send, config, attempt, now }: Sender) {
   const { inquiries, deliveries, quotas } = store;
 
-  /** Handles a bounce or a complaint. About one of a mail to the team no mail is sent: it might bounce, too. */
+  /** Sends no mail about one to the team, which might bounce, too. */
   async function handleBounce(
     bounce: Bounce,
     invocation: Invocation,
@@ -59,7 +59,7 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
   }
 
   return {
-    /** @throws Error when a notice cannot be sent yet, so that Lambda invokes the function with the events again. */
+    /** @throws Error when a notice cannot be sent yet, so that Lambda repeats the invocation. */
     async handleBounces(records: SnsRecord[], invocation: Invocation) {
       const outcomes: Outcome[] = [];
       for (const record of records) {
@@ -71,9 +71,9 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
     },
 
     /**
-     * Tells the team of a reply that is not sent: at once if it cannot be, after an hour if it is tried further.
+     * Tells the team at once of a reply that cannot be sent, and after an hour of one that is tried further.
      *
-     * @returns The outcome of the reply, or of the mail about it if that is to be tried again.
+     * @returns The outcome of the reply, or of the notice if that is to be tried again.
      */
     async reportUnsentReply(row: Row, outcome: Outcome, invocation: Invocation): Promise<Outcome> {
       const { id, reply_at } = row;
@@ -85,7 +85,7 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
           const state = { mail: 'reply', undelivered: 'refused', is_noticed } as const;
           return deliveries.recordUndelivered(row, state, recordSignal);
         };
-        // Lambda repeats a batch from the first record that failed, and with it what was refused before.
+        // Lambda repeats a batch, and with it what was refused before.
         const known = await deliveries.read(id, 'reply', signal);
         if (isGivenUp ? known?.is_noticed : known !== null) return { outcome: 'idle' };
         if (isGivenUp) await record(false, signal);

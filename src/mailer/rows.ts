@@ -1,4 +1,4 @@
-/** Rows of the table, as the stream and the store have them: unchecked. */
+/** Rows as the stream and the store have them: unchecked. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { toInquiry, type Inquiry } from '../contract.ts';
@@ -8,7 +8,6 @@ import { INQUIRY_ID } from '../limits.ts';
 export type Row = Record<string, unknown>;
 export type MailKind = 'inquiry' | 'reply' | 'acknowledgement';
 
-/** An inquiry, with the language in which it was written if that is known, and the team's answer if it has one. */
 export type MailedInquiry = Inquiry & {
   language?: Language | undefined;
   reply?: string | undefined;
@@ -19,14 +18,14 @@ export class MalformedRow extends Error {
   override readonly name = 'MalformedRow';
 }
 
-/** An image of the stream as a row; it does not throw, whatever the numbers are. */
+/** It does not throw, whatever the numbers are. */
 const toRow = (image: unknown): Row =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types differ in binary values only
   unmarshall((image ?? {}) as Parameters<typeof unmarshall>[0], { wrapNumbers: Number });
 
 /**
- * The row of a record of the stream, and which mail it calls for: a new inquiry, unless it was answered elsewhere (a copied
- * row), or a reply that was not there before. The event filters let nothing else pass.
+ * Which mail a record calls for: about a new inquiry, unless it was answered elsewhere (a copied row), or a reply that
+ * was not there before.
  */
 export function parseRecord({ dynamodb, eventName }: DynamoDBRecord) {
   const row = toRow(dynamodb?.NewImage);
@@ -42,7 +41,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 export const isInquiryId = (id: unknown): id is string => isText(id) && INQUIRY_ID.test(id);
 
-/** @throws MalformedRow when a column is missing or not a text, or the id is not one of this service. */
+/** @throws MalformedRow when a column is missing or not a text, or the id is none of this service. */
 export function parseRow(row: Row): MailedInquiry {
   const { language, reply, email_verified: verified } = row;
   const inquiry = toInquiry((field) => row[field]);
