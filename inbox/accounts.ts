@@ -1,4 +1,4 @@
-/** The accounts of a stage's users in its own user pool, if it has one (infra/terraform/identity). */
+/** Accounts in a stage's own user pool (infra/terraform/identity). */
 import {
   AdminDeleteUserCommand,
   CognitoIdentityProviderClient,
@@ -9,14 +9,14 @@ import type { Connection } from './connect.ts';
 import { ignore, nameMissingTable } from './erasures.ts';
 
 export interface Account {
-  /** `elsewhere`: this is the local stack, or a stage whose issuer is not its own pool. */
+  /** `elsewhere`: there is no pool of the stage's own. */
   status: 'found' | 'none' | 'elsewhere' | 'kept';
   description: string;
-  /** Deletes the account that was found, and with it its refresh tokens. */
+  /** With its refresh tokens. */
   remove?: () => Promise<unknown>;
 }
 
-/** Finds the account of a user. @throws Error when the stage does not say whether it has a pool. */
+/** @throws Error when the stage does not say whether it has a pool. */
 export async function findAccount(connection: Connection, sub: string): Promise<Account> {
   const { stage } = connection;
   const pool = stage === 'local' ? 'none' : await readUserPool(connection);
@@ -42,7 +42,7 @@ export async function findAccount(connection: Connection, sub: string): Promise<
   };
 }
 
-/** Reads the id of the stage's pool, or `none`, from a tag of the table of erasures, which no restore replaces. */
+/** The pool's id, or `none`, from a tag of the table of erasures. */
 async function readUserPool(connection: Connection): Promise<string> {
   const { stage, erasures } = connection;
   const pool = await nameMissingTable(connection, erasures.records.readTag('user_pool'));

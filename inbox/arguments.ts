@@ -1,4 +1,3 @@
-/** Arguments that several verbs take. */
 import { UUID } from 'uuidv7';
 import { UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
@@ -14,10 +13,9 @@ const UNITS: Record<string, number> = {
 const quote = (text: string): string => `"${escapeUnsafe(text).slice(0, 80)}"`;
 
 /**
- * Parses `--since`: `7d`, `12h` (before now), `2026-11-01` (its beginning in the local time zone) or a date-time.
+ * `7d`, `12h` (before now), `2026-11-01` (its beginning, local time) or a date-time.
  *
- * @returns Milliseconds since the epoch.
- * @throws UsageError
+ * @returns Milliseconds since the epoch. @throws UsageError
  */
 export function parseSince(text: string, now = Date.now()): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
@@ -32,7 +30,7 @@ export function parseSince(text: string, now = Date.now()): number {
   );
 }
 
-/** Parses a UUID in any of its notations. @returns Its canonical form. @throws UsageError */
+/** @returns The canonical form. @throws UsageError */
 export function parseUuid(text: string, name: string, kind = 'a UUID'): string {
   try {
     return UUID.parse(text.trim()).toString();
@@ -44,9 +42,7 @@ export function parseUuid(text: string, name: string, kind = 'a UUID'): string {
 const REFERENCE = /^([\da-f]{8})-?([\da-f]{4})$/;
 
 /**
- * Parses what stands after a verb.
- *
- * @param takes - Whether the verb takes one inquiry; otherwise it takes nothing.
+ * @param takes - `ID`: the verb takes one inquiry; otherwise nothing.
  * @returns Its id or its reference. @throws UsageError
  */
 export function parseId([text, ...others]: string[], verb: string, takes?: 'ID'): string {
@@ -62,11 +58,7 @@ export function parseId([text, ...others]: string[], verb: string, takes?: 'ID')
   return first === undefined ? parseUuid(text, 'ID', 'an id or a reference') : `${first}-${second}`;
 }
 
-/**
- * Reads the inquiry that an id or a reference names.
- *
- * @throws Error when there is none or it has expired, or when more than one has the reference.
- */
+/** @throws Error when there is none or it has expired, or when several have the reference. */
 export async function findInquiry(
   inquiries: StoredInquiries,
   named: string,

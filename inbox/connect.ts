@@ -1,4 +1,4 @@
-/** Connects the operators' command to a table: that of the running local stack, or that of a stage. */
+/** Connects to the table of the running local stack, or of a stage. */
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { NETWORK, tableOf } from '../lib/aws.ts';
@@ -9,35 +9,35 @@ import { createErasureRecords, type ErasureRecords } from '../src/entities/erasu
 import { createStoredInquiries, type StoredInquiries } from '../src/entities/stored-inquiries.ts';
 import { openTable } from '../src/entities/table.ts';
 
-/** Whether replies are mailed; `unknown` where the credentials do not tell, and for a table that is not the stage's. */
+/** `unknown`: the credentials do not tell, or the table is not the stage's. */
 export type MailState = 'sent' | 'none' | 'unknown';
 
 export interface Connection {
-  /** `local`, or the stage's name: what is typed to confirm an erasure. */
+  /** `local`, or the stage's name, which confirms an erasure. */
   stage: string;
-  /** What selects it on the command line, such as `--stage develop`; empty locally. */
+  /** On the command line, such as `--stage develop`; empty locally. */
   options: string;
   table: string;
   inquiries: StoredInquiries;
   deliveries: Deliveries;
-  /** The table of erasures and the key of its hashes (docs/adr/0084). */
+  /** docs/adr/0084 */
   erasures: {
     table: string;
     records: ErasureRecords;
     key: { file: string } | { parameter: string };
   };
-  /** Who answers: the name in the AWS credentials; locally the user of the operating system. */
+  /** The name in the AWS credentials; locally the user of the operating system. */
   respondent: () => Promise<string>;
   mail: () => Promise<MailState>;
 }
 
-/** Tables other than those of the stage or of the stack, both or neither: records belong to the inquiries of one service. */
+/** Both or neither: records belong to the inquiries of one service. */
 export interface Tables {
   table: string | undefined;
   erasures: string | undefined;
 }
 
-/** Connects to the running local stack that has a data folder. @throws UsageError when it is not running. */
+/** @throws UsageError when the stack of the folder is not running. */
 export function connectLocally(
   folder: string,
   options: Partial<Tables> & { respondent?: string | undefined } = {},
@@ -74,7 +74,7 @@ function openTables(
   };
 }
 
-/** A container may run under a user id that has no name. */
+/** A user id of a container may have no name. */
 function readUserName(): string {
   try {
     return userInfo().username;
@@ -85,7 +85,7 @@ function readUserName(): string {
   }
 }
 
-/** Connects to the tables of a service's stage with the caller's AWS credentials and region. */
+/** With the caller's AWS credentials and region. */
 export function connectToStage(
   stage: string,
   service?: string,

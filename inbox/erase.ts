@@ -9,7 +9,6 @@ import { openErasures } from './erasures.ts';
 import type { Command } from './options.ts';
 import { countInquiries, formatTime, showProgress, toJsonLine } from './output.ts';
 
-/** What one user has under one email. */
 interface Owner {
   cognito_sub: string;
   email: string;
@@ -20,7 +19,7 @@ interface Owner {
   newest: string;
 }
 
-/** An inquiry may arrive while its user is erased. Gives up after five passes over what a user keeps sending. */
+/** Passes over what arrives meanwhile. */
 const MOST_PASSES = 5;
 
 type Task = ReturnType<typeof createTask>;
@@ -37,7 +36,6 @@ export async function run(command: Command): Promise<void> {
   return user === undefined ? undefined : eraseUser(user, task);
 }
 
-/** What an erasure works on, says and asks. */
 function createTask({ io, values, isInteractive, connect }: Command) {
   const { stdin, stdout, stderr } = io;
   const { yes = false, 'keep-account': keepsAccount = false } = values;
@@ -48,7 +46,6 @@ function createTask({ io, values, isInteractive, connect }: Command) {
     yes ||
     isConfirmed(`Type ${expected} to ${to}: `, expected, undefined, { stdin, stdout: stderr });
 
-  /** Writes lines to standard error. */
   function say(text: string): void {
     for (const line of text.split('\n')) {
       // Commands stay whole, to be copied.
@@ -65,7 +62,7 @@ function createTask({ io, values, isInteractive, connect }: Command) {
     say,
     print: (text: string, data: object): boolean =>
       stdout.write(isInteractive ? text : toJsonLine(data)),
-    /** Without --yes and a terminal to ask at, nothing is deleted. Says so. */
+    /** Nothing is deleted without --yes or a terminal to ask at. */
     isDryRun(): boolean {
       const isDry = !yes && !(stdin.isTTY === true && stderr.isTTY === true);
       if (isDry) say('This was a dry run; nothing was deleted. --yes deletes.');
@@ -82,7 +79,6 @@ function createTask({ io, values, isInteractive, connect }: Command) {
   };
 }
 
-/** Finds the one user of an email. */
 async function findUser(email: string, task: Task): Promise<string | undefined> {
   const owners = await findOwners(task, { email });
   const [sub, ...others] = new Set(owners.map(({ cognito_sub }) => cognito_sub));
@@ -136,9 +132,9 @@ async function eraseUser(sub: string, task: Task): Promise<void> {
 }
 
 /**
- * Records the erasure of a user and deletes what the owners have, until nothing more arrives.
+ * Deletes what the owners have, until nothing more arrives.
  *
- * @param removeAccount - Called once, after the record and before the inquiries, by which an interrupted erasure is found
+ * @param removeAccount - Called after the record and before the inquiries, by which an interrupted erasure is found
  * again.
  */
 async function erase(
@@ -161,8 +157,7 @@ async function erase(
     deleted += count;
     if (count === 0) return { deleted, erased_at };
     const found = await findOwners(task, { sub });
-    // Owners whose inquiries are deleted are looked at again: a query is not isolated from a transaction, so the
-    // idempotency key of an inquiry may have become visible after the inquiry itself.
+    // A query is not isolated from a transaction: the idempotency key of an inquiry may become visible after it.
     const emails = new Set(found.map(({ email }) => email));
     left = [...left.filter(({ email }) => !emails.has(email)), ...found];
   }
@@ -194,7 +189,7 @@ async function replayErasures(task: Task): Promise<void> {
   }
 }
 
-/** Counts what the table has of the owners, expired inquiries included. */
+/** Expired inquiries are included. */
 async function findOwners(
   { connection: { inquiries }, io }: Task,
   filter: ScanFilter,
@@ -219,8 +214,6 @@ async function findOwners(
 }
 
 /**
- * Deletes the inquiries of owners.
- *
  * @param untilOf - Until when, inclusively, in the form of `created_at`.
  * @returns How many were deleted.
  */

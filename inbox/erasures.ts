@@ -1,7 +1,6 @@
 /**
- * The record of erasures: who was erased, as a keyed hash of the `sub`, and until when. It is kept outside the table of
- * inquiries, so that a restore of that table does not lose it, and `erase --replay` can erase the same people again.
- * A record is the text `KEY_ID#HASH#TIME`. docs/adr/0084
+ * Who was erased, as a keyed hash of the `sub`, and until when: the text `KEY_ID#HASH#TIME`. The record is outside the
+ * table of inquiries, so that `erase --replay` finds it after a restore. docs/adr/0084
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -12,14 +11,13 @@ import type { Connection } from './connect.ts';
 
 const KEY_BYTES = 32;
 
-/** Creates a handler that ignores errors with a name or code, and throws all others. */
 export const ignore =
   (expected: string) =>
   (error: NodeJS.ErrnoException): undefined => {
     if (error.name !== expected && error.code !== expected) throw error;
   };
 
-/** Waits for a request to the table of erasures. @throws Error that names the table when it does not exist. */
+/** @throws Error that names the table when it does not exist. */
 export async function nameMissingTable<Result>(
   { stage, erasures }: Connection,
   request: Promise<Result>,
@@ -31,7 +29,6 @@ export async function nameMissingTable<Result>(
   });
 }
 
-/** Opens the record of a stage or of the local stack. */
 export function openErasures(connection: Connection) {
   const { records, key: place } = connection.erasures;
   const isLocal = 'file' in place;
@@ -45,9 +42,9 @@ export function openErasures(connection: Connection) {
 
   return {
     /**
-     * Records the erasure of a user; of several records, the latest counts. The first one creates the key.
+     * The latest record of a user counts. The first of all creates the key.
      *
-     * @param erased_at - Until when, inclusively, in the form of `created_at`.
+     * @param erased_at - Inclusive, in the form of `created_at`.
      */
     async record(sub: string, erased_at: string): Promise<void> {
       if (isLocal) await records.create();
@@ -60,10 +57,8 @@ export function openErasures(connection: Connection) {
     },
 
     /**
-     * Reads all records: some 200 bytes of memory for each.
-     *
-     * @returns `count` of the users in those made with the present key, and `lost` of those in others, who cannot be found;
-     * `find` tells until when the inquiries of a user are erased, undefined if the user was not.
+     * @returns `count` of the users, `lost` of those whose key is gone, and `find`: until when a user is erased,
+     * undefined if not.
      */
     async read() {
       if (isLocal) await records.create();
@@ -92,7 +87,7 @@ const toHash = (key: Buffer, sub: string): string =>
 /** No `sub` has this text. */
 const toKeyId = (key: Buffer): string => toHash(key, 'key id').slice(0, 16);
 
-/** The key in base64, as a parameter. `create` does nothing when there is a key already. */
+/** In base64. `create` does nothing when there is a key. */
 function createParameter(Name: string) {
   const ssm = new SSMClient(NETWORK);
   return {
@@ -108,7 +103,6 @@ function createParameter(Name: string) {
   };
 }
 
-/** The same as a file. */
 const createKeyFile = (file: string): ReturnType<typeof createParameter> => ({
   name: file,
   read: async () => readIfThere(file),

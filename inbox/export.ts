@@ -61,13 +61,13 @@ async function writeFile(
 }
 
 /**
- * What a spreadsheet may take for the beginning of a formula, full-width forms included: at the start of a field and,
- * for a spreadsheet that expects another separator than the comma, after what starts a cell or a row there. Options of
- * csv-stringify see the start of a field only. https://owasp.org/www-community/attacks/CSV_Injection
+ * What may begin a formula, full-width forms included, at the start of a field or, with another separator than the
+ * comma, of a cell. csv-stringify sees the start of a field only.
+ * https://owasp.org/www-community/attacks/CSV_Injection
  */
 const FORMULA = /(^|[\n;|])(?=(?:[^\S\n]|")*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
-/** Makes a text safe for spreadsheets and terminals; see --csv. */
+/** See --csv. */
 export const toCsvText = (text: string): string =>
   text
     .split(/\r?\n/)

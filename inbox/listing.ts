@@ -1,4 +1,3 @@
-/** What the page lists: a page of inquiries, the hits of a search, the latest answers, or the replies that came back. */
 import type { IndexedInquiry, StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { createSearch } from './search.ts';
 import type { Connection } from './connect.ts';
@@ -6,31 +5,31 @@ import type { ShownInquiry } from './shown-inquiry.ts';
 
 /** Inquiries in one response. */
 const PAGE_SIZE = 50;
-/** What one response of a search reads at most: rows, and milliseconds after which it reads no further. */
+/** Of one response of a search: rows, and milliseconds. */
 const SEARCH_ROWS = 5_000;
 const SEARCH_TIME = 3_000;
-/** Among so many closed inquiries, the ones that came last, the latest answers are looked for. */
+/** The latest answers are looked for among so many. */
 const CLOSED_ROWS = 5_000;
-/** Milliseconds after an answer for which the page says that it came back. */
+/** Milliseconds after an answer. */
 const BOUNCED_FOR = 7 * 86_400_000;
 /** Ids of unanswered inquiries in one response. */
 const MANY = 2_000;
 
 export const SHOWS = ['unanswered', 'answered', 'all', 'undelivered'] as const;
-/** By arrival, or by the time of the answer, the latest first. */
+/** `answered`: by the time of the answer. */
 export const ORDERS = ['newest', 'oldest', 'answered'] as const;
 
 export interface ListQuery {
   show: (typeof SHOWS)[number];
   order: (typeof ORDERS)[number];
   text: string;
-  /** The id after which the list goes on. */
+  /** The last id of the list before. */
   from: string | undefined;
 }
 
 export interface Listing {
   inquiries: ShownInquiry[];
-  /** The value of `from` with which the list goes on. */
+  /** `from` of the next request. */
   next?: string;
 }
 
@@ -38,7 +37,7 @@ export function createListing({
   inquiries,
   deliveries,
 }: Pick<Connection, 'inquiries' | 'deliveries'>) {
-  /** A page of those that were answered or dismissed, the latest first, or all replies of the last days that came back. */
+  /** Closed inquiries, the latest first, or all replies of the last days that came back. */
   async function listClosed({ show, from }: ListQuery, signal: AbortSignal): Promise<Listing> {
     let rows: IndexedInquiry[] = [];
     for await (const row of rowsOf(inquiries.list({ isAnswered: true }), signal)) {
@@ -57,7 +56,7 @@ export function createListing({
     return { inquiries: await deliveries.addUndelivered(page.flat()), ...(next && { next }) };
   }
 
-  /** Up to PAGE_SIZE inquiries by arrival, or what a search finds in as many as it may read. */
+  /** A page by arrival, or what a search finds in as many as it may read. */
   async function listByArrival(
     { show, order, text, from }: ListQuery,
     signal: AbortSignal,
@@ -88,7 +87,7 @@ export function createListing({
       query.show === 'undelivered' || query.order === 'answered'
         ? listClosed(query, signal)
         : listByArrival(query, signal),
-    /** How many other inquiries an address has sent, byte for byte; not `isAll` where the table is too large to count them. */
+    /** Byte for byte; not `isAll` where the table is too large to count them. */
     async countOthers(
       { id, email }: Pick<StoredInquiry, 'id' | 'email'>,
       signal: AbortSignal,
@@ -101,7 +100,7 @@ export function createListing({
       }
       return { count, isAll: true };
     },
-    /** The ids alone, newest first, which costs little: the page asks every few seconds. */
+    /** Newest first. The page asks every few seconds. */
     async listUnanswered(signal: AbortSignal): Promise<{ ids: string[]; isAll: boolean }> {
       const ids: string[] = [];
       for await (const { id } of rowsOf(inquiries.list({ isAnswered: false }), signal)) {

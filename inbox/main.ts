@@ -1,8 +1,4 @@
-/**
- * The operators' inbox: lists, shows, answers, dismisses and exports the inquiries of all users. docs/adr/0082
- *
- * Usage and exit codes: `help` and `help VERB`. Each failure is one line on stderr.
- */
+/** The operators' inbox. Usage and exit codes: `help` and `help VERB`. docs/adr/0082 */
 import { describeFailure } from '../lib/aws.ts';
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';

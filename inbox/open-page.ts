@@ -6,7 +6,7 @@ import type { Command } from './options.ts';
 import { readSavedReplies } from './saved-replies.ts';
 import { serveInbox } from './server.ts';
 
-/** Serves the page until the process is ended. It is not started when an option or the connection is wrong. */
+/** Until the process is ended. */
 export async function run({ values, io, connect }: Command): Promise<void> {
   const { port = '0', replies } = values;
   const { stdout, stderr, env } = io;
@@ -29,7 +29,7 @@ export async function run({ values, io, connect }: Command): Promise<void> {
   onEndOfNpm(env, () => process.exit());
 }
 
-/** Connects once to a stage, and to a local stack each time it was started again: its table then has another address. */
+/** A local stack that was started again has another address. */
 function createReconnector(
   { stage, data = DATA_FOLDER }: Command['values'],
   connect: Command['connect'],

@@ -1,4 +1,4 @@
-/** The options of the command line as data, and what a verb gets of it. */
+/** The options of the command line, and what a verb gets of them. */
 import type { parseArgs } from 'node:util';
 import type { Io } from '../lib/command-line.ts';
 import type { Connection } from './connect.ts';
@@ -7,7 +7,7 @@ import type { InquiryFilter } from '../src/entities/stored-inquiries.ts';
 const flag = (help: string) => ({ type: 'boolean', value: '', help }) as const;
 const option = (value: string, help: string) => ({ type: 'string', value, help }) as const;
 
-/** All options; `value` is what the usage calls the value. */
+/** `value` is what the usage calls the value. */
 export const OPTIONS = {
   stage: option(
     'STAGE',
@@ -54,12 +54,12 @@ export interface Command {
   named: string;
   /** What --email, --sub and --since say. */
   filter: Pick<InquiryFilter, 'email' | 'sub' | 'since'>;
-  /** Whether to print tables and texts: at a terminal without `--json`. */
+  /** At a terminal without `--json`: tables and texts. */
   isInteractive: boolean;
   io: Io;
-  /** Connects when it is called: a verb looks at its options first. */
+  /** A verb looks at its options first. */
   connect: () => Connection;
 }
 
-/** Does what a verb says. @returns The exit code, by default 0. */
+/** @returns The exit code, by default 0. */
 export type Run = (command: Command) => Promise<number | void>;

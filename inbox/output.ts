@@ -6,7 +6,7 @@ import type { Io } from '../lib/command-line.ts';
 import { escapeUnsafe, toLine } from '../lib/terminal-text.ts';
 import { formatCount } from '../ui/format.ts';
 
-/** One line of JSON. Characters that are unsafe on a terminal are escaped; parsed, it is the same value. */
+/** Escapes what is unsafe on a terminal; parsed, it is the same value. */
 export const toJsonLine = (value: object, fields?: readonly string[]): string =>
   `${escapeUnsafe(JSON.stringify(value, fields && [...fields]))}\n`;
 
@@ -31,10 +31,10 @@ export const countInquiries = (count: number): string => formatCount(count, 'inq
 
 const segmenter = new Intl.Segmenter();
 
-/** Longer ones are no characters of a script or emoji but piles of marks. UTF-16 units. */
+/** UTF-16 units. Longer ones are piles of marks. */
 const GRAPHEME_LIMIT = 32;
 
-/** Cuts a text after the last character that fits into the columns; an ellipsis shows that something is missing. */
+/** An ellipsis shows that something is missing. */
 export function cutText(text: string, columns: number): string {
   let width = 0;
   let kept = '';
@@ -49,21 +49,16 @@ export function cutText(text: string, columns: number): string {
   return kept;
 }
 
-/** Scripts that are written from right to left. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
-/**
- * Cuts or pads a cell to a width. Text that is written from right to left is isolated, so that cells keep their order.
- * UAX #9, 3.1.2
- */
+/** Text from right to left is isolated, so that cells keep their order. UAX #9, 3.1.2 */
 function fit(text: string, columns: number): string {
   const cut = cutText(text, columns);
   const isolated = RIGHT_TO_LEFT.test(cut) ? `\u2068${cut}\u2069` : cut;
   return isolated + ' '.repeat(columns - stringWidth(cut));
 }
 
-/** What a column is never cut below. */
 const NARROWEST = 8;
 
 interface Column<Row> {
@@ -74,9 +69,9 @@ interface Column<Row> {
 }
 
 /**
- * Formats a table for a terminal. Cells hold any text; a column of which all are empty is left out.
+ * A column of which all cells are empty is left out.
  *
- * @param terminal - Its columns, 80 by default. Rows are wider only if the columns that must not be cut are.
+ * @param terminal - Its columns, 80 by default. Rows are wider only if columns that are not flexible are.
  */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
@@ -84,7 +79,7 @@ export function formatTable<Row>(
   terminal?: number,
 ): string {
   const limit = terminal || 80;
-  // A cell is at most as wide as the terminal, so the rest of a longer text need not be looked at.
+  // No cell is wider than the terminal.
   const toCell = (text: string): string =>
     cutText(toLine(text.slice(0, limit * GRAPHEME_LIMIT)), limit);
   const table = columns.flatMap(({ head, cell, flexible = false }) => {
@@ -115,10 +110,7 @@ export function formatTime(time: string | number): string {
   return new Date(time).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
 }
 
-/**
- * Passes pages on. On a terminal, standard error says how many inquiries they had: a line that is renewed in place, at most
- * four times a second and not in the first quarter of one.
- */
+/** On a terminal, standard error says how many there were, in a line that is renewed at most four times a second. */
 export async function* showProgress<Page extends { length: number }>(
   { stderr }: Io,
   pages: AsyncIterable<Page>,

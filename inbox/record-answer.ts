@@ -11,8 +11,7 @@ export const TOO_LARGE =
   'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
 
 /**
- * Parses the text of a reply: well-formed Unicode, LF between lines, no white space at its end.
- *
+ * @returns Well-formed Unicode, LF between lines, no white space at its end.
  * @throws UsageError when it is blank or larger than any inquiry can hold.
  */
 export function parseReply(text: string): string {
@@ -23,8 +22,8 @@ export function parseReply(text: string): string {
 }
 
 /**
- * Records an answer and prints the result, or on standard error who has answered before. On a stage, it first names the
- * table and the respondent on standard error.
+ * Prints the result, or on standard error who has answered before. On a stage, it first names the table and the
+ * respondent.
  *
  * @param reply - From `parseReply`; undefined dismisses the inquiry.
  * @returns The exit code: 0, or 3 when someone else has answered.
@@ -55,7 +54,6 @@ export async function recordAnswer(
   return 0;
 }
 
-/** Says on standard error that someone else has answered. @returns The exit code. */
 export function reportAnswer(
   { stderr }: Command['io'],
   { respondent = '', reply_at = '' }: Pick<StoredInquiry, 'respondent' | 'reply_at'>,

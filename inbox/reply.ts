@@ -35,7 +35,7 @@ export async function run(command: Command): Promise<number> {
   return reply === undefined ? replyFromEditor(io, inquiry, `${editor}`, record) : record(reply);
 }
 
-/** Bytes of a file or of standard input: more than any reply, with CRLF and white space at its end. */
+/** Bytes: more than any reply, with CRLF and white space at its end. */
 const READ_LIMIT = 4 * ITEM_LIMIT;
 
 async function readText(file: string, { stdin }: Pick<Io, 'stdin'>): Promise<string> {
@@ -53,7 +53,7 @@ async function readText(file: string, { stdin }: Pick<Io, 'stdin'>): Promise<str
   }
 }
 
-/** The text is kept in its file, which is named on standard error, unless it was recorded or is empty. */
+/** The file is kept, and named on standard error, unless the text was recorded or is empty. */
 async function replyFromEditor(
   io: Io,
   inquiry: StoredInquiry,
@@ -82,15 +82,14 @@ async function replyFromEditor(
   }
 }
 
-/** Above it is the reply. */
 const SCISSORS = '------------------------ >8 ------------------------';
 
 /**
- * The file that an editor opens. Editors take settings from a file, which must not be the user's:
+ * Editors take settings from a file, which must not be the user's:
  *
  * - Kate, jEdit and gedit from the first and the last ten lines.
- * - Vim from as many as its option `modelines` says, first from the beginning: a line of ours ends that before the user's.
- * - Emacs from the last 3,000 characters, but only from the last page: a form feed begins one.
+ * - Vim from as many as `modelines` says; the first ones, ours, count.
+ * - Emacs from the last 3,000 characters of the last page: a form feed begins one.
  */
 export function toDraft({ id, email, subject, body }: StoredInquiry): string {
   return `${'\n'.repeat(6)}${SCISSORS}

@@ -3,7 +3,7 @@ import { UsageError } from '../lib/command-line.ts';
 import { readUpTo } from '../lib/read-up-to.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 
-/** A text for replies; the page replaces `{name}` and `{reference}` in it. */
+/** `{name}` and `{reference}` are replaced. */
 export interface SavedReply {
   title: string;
   text: string;
@@ -16,8 +16,6 @@ const isFilled = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '';
 
 /**
- * Reads the saved replies: a JSON list of objects with `title` and `text`.
- *
  * @param file - Default: saved-replies.json in the working folder, if it is there.
  * @throws UsageError in one line when it cannot be read or has another form.
  */

@@ -5,8 +5,8 @@ import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 const SEARCHED = ['email', ...requestFields] as const;
 
 /**
- * Creates the test of a search: each term, separated by white space, is somewhere in the email or in what the owner wrote,
- * whatever its case and accents, or, from 8 hexadecimal digits on, the id begins with it, with or without dashes.
+ * Each term is somewhere in the email or in what the owner wrote, whatever its case and accents, or, from 8
+ * hexadecimal digits on, the id begins with it.
  */
 export function createSearch(
   text: string,

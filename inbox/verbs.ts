@@ -1,12 +1,10 @@
-/** The verbs as data: what each does, and which options it takes. */
 import { wrapLine } from '../lib/terminal-text.ts';
 import { OPTIONS, type OptionName, type Run } from './options.ts';
 
-/** Options that every verb takes. */
+/** Every verb takes them. */
 export const PLACE: OptionName[] = ['stage', 'service', 'table', 'erasures', 'as', 'data'];
 
 export interface Verb {
-  /** After the verb. */
   takes?: 'ID';
   /** Its first sentence stands in the list of the verbs. */
   help: string;
@@ -55,12 +53,10 @@ export const VERBS: Record<string, Verb> = {
   },
 };
 
-/** Fits texts into 80 columns. */
 const fit = (text: string, hanging = 0): string => wrapLine(text, 80, hanging);
 
 const describe = (name: string, text: string): string => fit(`  ${name.padEnd(17)}${text}`, 19);
 
-/** The usage of a verb, or of the command. */
 export function describeUsage(name = 'VERB'): string {
   const verb = VERBS[name];
   const verbs = Object.entries(VERBS).map(([each, { takes = '', help }]) =>

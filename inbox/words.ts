@@ -1,42 +1,40 @@
-/** What the command and the page say of an inquiry, in the same words. */
+/** In the command and on the page alike. */
 import { inquiryFields } from '../src/contract.ts';
 import { NO_SUBJECT } from '../src/text/languages.ts';
 import { toMailbox } from '../src/text/mailbox.ts';
 import type { Undelivered } from '../src/entities/deliveries.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
-/** Milliseconds before the end of an unanswered inquiry from which lists say so. */
+/** Milliseconds before the end of an unanswered inquiry. */
 const NEAR_EXPIRY = 7 * 86_400_000;
 
-/** What became of the mail with a reply that is not with the owner. */
 export const UNDELIVERED = {
   refused: 'was refused',
   bounce: 'came back',
   complaint: 'was reported as spam',
 } as const satisfies Record<Undelivered['undelivered'], string>;
 
-/** When an unanswered inquiry expires, in milliseconds since the epoch; undefined: it is answered, or that is far. */
+/** In milliseconds; undefined: it is answered, or that is far. */
 export function nearExpiryOf({ reply_at, expires_at }: StoredInquiry): number | undefined {
   if (reply_at !== undefined || expires_at === undefined) return undefined;
   const expiry = expires_at * 1_000;
   return expiry - Date.now() < NEAR_EXPIRY ? expiry : undefined;
 }
 
-/** Whether mail can be sent to the owner. */
 export const canMail = ({ email }: Pick<StoredInquiry, 'email'>): boolean =>
   toMailbox(email) !== undefined;
 
 export const subjectOf = ({ subject }: Pick<StoredInquiry, 'subject'>): string =>
   subject.trim() === '' ? NO_SUBJECT.en : subject;
 
-/** The fields that are facts of an inquiry: those of the contract that have no place of their own, and two of the inbox's. */
+/** The contract's that have no place of their own, and two of the inbox's. */
 const FACTS: readonly (keyof StoredInquiry)[] = [
   ...inquiryFields.filter((name) => !['email', 'subject', 'body'].includes(name)),
   'language',
   'expires_at',
 ];
 
-/** What they are called. Another goes by the name of its field. */
+/** Another goes by the name of its field. */
 const LABELS: Partial<Record<keyof StoredInquiry, string>> = {
   id: 'Id',
   cognito_sub: 'Owner',
@@ -52,7 +50,6 @@ export interface Fact {
   isTime: boolean;
 }
 
-/** The facts that an inquiry has. */
 export const factsOf = (inquiry: StoredInquiry): Fact[] =>
   FACTS.flatMap((name) => {
     const value = inquiry[name];
