@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Failure } from '../../web/src/api.ts';
 import { parseListQuery } from '../../src/contract.ts';
 import { loadLocale } from '../../web/src/locale.ts';
-import { describeCount, isSearching, NOTHING } from '../../web/src/list-state.ts';
+import { describeCount, isSearching, NOTHING, reduce } from '../../web/src/list-state.ts';
 import { addSent, appendOlder, mergeNewest, toInclude } from '../../web/src/pages.ts';
 import { createMatcher } from '../../web/src/search.ts';
 import { INQUIRY } from '../helpers/events.ts';
@@ -67,6 +67,12 @@ it.each([
 ])('the list says how many there are: %j', (change, searching, text) => {
   const state = { ...NOTHING, ...change };
   expect([isSearching(state), describeCount(state, locale)]).toEqual([searching, text]);
+});
+
+it('older inquiries that a refresh has outrun are left to the next page', () => {
+  const state = { ...NOTHING, page: page('98', '8') };
+  const late = reduce(state, { type: 'loaded-older', after: '?before=4', page: page('3') });
+  expect(late).toBe(state);
 });
 
 it('the link to an inquiry asks the service by the id that follows it', () => {

@@ -82,6 +82,8 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
     moreButton,
     search,
     focus: (id: string) => items.get(id)?.title.focus(),
+    /** On a phone it is below the form. */
+    scrollToNotice: () => alert.scrollIntoView({ block: 'nearest' }),
     unfold(id: string): void {
       const item = items.get(id);
       if (item !== undefined) fold(item, false);

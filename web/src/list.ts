@@ -144,6 +144,7 @@ async function show(list: List, fragment: string): Promise<void> {
     dispatch({ type: 'linked', inquiry: found.inquiries.find((inquiry) => inquiry.id === id) });
   }
   dispatch({ type: 'shown', id });
+  if (list.state.isNotFound) return view.scrollToNotice();
   view.unfold(id);
   view.focus(id);
 }
