@@ -1,0 +1,42 @@
+/**
+ * Checks what the documents say of files: each path exists, and a file named in brackets behind identifiers has them.
+ *
+ * Usage: npm run check:docs. Exit codes: 0 right, 1 wrong, 2 bad use.
+ */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
+import { ROOT } from '../lib/paths.ts';
+
+/** Paths are relative to the repository. */
+const PATH =
+  /(?<![\w/.-])(?:src|web|ui|inbox|local|deploy|infra|lib|scripts|tests|bench|docs)\/[\w./-]*\.\w+/g;
+/** `name` (`path`), or several names. */
+const NAMED = /((?:`\w+`(?:, | and )?)+) \(`([\w./-]+\.ts)`/g;
+
+/** What a reader of the documents creates. */
+const CREATED = /(?:settings|stages)\.auto\.tfvars(?:\.json)?$|\/imports\.tf$/;
+
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+export const main: Main = async (args) => {
+  parseOptions('Usage: npm run check:docs', {}, args);
+  const documents = globSync(['*.md', 'docs/**/*.md', 'web/README.md'], { cwd: ROOT });
+  const mistakes = documents.flatMap((document) => {
+    const text = read(document).replaceAll(/\s+/g, ' ');
+    const paths = (text.match(PATH) ?? []).map((path) => path.replace(/\.$/, ''));
+    const missing = paths.filter((path) => !CREATED.test(path) && !existsSync(join(ROOT, path)));
+    const unknown = [...text.matchAll(NAMED)].flatMap(([, names = '', path = '']) => {
+      if (!existsSync(join(ROOT, path))) return [];
+      const source = read(path);
+      const wrong = (names.match(/\w+/g) ?? []).filter((name) => !source.includes(name));
+      return wrong.map((name) => `${path} has no ${name}`);
+    });
+    return [...missing.map((path) => `there is no ${path}`), ...unknown].map(
+      (mistake) => `${document}: ${mistake}`,
+    );
+  });
+  if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
+};
+
+if (import.meta.main) await runCommand(main);
