@@ -1,23 +1,22 @@
-/** SES's events about mails that did not arrive, as SNS passes them to the mailer. */
+/** SES's events about mails that did not arrive, as SNS passes them on. */
 import { isInquiryId } from './rows.ts';
 
 export interface Bounce {
   /** The id of the event. */
   id: string;
-  /** Undefined, as `mail`: the mail is not to the owner of an inquiry. */
+  /** Undefined, as `mail`, unless the mail is to the owner of an inquiry. */
   inquiry: string | undefined;
   mail: 'reply' | 'acknowledgement' | undefined;
   address: string;
   isToTeam: boolean;
-  /** `maybe`: it may be an automatic reply, such as a note of absence. */
+  /** `maybe`: an automatic reply, such as a note of absence, is reported alike. */
   why: 'bounce' | 'maybe' | 'complaint';
-  /** The subtype, as SES names it. */
+  /** SES's subtype. */
   cause: string | undefined;
   /** What the recipient's server said. */
   diagnostics: string | undefined;
 }
 
-/** As far as it is read. */
 interface SesEvent {
   mail: { destination: string[]; tags: Partial<Record<string, string[]>> };
   complaint?: { feedbackId: unknown };
@@ -29,18 +28,16 @@ interface SesEvent {
   };
 }
 
-/** SNS has passed something that is not an event of SES. It would fail again. */
+/** Not an event of SES. It would fail again. */
 export class MalformedEvent extends Error {
   override readonly name = 'MalformedEvent';
 }
 
 /**
- * Reads the message of a bounce or a complaint
- * (docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html). The tags are those of the mail
- * (src/mailer/ses.ts); a mail without them is one of the user pool. SES reports automatic replies as transient, general
- * bounces.
+ * Reads a bounce or a complaint (docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html). A mail
+ * without tags is one of the user pool. SES reports automatic replies as transient, general bounces.
  *
- * @returns undefined for an event or a text of another kind, such as that with which SES tries the topic.
+ * @returns undefined for anything else, such as the text with which SES tries the topic.
  */
 export function parseBounce(message: unknown, team: string): Bounce | MalformedEvent | undefined {
   try {
@@ -50,7 +47,6 @@ export function parseBounce(message: unknown, team: string): Bounce | MalformedE
     const { bounce, complaint, mail } = JSON.parse(text) as SesEvent;
     const report = bounce ?? complaint;
     if (report === undefined) return undefined;
-    // Events with the same id are one.
     const { feedbackId: id } = report;
     if (typeof id !== 'string') throw new TypeError('An event of SES has no id.');
     const [address = ''] = mail.destination;

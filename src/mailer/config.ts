@@ -7,7 +7,6 @@ interface Company {
   name?: string;
   /** `#rrggbb` */
   accent?: string;
-  /** The address of the form, which shows an inquiry by its id. */
   form?: string;
   home?: string;
   privacy?: string;
@@ -31,20 +30,17 @@ export function parseMailerConfig(env: Environment) {
     /** Where new inquiries are sent, and where owners answer. */
     inboxTo: read('INBOX_TO', toMailbox),
     inboxFrom: read('INBOX_FROM', toMailbox),
-    /** Mails about new inquiries of one owner. */
+    /** About new inquiries of one owner, and below, of all. */
     mailsPerHour: readNumber('MAILS_PER_HOUR') ?? 10,
-    /** Mails about new inquiries of all owners. */
     totalMailsPerHour: readNumber('TOTAL_MAILS_PER_HOUR') ?? 100,
     /** Days after which an unanswered inquiry is in the daily mail; undefined: no such mail. */
     answerWithin: readNumber('ANSWER_WITHIN'),
     /** Language of mails to owners whose inquiries name none. Mails to the team are in English. */
     language: read('MAIL_LANGUAGE', (text) => (isLanguage(text) ? text : undefined), 'en'),
-    /** Whether owners get a mail that their inquiry has arrived. */
     acknowledge:
       read('ACKNOWLEDGE', (text) => /^(?:true|false)$/.exec(text)?.[0], 'false') === 'true',
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the deployment has checked it
     company: read('COMPANY', (text) => JSON.parse(text) as Company, '{}'),
-    /** Of the times in mails. */
     timeZone: read(
       'TIME_ZONE',
       (timeZone) => Intl.DateTimeFormat('en', { timeZone }).resolvedOptions() && timeZone,

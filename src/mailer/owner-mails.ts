@@ -28,13 +28,13 @@ const QUOTE_LIMIT = 20_000;
 /** The form's. */
 const DEFAULT_ACCENT = '#3f4fd0';
 
-/** What mail programs put before the subject of an answer, each in its language, also several times and counted. */
+/** What mail programs put before the subject of an answer, in several languages, also repeated and counted. */
 const ANSWER_MARKS =
   /^(?:\s*(?:re|aw|antw|sv|vs|odp|ynt|res|rif|atb|bls|回复|回覆|答复|رد)\s*(?:\[\d+\]|\(\d+\)|\^\d+)?\s*[:：])+/iu;
 
 /**
- * The answer to an inquiry, for its owner, in the language of the inquiry or of the stage. The reply is never cut: the
- * owner has no other way to read it. The original follows, quoted, and is cut when it is long.
+ * The answer to an inquiry, in its language or the stage's. The reply is never cut, since the owner has no other way to read
+ * it; the quoted original is.
  *
  * @returns undefined when no mail can be sent to the owner's address.
  */
@@ -53,10 +53,7 @@ export function createReplyMail(inquiry: MailedInquiry, settings: MailerConfig):
   });
 }
 
-/**
- * Says that an inquiry has arrived, for its owner, as {@link createReplyMail}. It holds nothing of what the inquiry says: a
- * stranger may have written it.
- */
+/** Says that an inquiry has arrived, and nothing of what it says: a stranger may have written it. */
 export function createAcknowledgementMail(
   inquiry: MailedInquiry,
   settings: MailerConfig,
@@ -78,7 +75,6 @@ interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
   original: Part[];
 }
 
-/** The company's name on top, the message, the reference, a link to the inquiry, the original, and the company's links. */
 function createOwnerMail(
   { id, email, language: ofInquiry }: MailedInquiry,
   { inboxTo, inboxFrom, language: ofStage, company }: MailerConfig,
@@ -106,10 +102,10 @@ function createOwnerMail(
   return createMail(envelope, parts, language, accent);
 }
 
-/** Characters, each of up to four bytes, in an encoded word: it has at most 75 with its frame, in base64 (RFC 2047, 2). */
+/** Characters of up to four bytes that fit into an encoded word in base64 (RFC 2047, 2). */
 const WORD = /.{1,11}/gu;
 
-/** A name and an address for `From`: the name quoted (RFC 5322, 3.2.4), or encoded if it is not ASCII (RFC 2047). */
+/** `From`, with the name quoted (RFC 5322, 3.2.4) or, if it is not ASCII, encoded (RFC 2047). */
 export function formatFrom(name: string, address: string): string {
   const line = toOneLine(name, SUBJECT_LIMIT);
   if (line === '') return address;

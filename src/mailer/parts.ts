@@ -129,7 +129,7 @@ function textColorOn(color: string): string {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? '#000000' : '#ffffff';
 }
 
-/** A link that is hard to overlook. @param color - `#rrggbb` */
+/** @param color - `#rrggbb` */
 export function formatButton(label: string, url: string, color: string): Part {
   const cell = `padding:12px 20px;border-radius:6px;background-color:${escapeHtml(color)};${FONT}`;
   const link = `color:${textColorOn(color)};text-decoration:none`;
@@ -168,7 +168,7 @@ export function formatLinks(pages: Pairs): Part | undefined {
     : formatPairs(links, (label, url) => `<a href="${url}" dir="auto">${label}</a>`);
 }
 
-/** A text of which every line has a mark, also those that a mail program would break: 72 characters, or one URL. */
+/** Marks each line, also where a mail program would break it: after 72 characters, or a URL. */
 const markLines = (text: string, mark: string): string =>
   text
     .split('\n')
@@ -206,7 +206,7 @@ export function formatQuote(parts: Parts, mark = '| ', direction: Direction = 'l
 
 export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subject'> {
   kind: string;
-  /** Of the inquiry, if the mail is about one. */
+  /** Undefined unless the mail is about one inquiry. */
   id: string | undefined;
   /** Keeps automatic replies away (RFC 3834). Absent when a person has written the mail. */
   automatic?: 'auto-generated' | 'auto-replied';

@@ -5,13 +5,13 @@ export interface Mail {
   /** An address, or a name and an address (RFC 5322). Printable ASCII. */
   from: string;
   replyTo?: string;
-  /** At most 250 UTF-16 units, without control characters. */
+  /** At most 250 UTF-16 units in one line. */
   subject: string;
   text: string;
   html: string;
   /** Printable ASCII. */
   headers: Record<string, string>;
-  /** What the transport reports with a bounce: letters, digits, `-` and `_`. */
+  /** Reported with a bounce. Letters, digits, `-` and `_`. */
   tags: Record<string, string>;
 }
 
@@ -22,7 +22,7 @@ export interface Mail {
  */
 export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
 
-/** The transport refuses this mail, and would refuse it again. */
+/** The transport would refuse the mail again. */
 export class MailRejected extends Error {
   override readonly name: string = 'MailRejected';
 }

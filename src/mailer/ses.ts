@@ -9,7 +9,7 @@ import {
 } from './send-mail.ts';
 import type { MailerConfig } from './config.ts';
 
-/** Milliseconds. Longer than those of the database: a mail whose response comes too late is sent a second time. */
+/** Milliseconds. Long, since a mail whose response comes too late is sent twice. */
 const TIMEOUTS = {
   connectionTimeout: 1_000,
   requestTimeout: 8_000,
@@ -17,26 +17,21 @@ const TIMEOUTS = {
   socketTimeout: 8_000,
 };
 
-/**
- * Milliseconds that a mail waits, at most, when SES first asks for a slower pace; then twice as long each time, up to
- * the second.
- */
+/** Milliseconds that a mail waits when SES asks for a slower pace: at first, and after doublings. */
 const SHORTEST_WAIT = 1_000;
 const LONGEST_WAIT = 4_000;
 
-/** Any 200 is a success for the SDK, also one of a proxy. Appears in the log by its name. */
+/** Any 200 is a success for the SDK, also one of a proxy. */
 class UnconfirmedMail extends Error {
   override readonly name = 'UnconfirmedMail';
 }
 
 /**
- * Creates the function that sends a mail with SES. Region, credentials and endpoint come from the `AWS_*` environment.
- * An attempt ends after 8 s without a response; three attempts at most, more only for the pace; the signal bounds the
- * whole call. A mail that SES throttles waits for a random time and is tried again until its signal aborts; then it
- * rejects with what SES has answered.
+ * Creates the function that sends a mail with SES, configured by the `AWS_*` environment. It makes three attempts; a mail that
+ * SES throttles waits for a random time and is sent again until its signal aborts. When the response to an accepted mail
+ * is lost, the next attempt sends it twice: SES has no idempotency token. docs/adr/0080
  *
- * It rejects with the errors of {@link SendMail}, whose cause is the SDK's, with `UnconfirmedMail` when a success has
- * no MessageId, or with the SDK's error. When the response to an accepted mail is lost, the next attempt sends it again: SES has no idempotency token. docs/adr/0080
+ * It rejects with the errors of {@link SendMail}, `UnconfirmedMail` for a success without MessageId, or the SDK's.
  */
 export function createSendMail({ configurationSet }: MailerConfig): SendMail {
   const client = new SESv2Client({ requestHandler: TIMEOUTS });
@@ -63,10 +58,9 @@ export function createSendMail({ configurationSet }: MailerConfig): SendMail {
 }
 
 /**
- * SES v2 answers 429 `TooManyRequestsException` with "Maximum sending rate exceeded."
- * (github.com/pm-pmaas/etailors_amazon_ses/issues/117); its guide calls the error `ThrottlingException`, which may also say
- * "Daily message quota exceeded" (docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html). It also rejects mails
- * while an identity is not verified, which an operator can change.
+ * SES v2 answers `TooManyRequestsException` (github.com/pm-pmaas/etailors_amazon_ses/issues/117), in its guide
+ * `ThrottlingException`, also for the daily quota (docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html). An
+ * identity that is not verified is one that an operator can verify.
  */
 function toSendMailError(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause;

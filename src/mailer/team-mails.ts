@@ -1,8 +1,6 @@
 /**
- * Builds the mails to the team. Pure functions; src/mailer/ses.ts sends.
- *
- * The text of a user is in HTML beside a border that it cannot leave, and in plain text behind a mark on every line. So it
- * cannot imitate the mail's own words.
+ * Builds the mails to the team. Users' texts are beside a border in HTML and behind a mark on every line of plain text, so that
+ * they cannot imitate the mail's own words.
  */
 import type { Inquiry } from '../contract.ts';
 import { showAddress } from '../text/invisible.ts';
@@ -39,7 +37,7 @@ const DIAGNOSTICS_LIMIT = 500;
 /** What a mail about several inquiries says of one of them. */
 export type ListedInquiry = Omit<Inquiry, 'cognito_sub' | 'body'>;
 
-/** What the line of facts says of each field of an inquiry, in this order. */
+/** The line of facts, by field, in this order. */
 const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConfig) => Pairs> = {
   email: ({ email }) => [['From', formatSender(email)]],
   created_at: ({ created_at }, { timeZone }) => [
@@ -56,8 +54,7 @@ const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Par
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
 
 /**
- * A new inquiry, for the team. Reply-To is the owner if a mail can be sent there; the text says what to do otherwise. A
- * long text is cut, and says how to read the rest.
+ * A new inquiry. Reply-To is the owner if a mail can be sent there.
  *
  * @param withReplyTo - False: as if the owner's address could not be used.
  */
@@ -86,7 +83,6 @@ export function createInquiryMail(
   return { ...mail, ...(replyTo !== undefined && { replyTo }) };
 }
 
-/** What became of a mail that is not with its recipient. */
 interface Failure extends Pick<Bounce, 'mail' | 'address'> {
   cause?: string | undefined;
   diagnostics?: string | undefined;
@@ -120,7 +116,7 @@ const CAUSES: Record<string, string> = {
 const formatTitled = (title: string, ...quoted: Part[]): Part =>
   joinParts([formatParagraph(title), formatQuote(quoted)]);
 
-/** Says that a mail is not with its recipient, why, what to do, and what the mail was about, for the team. */
+/** A mail did not arrive: why, what to do, and what it was about. */
 export function createNoticeMail(
   { mail, address, why, cause = '', diagnostics = '' }: Failure,
   settings: MailerConfig,
@@ -148,12 +144,7 @@ export function createNoticeMail(
   return createTeamMail('notice', settings, subject, parts, inquiry?.id);
 }
 
-/**
- * The inquiries that are not mailed one by one, for the team.
- *
- * @param since - The time in milliseconds of the first one, or before it.
- * @param named - The newest ones, newest first.
- */
+/** What was not mailed one by one. @param since - Milliseconds; not after the first. @param named - The newest, newest first. */
 export function createDigestMail(
   { count, since, named }: { count: number; since: number; named: ListedInquiry[] },
   settings: MailerConfig,
@@ -169,11 +160,7 @@ export function createDigestMail(
   ]);
 }
 
-/**
- * The inquiries that have waited too long for an answer, for the team.
- *
- * @param named - The oldest ones, oldest first.
- */
+/** What has waited too long for an answer. @param named - The oldest, oldest first. */
 export function createDailyMail(
   { count, days, named }: { count: number; days: number; named: ListedInquiry[] },
   settings: MailerConfig,
@@ -205,15 +192,12 @@ const formatSubject = (subject: string): string =>
 const formatSender = (email: string): string =>
   toOneLine(showAddress(email.slice(0, ADDRESS_LIMIT + 1)), ADDRESS_LIMIT);
 
-/** The beginning of a text of several lines, in which nothing is invisible. */
 const cutBody = (text: string, limit: number): string =>
   text.trim() === '' ? NO_MESSAGE : cutLines(text, limit, showText);
 
-/** A sentence that announces a command of the inbox. */
 const formatCommand = (text: string, verb: string, { stage }: MailerConfig): Part =>
   formatNote(text, `npm run inbox -- ${stage === 'local' ? '' : `--stage ${stage} `}${verb}`);
 
-/** @param id - Of the inquiry, if it is about one. */
 const createTeamMail = (
   kind: string,
   { inboxTo: to, inboxFrom: from, stage }: MailerConfig,

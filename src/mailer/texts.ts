@@ -1,10 +1,9 @@
 import type { Language } from '../text/languages.ts';
 
-/** What the mails to owners say in one language. */
+/** What mails to owners say. */
 interface Texts {
   received: string;
   reference: string;
-  /** Introduces the inquiry of `{time}`. */
   youWrote: string;
   view: string;
   privacy: string;

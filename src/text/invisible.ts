@@ -1,4 +1,4 @@
-/** Characters that show nothing: with them, one text or address looks like another. */
+/** Characters that show nothing, with which one text looks like another. */
 
 const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -9,10 +9,7 @@ export const toEscape = (text: string): string =>
     (unit) => NAMED[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/**
- * What Unicode says to leave out of display (zero-width characters, soft hyphens, tags, direction marks, fillers), and
- * the braille pattern without dots.
- */
+/** What Unicode says to leave out of display, and the braille pattern without dots. */
 const INVISIBLE = String.raw`[\p{Default_Ignorable_Code_Point}\u2800]`;
 
 /** Scripts with joiners (RFC 5892, A.1 and A.2). */
@@ -47,7 +44,7 @@ const SEEN_OR_INVISIBLE = new RegExp(String.raw`\p{RGI_Emoji}|${MEANT}|(${INVISI
 /** Most texts have none, and the table of emoji takes milliseconds to load. */
 const ANY_INVISIBLE = new RegExp(INVISIBLE, 'v');
 
-/** Replaces each invisible character by its escape, unless it belongs to what is seen. Its time grows with the length alone. */
+/** Replaces each invisible character by its escape, unless it belongs to what is seen. In linear time. */
 export const showInvisible = (text: string): string =>
   ANY_INVISIBLE.test(text)
     ? text.replaceAll(SEEN_OR_INVISIBLE, (seen, invisible?: string) =>

@@ -1,9 +1,6 @@
 import { namesOf } from '../limits.ts';
 
-/**
- * The languages of the form and of the mails to owners, in the order in which the form offers them, each with its
- * direction. A further one is a line here; the compiler then asks for its texts (CONTRIBUTING.md).
- */
+/** Languages of the form and of mails to owners, in the form's order. The compiler asks for the texts of another one. */
 const DIRECTIONS = {
   en: 'ltr',
   de: 'ltr',
@@ -23,7 +20,7 @@ export const isLanguage = (value: unknown): value is Language =>
 
 export const directionOf = (language: Language): Direction => DIRECTIONS[language];
 
-/** What stands for a subject that is empty or has spaces only. Operators see the English one. */
+/** What stands for a blank subject. Operators see the English one. */
 export const NO_SUBJECT: Record<Language, string> = {
   en: 'No subject',
   de: 'Kein Betreff',
@@ -33,7 +30,7 @@ export const NO_SUBJECT: Record<Language, string> = {
   ar: 'بلا موضوع',
 };
 
-/** What stands for such a body, for operators. */
+/** What stands for a blank body, for operators. */
 export const NO_MESSAGE = 'No message';
 
 /** A text of the company's settings: one for all languages, or one for each of some. */

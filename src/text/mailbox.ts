@@ -1,4 +1,4 @@
-/** Addresses that SES takes. Runs in browsers, too. No imports. */
+/** Addresses that SES takes. */
 
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
@@ -9,12 +9,9 @@ const toAscii = (domain: string): string =>
   URL.canParse(`http://${domain}`) ? new URL(`http://${domain}`).hostname : '';
 
 /**
- * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, which is
- * encoded in Punycode where it is not ASCII. Quoted local parts, comments, names and address literals are refused.
- *
- * An encoded word (RFC 2047), which some mail programs decode where none is allowed, is refused, too.
- *
- * @returns undefined when it is not such an address.
+ * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, in Punycode
+ * where it is not ASCII. Refused are quoted local parts, comments, names, address literals and encoded words (RFC 2047),
+ * which some mail programs decode anywhere.
  */
 export function toMailbox(text: string): string | undefined {
   if (text.includes('=?')) return undefined;
