@@ -109,7 +109,7 @@ function footOf({ inquiry, title, parts: { locale, linkTo, say } }: Item): HTMLE
     copyButton(label, content, { class: 'small', 'aria-describedby': title.id }, list, say);
   const further = fieldNames
     .filter((name) => name !== 'subject' && name !== 'body' && inquiry[name])
-    .map((name) => `${form.fields[name]}: ${toVisible(inquiry[name])}`);
+    .map((name) => `${form.fields[name]}: ${toVisible(inquiry[name] ?? '')}`);
   return [
     ...further.map((line) => h('p', { class: 'text', dir: 'auto' }, line)),
     h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, toReference(inquiry.id))),
