@@ -127,7 +127,7 @@ it('has the company’s name of an Arabic mail at the right, where the mail begi
   );
 });
 
-it('an acknowledgement is an automatic reply that says what to expect, and nothing of the user’s', () => {
+it('an acknowledgement is automatic, says what to expect, and nothing of the user’s', () => {
   const written = { ...ANSWERED, subject: 'Buy', body: 'https://attacker.example/' };
   const { name, expectation } = company;
   const settings = { ...SETTINGS, company: { name, expectation } };

@@ -112,7 +112,7 @@ it.each([
 
 const named = [{ ...INQUIRY, email: 'ana\r\n@example.com', subject: 'first\nsecond <b>' }];
 
-it('a digest counts what was not mailed one by one, names the newest, and says how to list them', () => {
+it('a digest counts what was not mailed one by one, and names the newest', () => {
   const since = Date.UTC(2026, 10, 20, 6);
   const mail = createDigestMail({ count: 1_240, since, named }, BERLIN);
   expect(mail).toMatchObject({
