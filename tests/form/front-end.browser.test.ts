@@ -7,6 +7,7 @@ import { ROOT } from '../../lib/paths.ts';
 import { startStack } from '../../local/stack.ts';
 import { on } from '../helpers/chromium.ts';
 import { open } from '../helpers/contact-form.ts';
+import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
 
 /** The files of the example: code blocks that begin with their name. */
@@ -14,7 +15,10 @@ const FILES = readText('docs/front-end.md').matchAll(
   /^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms,
 );
 
-it('signs in, sends once through a lost answer, and lists, from its own origin', async () => {
+it('signs in, sends once through a lost answer, and lists, from its own origin', async ({
+  skip,
+}) => {
+  skip(whyNoDynamoDbLocal !== undefined, whyNoDynamoDbLocal);
   // In the checkout, so that its packages are found.
   const root = mkdtempSync(join(ROOT, 'dist', 'front-end-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
