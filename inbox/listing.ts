@@ -5,7 +5,7 @@ import type { ShownInquiry } from './shown-inquiry.ts';
 
 /** Inquiries in one response. */
 const PAGE_SIZE = 50;
-/** Of one response of a search: rows, and milliseconds. */
+/** Rows and milliseconds that a search may take. */
 const SEARCH_ROWS = 5_000;
 const SEARCH_TIME = 3_000;
 /** The latest answers are looked for among so many. */

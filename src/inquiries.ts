@@ -15,7 +15,7 @@ export interface StoreCall {
 }
 
 export type PutResult =
-  /** Of the inquiry that is stored, maybe before with the same key. */
+  /** The id of the inquiry that is stored, maybe before with the same key. */
   | { id: string }
   /** Nothing was stored. */
   | { refusal: Exclude<keyof typeof refusals, 'limit'> }

@@ -1,12 +1,11 @@
-/** Reads and deletes items in batches, until DynamoDB has processed all of them. */
+/** Until DynamoDB has processed all items. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from './table.ts';
 
-/** The key of an item, or the item. */
 export type Item = Record<string, unknown>;
 
-/** As many of the largest items, 400 KB, as a response holds, 16 MB. */
+/** Items of 400 KB in a response of 16 MB. */
 export const MOST_READ = 40;
 /** The most that DynamoDB takes. */
 const MOST_WRITTEN = 25;
@@ -19,7 +18,7 @@ class BatchThrottled extends Error {
 /** Responses without progress, one after the other, before a batch is given up: 13 s. */
 const MOST_REFUSALS = 7;
 
-/** Reads items, strongly consistent. What is gone is left out. @returns Them in no order. */
+/** Strongly consistent, in no order, without what is gone. */
 export async function getItems({ client, name }: Table, keys: Item[]): Promise<Item[]> {
   const items: Item[] = [];
   await sendAll(keys, MOST_READ, async (Keys) => {
@@ -31,7 +30,7 @@ export async function getItems({ client, name }: Table, keys: Item[]): Promise<I
   return items;
 }
 
-/** Deletes items, batch after batch in the order of the keys. */
+/** In the order of the keys. */
 export async function deleteItems({ client, name }: Table, keys: Item[]): Promise<void> {
   await sendAll(keys, MOST_WRITTEN, async (batch) => {
     const RequestItems = { [name]: batch.map((Key) => ({ DeleteRequest: { Key } })) };
@@ -42,9 +41,9 @@ export async function deleteItems({ client, name }: Table, keys: Item[]): Promis
 }
 
 /**
- * Sends batches until all keys are processed, with exponential backoff.
+ * With exponential backoff.
  *
- * @param send - Sends a batch. Returns the keys that DynamoDB has not processed.
+ * @param send - Returns the keys that DynamoDB has not processed.
  * @throws BatchThrottled when DynamoDB processes nothing for 13 seconds.
  */
 export async function sendAll<Key>(

@@ -1,4 +1,4 @@
-/** The records of mails that SES has accepted or refused. Errors are ElectroDB's, whose cause is the SDK's. */
+/** What became of mails. Errors are ElectroDB's, whose cause is the SDK's. */
 import type { EntityItem } from 'electrodb';
 import { getItems, type Item } from './batches.ts';
 import { createDeliveryEntity, type DELIVERED_MAILS } from './delivery.ts';
@@ -8,13 +8,13 @@ import type { Table } from './table.ts';
 type Delivery = EntityItem<ReturnType<typeof createDeliveryEntity>>;
 type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 
-/** Why a reply is not with the owner, and since when this is known. */
+/** Since when, and why, a reply is not with the owner. */
 export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'undelivered_at'>>>;
 
 /** Seconds. Longer than the stream keeps a record (24 h). */
 const RETENTION = 2 * 86_400;
 
-/** Seconds that it is known, at most, that a mail did not arrive: the longest that an inquiry is kept, a century. */
+/** Seconds: a century, the longest that an inquiry is kept. */
 const UNDELIVERED_RETENTION = 36_500 * 86_400;
 
 const expiry = (kept = RETENTION) => ({ expires_at: toExpiry(Date.now(), kept) });
@@ -29,7 +29,7 @@ export function createDeliveries(table: Table) {
       return (await deliveries.get({ inquiry, mail }).go({ consistent: true, abortSignal })).data;
     },
 
-    /** @param since - When the mail was begun: what is known of it since then is kept. */
+    /** @param since - When the mail was begun. What became known since is kept. */
     async record(
       inquiry: string,
       mail: DeliveredMail,
@@ -45,7 +45,7 @@ export function createDeliveries(table: Table) {
         .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
     },
 
-    /** Records that a mail is not with its recipient, for as long as the row of the inquiry is kept. */
+    /** Kept as long as the inquiry. */
     async recordUndelivered(
       { id, expires_at }: { id?: unknown; expires_at?: unknown },
       { mail, ...columns }: Pick<Delivery, 'mail' | 'undelivered' | 'is_noticed'>,
@@ -60,10 +60,11 @@ export function createDeliveries(table: Table) {
     },
 
     /**
-     * Claims the notice about an event for an invocation. When the invocation fails, Lambda repeats it with the same id
-     * (docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html); the same event from SNS again has another one.
+     * Lambda repeats an invocation with the same id
+     * (docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html); the same event from SNS again has
+     * another one.
      *
-     * @returns False when another invocation sends it, or it is sent.
+     * @returns False when another invocation sends the notice, or it is sent.
      */
     async claimNotice(event: string, invocation: string, abortSignal: AbortSignal) {
       const { rejected } = await deliveries
@@ -77,7 +78,7 @@ export function createDeliveries(table: Table) {
       return !rejected;
     },
 
-    /** Adds to rows of answered inquiries why the reply has not arrived. */
+    /** Adds why a reply has not arrived. */
     async addUndelivered<Row extends { id: string; reply_at?: string | undefined }>(
       rows: Row[],
     ): Promise<(Row & Partial<Undelivered>)[]> {
@@ -94,7 +95,7 @@ export function createDeliveries(table: Table) {
       return rows.map((row) => ({ ...row, ...found.get(row.id) }));
     },
 
-    /** Writes the records of mails about new inquiries that were sent elsewhere. */
+    /** Records mails that were sent elsewhere. */
     async write(inquiries: string[], expires_at: number): Promise<void> {
       const sent_at = new Date().toISOString();
       const mail = 'inquiry' as const;

@@ -1,7 +1,6 @@
 /**
- * Reads the index `by-state`, which has the inquiries of all owners in many partitions. It is eventually consistent: for a
- * moment after its answer, an inquiry may be in no partition. What has to be complete is read from the table. The request
- * function does not load this. docs/adr/0081
+ * Reads the index `by-state`. It is eventually consistent: an inquiry that is just answered may be in no partition.
+ * docs/adr/0081
  */
 import type { EntityItem } from 'electrodb';
 import type { createInquiryEntity } from './inquiry.ts';
@@ -9,11 +8,11 @@ import { DIGITS, LAST_ID, toFirstId, toShard } from './keys.ts';
 
 type InquiryEntity = ReturnType<typeof createInquiryEntity>;
 
-/** What the index has of an inquiry. A subject may be as long as a body, so it is not in it. */
+/** Not the subject, which may be as long as a body. */
 export type IndexedInquiry = Omit<EntityItem<InquiryEntity>, 'subject' | 'body' | 'reply'>;
 
 export interface IndexQuery {
-  /** False: unanswered ones only; true: those that were answered or dismissed; absent: all. */
+  /** False: unanswered; true: answered or dismissed; absent: all. */
   isAnswered?: boolean | undefined;
   /** Byte for byte. */
   email?: string | undefined;
@@ -26,13 +25,13 @@ export interface IndexQuery {
   abortSignal?: AbortSignal | undefined;
 }
 
-/** Rows of the first page of a partition, twice as many of each next one, and of a page at most. */
+/** Rows of a partition's first page; each next one has twice as many, up to the most. */
 const FIRST_LIMIT = 16;
 const LAST_LIMIT = 1_024;
 
 /**
- * ElectroDB recognizes rows without `__edb_v__` by parsing their keys, which fails if the email has a line end. With
- * `pages: 'all'` it would return the first page of raw rows only. Errors stay those of the SDK.
+ * ElectroDB recognizes rows without `__edb_v__` by parsing their keys, which fails if the email has a line end. Raw
+ * rows of `pages: 'all'` would be the first page only.
  */
 const RAW = { data: 'raw', originalErr: true } as const;
 
@@ -41,13 +40,12 @@ interface RawPage {
   LastEvaluatedKey?: { id: string };
 }
 
-/** `end`: the id up to which has been read; undefined: to the end. */
+/** `end`: the last id that was read; undefined: all. */
 interface Page {
   rows: IndexedInquiry[];
   end: string | undefined;
 }
 
-/** Yields the pages of one partition. */
 async function* readShard(
   inquiries: InquiryEntity,
   inbox: string,
@@ -74,15 +72,15 @@ async function* readShard(
   } while (cursor !== null);
 }
 
-/** Creates the test whether an id is not behind another one in the order of a query; undefined: behind none. */
+/** Whether an id is not behind another one in the order of a query; undefined: behind none. */
 const createIsUpTo =
   (order: IndexQuery['order'], bound: string | undefined) =>
   ({ id }: IndexedInquiry): boolean =>
     bound === undefined || (order === 'asc' ? id <= bound : id >= bound);
 
 /**
- * Yields the inquiries of one digit, unanswered and answered. Each range of ids is read first in the unanswered partition: an
- * inquiry that is answered in between is then seen in one of the two or in both, where the answered row comes first.
+ * Yields the inquiries of one digit. Each range is read in the unanswered partition first: one that is answered in
+ * between is seen at least once, where the answered row counts.
  */
 async function* readBoth(
   inquiries: InquiryEntity,
@@ -99,7 +97,7 @@ async function* readBoth(
     for await (const done of readShard(inquiries, toShard(digit, true), range, limit)) {
       const end = done.end ?? open.end;
       const isRead = createIsUpTo(query.order, end);
-      // The range includes the last id of the one before.
+      // A range includes the last id of the one before.
       const answered = done.rows.filter(({ id }) => id !== start);
       yield { rows: [...answered, ...rows.filter(isRead)], end };
       rows = rows.filter((row) => !isRead(row));
@@ -110,8 +108,8 @@ async function* readBoth(
 }
 
 /**
- * Yields inquiries of all owners in the order of their ids, which is that of their time, in pages; a page may be empty.
- * The next page is read when the caller asks for it: the partitions are read side by side, a few rows of each at first.
+ * Yields pages in the order of ids, which is that of time; one may be empty. Partitions are read side by side, when
+ * the caller asks for a page.
  */
 export async function* readIndex(
   inquiries: InquiryEntity,
@@ -131,7 +129,7 @@ export async function* readIndex(
       unfinished.map(async (source): Promise<Page> => (await source.next()).value),
     );
     unread.push(...pages.flatMap(({ rows }) => rows));
-    // Up to this id, all partitions have been read.
+    // All partitions have been read up to here.
     const [bound] = pages.flatMap(({ end }) => end ?? []).toSorted(compare);
     const isRead = createIsUpTo(order, bound);
     const page = unread.filter(isRead).toSorted((a, b) => compare(a.id, b.id));
@@ -141,7 +139,6 @@ export async function* readIndex(
   }
 }
 
-/** Finds an inquiry by its id. */
 export async function findInIndex(
   inquiries: InquiryEntity,
   id: string,

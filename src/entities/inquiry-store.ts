@@ -20,13 +20,13 @@ import type { Attributes, KeyRow, Requests } from './requests.ts';
 const DAY = 86_400;
 /** How long a key is kept, in seconds. docs/adr/0090 */
 const KEY_KEPT = DAY;
-/** Bytes of an inquiry from which its key is looked up first: a refused transaction costs 2 units for each KB. */
+/** Bytes of an inquiry whose key is looked up first: a refused transaction costs 2 units for each KB. */
 const LOOK_UP_FROM = 16 * 1024;
 /** How long the inquiry of a smoke test is kept. */
 const TEST_DAYS = 1;
-/** Seconds that a rate is kept: longer than its hour, also where clocks differ. */
+/** Seconds: longer than its hour, also where clocks differ. */
 const RATE_KEPT = 7_200;
-/** How often a transaction is sent whose counter is in another transaction, and the longest wait before each, in milliseconds. */
+/** Attempts of a transaction whose counter is in another one, and the waits between them in milliseconds. */
 const CONFLICT_ATTEMPTS = 12;
 const FIRST_WAIT = 20;
 const LONGEST_WAIT = 500;
@@ -40,7 +40,7 @@ export interface InquiryStoreOptions {
 
 type Transaction = Parameters<Requests['storeInquiry']>[0] & { limit: Limit | undefined };
 
-/** An error of the store; its name appears in the log. */
+/** Its name appears in the log. */
 class StoreError extends Error {
   constructor(name: 'InvalidQueryOutput' | 'MalformedRow' | 'UnconfirmedWrite', message: string) {
     super(message);
@@ -48,11 +48,7 @@ class StoreError extends Error {
   }
 }
 
-/**
- * Creates the store on DynamoDB, with the SDK's own commands (docs/adr/0060).
- *
- * Errors that are not the SDK's are a {@link StoreError}.
- */
+/** With the SDK's own commands (docs/adr/0060). Errors that are not the SDK's are a {@link StoreError}. */
 export function createInquiryStore(
   client: DynamoDBClient,
   table: string,
@@ -60,7 +56,7 @@ export function createInquiryStore(
 ): InquiryStore {
   const requests = createRequests(table);
 
-  /** Reads one page, without what has expired. */
+  /** Without what has expired. */
   async function query(input: QueryCommandInput, call: StoreCall) {
     const sent = client.send(new QueryCommand(input), { abortSignal: call.signal });
     const { Items, LastEvaluatedKey } = await countAttempts(call, sent);
@@ -72,15 +68,15 @@ export function createInquiryStore(
     return { rows, next: LastEvaluatedKey };
   }
 
-  /** The result for an inquiry whose key is known; undefined when it is not. */
+  /** Undefined when the key is not known. */
   async function find(key: KeyRow, call: StoreCall): Promise<PutResult | undefined> {
     const { rows } = await query(requests.findKey({ owner: key, digest: key.key }), call);
     return rows[0] && toResult(rows[0], key);
   }
 
   /**
-   * The result for an inquiry beyond the limit, and undefined below it, as far as an eventually consistent read knows. A
-   * refused transaction costs units for all of its text; this costs the same for any.
+   * Undefined below the limit, as far as an eventually consistent read knows. A refused transaction would cost units
+   * for all of its text.
    */
   async function refuseBeyondLimit(
     { rate, key, limit }: Transaction,
@@ -93,7 +89,7 @@ export function createInquiryStore(
     return (key && (await find(key, call))) ?? { refusal: 'limit', limit };
   }
 
-  /** Stores an inquiry in one transaction with its key and its count. docs/adr/0090, docs/adr/0091 */
+  /** One transaction with key and count. docs/adr/0090, docs/adr/0091 */
   async function storeInTransaction(transaction: Transaction, call: StoreCall): Promise<PutResult> {
     const { inquiry, key, limit } = transaction;
     const command = new TransactWriteItemsCommand(requests.storeInquiry(transaction));
@@ -128,8 +124,7 @@ export function createInquiryStore(
         ...(isEmailVerified && { email_verified: true }),
         ...(days !== undefined && { expires_at: toExpiry(created, days * DAY) }),
       };
-      // Without a condition: a retry after a write whose response was lost would fail its own and report an error for
-      // an inquiry that is stored. The id is fresh, so there is nothing to overwrite.
+      // Without a condition, which a retry after a lost response would fail. The id is fresh, so there is nothing to overwrite.
       const put = requests.putInquiry({ inquiry: row });
       if (isTooLongKey(put.Item['pk'])) return { refusal: 'email' };
       const size = sizeOf(put.Item);
@@ -166,11 +161,11 @@ export function createInquiryStore(
     async *list({ sub, email }, { before, limit }, call) {
       const owner = { cognito_sub: sub, email };
       const input = requests.listInquiries({ owner });
-      // No key can hold this email, so nothing is stored under it, and DynamoDB would refuse the query.
+      // Nothing is stored under an email that no key can hold, and DynamoDB would refuse the query.
       if (isTooLongKey(input.ExpressionAttributeValues?.[':pk'])) return;
-      // The key of `before` need not exist: reading starts after its position.
+      // There need be no such key.
       let start = before === undefined ? undefined : requests.toStartKey({ owner, id: before });
-      // On the first page only: expired rows would otherwise be read a few at a time.
+      // Later pages are whole: expired rows would be read a few at a time.
       let most = limit && { Limit: limit + 1 };
       do {
         const page = { ...input, ...most, ...(start && { ExclusiveStartKey: start }) };
@@ -186,7 +181,7 @@ export function createInquiryStore(
 const isTooLongKey = (key: Attributes[string] | undefined): boolean =>
   Buffer.byteLength(key?.S ?? '') > PARTITION_KEY_LIMIT;
 
-/** Why each write of a transaction was refused; nothing for another error. DynamoDB keeps the order of the writes. */
+/** By name; nothing for another error. DynamoDB keeps the order of the writes. */
 function readReasons(
   error: unknown,
   { key, rate }: Transaction,
@@ -200,7 +195,7 @@ function readReasons(
 const isConflict = (reason: CancellationReason | undefined): boolean =>
   reason?.Code === 'TransactionConflict';
 
-/** Bytes of attribute names and values; a boolean has one. */
+/** A boolean has one byte. */
 const sizeOf = (item: Attributes): number =>
   Buffer.byteLength(
     Object.entries(item)
@@ -208,7 +203,6 @@ const sizeOf = (item: Attributes): number =>
       .join(''),
   );
 
-/** The result for an inquiry whose key has this row. */
 function toResult({ inquiry, payload }: Attributes, key: KeyRow): PutResult {
   if (inquiry?.S === undefined) {
     throw new StoreError('MalformedRow', 'A stored row is not an idempotency key.');
@@ -216,19 +210,13 @@ function toResult({ inquiry, payload }: Attributes, key: KeyRow): PutResult {
   return payload?.S === key.payload ? { id: inquiry.S } : { refusal: 'reused' };
 }
 
-/**
- * The SDK takes any 200 for a success, also one with an empty body from a proxy. Only DynamoDB reports the capacity that a
- * write consumed. docs/adr/0012
- */
+/** The SDK takes any 200 for a success, also an empty one of a proxy. docs/adr/0012 */
 function confirm({ ConsumedCapacity }: { ConsumedCapacity?: unknown }): void {
   if (ConsumedCapacity !== undefined) return;
   throw new StoreError('UnconfirmedWrite', 'The response to a write has no ConsumedCapacity.');
 }
 
-/**
- * Adds the SDK's attempts to the call's: none if nothing was sent, one if the signal ended the request, which the SDK
- * does not count.
- */
+/** One attempt if the signal ended the request, which the SDK does not count. */
 async function countAttempts<Output extends { $metadata: { attempts?: number } }>(
   call: StoreCall,
   request: Promise<Output>,
@@ -241,7 +229,7 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
   return request;
 }
 
-/** @throws MalformedRow when a row is not an inquiry of its owner: a list is complete or an error. */
+/** @throws MalformedRow: a list is complete or an error. */
 function parseRow(
   row: Attributes,
   { cognito_sub, email }: Pick<Inquiry, 'cognito_sub' | 'email'>,

@@ -3,11 +3,10 @@ import { createQuotaEntity } from './delivery.ts';
 import { toExpiry } from './expiry.ts';
 import type { Table } from './table.ts';
 
-/** What the last digest has left for the next one. */
 export interface DigestState {
-  /** The first one, since the epoch, of which mails may still be sent. */
+  /** The first hour whose mails may still be sent. */
   next_hour?: number;
-  /** For each hour, the time in milliseconds up to which the digests have its inquiries. */
+  /** By hour: the time up to which digests have its inquiries. */
   digested?: Record<string, number>;
   /** The date of the last daily mail. */
   daily_on?: string;
@@ -15,13 +14,11 @@ export interface DigestState {
 
 /** A quota without a place for an id. */
 export interface FullQuota {
-  /** The ids that have a place. */
   mailed: ReadonlySet<string>;
-  /** The beginning of an id: no lower one gets a place any more. */
+  /** No lower id gets a place any more. */
   closed: string;
 }
 
-/** The key of what concerns all hours. */
 const ALL = 'all';
 
 /** Seconds that a quota is kept. */
@@ -35,7 +32,7 @@ export function createQuotas({ name, client }: Table) {
   const quotas = createQuotaEntity(name, client);
 
   return {
-    /** Takes a place of a quota in one conditional update; the same id gets the same answer again. */
+    /** One conditional update. The same id gets the same answer again. */
     async reserve(
       quota: string,
       id: string,
@@ -56,7 +53,7 @@ export function createQuotas({ name, client }: Table) {
       return { refused: { mailed: new Set(data?.mailed), closed: data?.closed ?? '' } };
     },
 
-    /** Marks an hour: a digest has an inquiry of it. */
+    /** A digest has an inquiry of the hour. */
     async withhold(hour: string, abortSignal: AbortSignal): Promise<void> {
       await quotas
         .update({ quota: hour })
@@ -64,14 +61,14 @@ export function createQuotas({ name, client }: Table) {
         .go({ abortSignal });
     },
 
-    /** Reads how many of an hour are mailed one by one, and whether it is marked. */
+    /** How many are mailed one by one, and whether the hour is marked. */
     async read(hour: number, abortSignal: AbortSignal) {
       const options = { abortSignal, consistent: true } as const;
       const { data } = await quotas.get({ quota: String(hour) }).go(options);
       return { mailed: data?.mailed?.length ?? 0, isWithheld: data?.is_withheld === true };
     },
 
-    /** From now on, no inquiry with a lower id is mailed that is not claimed. @returns The ids of those that are. */
+    /** From now on no lower id is mailed that has no place. @returns Those that have one. */
     async close(hour: number, closed: string, abortSignal: AbortSignal): Promise<Set<string>> {
       const { data } = await quotas
         .update({ quota: String(hour) })
@@ -81,7 +78,7 @@ export function createQuotas({ name, client }: Table) {
     },
 
     /**
-     * Begins a digest, for as long as no other begins one: the time until the next.
+     * No other digest begins until the next is due.
      *
      * @returns What the last one has left; undefined when it is too early.
      */
@@ -100,7 +97,6 @@ export function createQuotas({ name, client }: Table) {
       return rejected ? undefined : (data ?? {});
     },
 
-    /** Records what the digests have, in one update. */
     async saveDigest(state: DigestState, abortSignal: AbortSignal): Promise<void> {
       await quotas.update({ quota: ALL }).set(state).go({ abortSignal });
     },

@@ -1,6 +1,6 @@
 /**
- * The requests of the request function, which ElectroDB makes of the models. The function runs requests.generated.ts, which
- * `npm run requests` writes from this module, and so starts without ElectroDB. docs/adr/0060
+ * The requests of the function, made by ElectroDB of the models. The function runs requests.generated.ts, which `npm
+ * run requests` writes from this. docs/adr/0060
  */
 import type {
   AttributeValue,
@@ -23,7 +23,7 @@ export type InquiryRow = CreateEntityItem<ReturnType<typeof createInquiryEntity>
 };
 
 export interface KeyRow extends CreateEntityItem<ReturnType<typeof createIdempotencyKeyEntity>> {
-  /** Seconds since the epoch: a row that has expired by then is replaced. */
+  /** Seconds since the epoch: an expired row is replaced. */
   now: number;
 }
 
@@ -35,18 +35,14 @@ export interface Rate {
   most: number;
 }
 
-/**
- * What a list reads: the fields of an inquiry and its expiry, not the reply columns and, unlike with ElectroDB's
- * `attributes`, not the keys. DynamoDB reserves some names, so all have aliases.
- */
+/** Neither reply columns nor keys. DynamoDB reserves some names, so all have aliases. */
 const LISTED = [...(inquiryFields satisfies readonly (keyof InquiryRow)[]), 'expires_at'];
 const ALIASES = Object.fromEntries(LISTED.map((name) => [`#${name}`, name]));
-/** Only DynamoDB reports it: a proof that a write has arrived there. docs/adr/0012 */
+/** Only DynamoDB reports it, so a write has arrived there. docs/adr/0012 */
 const CONFIRMED = { ReturnConsumedCapacity: 'TOTAL' } as const;
 
 export type Requests = ReturnType<typeof createRequests>;
 
-/** Creates the inputs of commands for one table. */
 export function createRequests(table: string) {
   const entities = {
     inquiries: createInquiryEntity(table),
@@ -61,8 +57,8 @@ export function createRequests(table: string) {
       ),
 
     /**
-     * One transaction: the key, if given, unless there is one; the count, if given, below the most; the inquiry. A retry
-     * after a lost response has the same token and succeeds. docs/adr/0090, docs/adr/0091
+     * The key, unless there is one, the count, below the most, and the inquiry. A retry after a lost response has the
+     * same token and succeeds. docs/adr/0090, docs/adr/0091
      */
     storeInquiry: ({
       inquiry,
@@ -117,7 +113,7 @@ export function createRequests(table: string) {
     readRate: ({ owner_hour }: { owner_hour: string }) =>
       toInput<QueryCommandInput>(rates.query.byOwnerHour({ owner_hour }).params()),
 
-    /** Newest first. Strongly consistent: who lists right after a POST sees the new inquiry. docs/adr/0015 */
+    /** Strongly consistent: who lists after a POST sees the new inquiry. docs/adr/0015 */
     listInquiries: ({ owner }: { owner: Owner }) => {
       const query = inquiries.query.byOwner(owner).params<QueryCommandInput>({
         order: 'desc',
@@ -130,13 +126,13 @@ export function createRequests(table: string) {
       });
     },
 
-    /** The place of an inquiry in a list. There need be no such row. */
+    /** There need be no such row. */
     toStartKey: ({ owner, id }: { owner: Owner; id: string }): Attributes =>
       toInput<{ Key: Attributes }>(inquiries.get({ ...owner, id }).params()).Key,
   };
 }
 
-/** ElectroDB's parameters, with items, keys and values as attribute values. */
+/** With items, keys and values as attribute values. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of ElectroDB's parameters
 function toInput<Input>(params: object): Input {
   const entries = Object.entries(params).map(([name, value]: [string, unknown]) => {

@@ -1,6 +1,5 @@
 /**
- * The inquiries of all owners, for the mailer and for operators. Reads of the table are strongly consistent; the index,
- * from which ids and lists come, is not. docs/adr/0081
+ * The inquiries of all owners. Reads of the table are strongly consistent, those of the index are not. docs/adr/0081
  */
 import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
@@ -15,31 +14,30 @@ import type { Table } from './table.ts';
 
 export type { IndexedInquiry };
 
-/** An inquiry with what operators know of it. Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
+/** Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
 export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
 
 export type InquiryKeys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;
 
-/** The fields of an inquiry, in the order in which JSON and CSV have them: all that the model does not hide. */
+/** In the order of JSON and CSV: all that the model does not hide. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
 export const FIELDS = Object.entries(INQUIRY_MODEL.attributes).flatMap(([name, attribute]) =>
   'hidden' in attribute ? [] : [name],
 ) as (keyof StoredInquiry)[];
 
-/** Which inquiries to list; all of them by default. */
 export interface InquiryFilter {
-  /** False: unanswered ones only; true: those that were answered or dismissed; absent: all. */
+  /** False: unanswered; true: answered or dismissed; absent: all. */
   isAnswered?: boolean | undefined;
   /** Byte for byte. */
   email?: string | undefined;
   sub?: string | undefined;
-  /** Not older. Milliseconds since the epoch. */
+  /** Milliseconds; not older. */
   since?: number | undefined;
-  /** What nobody reads, too: expired ones, and those of smoke tests. */
+  /** Also expired ones, and those of smoke tests. */
   withExpired?: boolean | undefined;
-  /** Only older ones than this id. */
+  /** An id: only older ones. */
   before?: string | undefined;
-  /** Only newer ones than this id. */
+  /** An id: only newer ones. */
   after?: string | undefined;
   /** Default: `newest`, first. */
   order?: 'newest' | 'oldest' | undefined;
@@ -52,17 +50,12 @@ export type AnswerResult =
   | { status: 'answered'; reply_at: string }
   | { status: 'already-answered'; respondent: string; reply_at: string }
   | { status: 'not-found' }
-  /** The item would be larger than DynamoDB allows: 400 KB with the inquiry. */
+  /** With the inquiry, the item would be larger than 400 KB. */
   | { status: 'too-large' };
 
 export type StoredInquiries = ReturnType<typeof createStoredInquiries>;
 
-/**
- * Opens the inquiries of a table. What has expired is hidden to the second, as in the API, and so are the inquiries of
- * smoke tests, but where a method says so.
- *
- * @param now - Milliseconds since the epoch.
- */
+/** Hides inquiries that have expired, to the second, and those of smoke tests, unless a method says otherwise. */
 export function createStoredInquiries(table: Table, now: () => number = Date.now) {
   const { client, name: TableName } = table;
   const inquiries = createInquiryEntity(TableName, client);
@@ -73,13 +66,10 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
   const isShown = (row: Pick<StoredInquiry, 'email' | 'expires_at'>): boolean =>
     isCurrent(row, now()) && !isTestAddress(row.email);
 
-  /**
-   * Yields pages of the index, in the order of the filter; a page may be empty. A page is read when the caller asks for it,
-   * so that a search can be shown and stopped.
-   */
+  /** Yields pages of the index; one may be empty. A page is read when the caller asks for it. */
   async function* list(filter: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
     const { since, before: last, after, withExpired, ...query } = filter;
-    // An id begins with the 48 bits of its milliseconds (RFC 9562, 5.7).
+    // RFC 9562, 5.7.
     const earliest = toFirstId(since ?? 0);
     const first = after !== undefined && after > earliest ? after : earliest;
     // DynamoDB refuses such a range.
@@ -92,11 +82,11 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     }
   }
 
-  /** Finds what the index has of an inquiry, whether or not it is hidden. */
+  /** What the index has of an inquiry, also of a hidden one. */
   const locate = async (id: string, abortSignal?: AbortSignal) =>
     findInIndex(inquiries, id, abortSignal);
 
-  /** Reads an inquiry, whether or not it is hidden. @returns undefined when it is not in the table. */
+  /** Also a hidden one. @returns undefined when it is not in the table. */
   async function read(
     keys: InquiryKeys,
     abortSignal?: AbortSignal,
@@ -106,13 +96,13 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     return (await inquiries.get({ cognito_sub, email, id }).go(options)).data ?? undefined;
   }
 
-  /** Reads an inquiry, once the index has it, whether or not it is hidden. */
+  /** Also a hidden one, once the index has it. */
   async function find(id: string, abortSignal?: AbortSignal): Promise<StoredInquiry | undefined> {
     const keys = await locate(id, abortSignal);
     return keys && read(keys, abortSignal);
   }
 
-  /** Yields what is stored under keys in portions of up to 40, in their order; what is gone or hidden is left out. */
+  /** In portions of up to 40, in the order of the keys, without what is gone or hidden. */
   async function* readInFull(keys: InquiryKeys[]): AsyncIterableIterator<StoredInquiry[]> {
     for (let at = 0; at < keys.length; at += MOST_READ) {
       const portion = keys.slice(at, at + MOST_READ);
@@ -132,15 +122,14 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       const row = await find(id);
       return row && isShown(row) ? row : undefined;
     },
-    /** Yields rows of {@link list} with all that is stored. */
     readInFull,
-    /** As {@link list}, but with all that is stored. */
+    /** As {@link list}, with all that is stored. */
     async *listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
       for await (const page of list(filter)) yield* readInFull(page);
     },
     /**
-     * Yields all inquiries that match, in no order, from the table itself: none is missing or there twice, whatever
-     * happens to it while it is read. It reads, and AWS charges for, the whole table.
+     * Yields what matches, in no order, from the table itself: none is missing or there twice. It reads the whole
+     * table.
      */
     async *scan({ email, sub, since, withExpired }: ScanFilter = {}): AsyncGenerator<
       StoredInquiry[]
@@ -159,14 +148,13 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
         yield parse(Items).filter((row) => withExpired || isShown(row));
       }
     },
-    /** Finds the ids that begin with a text. */
     async findIds(beginning: string): Promise<string[]> {
       const pages = readIndex(inquiries, { first: beginning, last: `${beginning}${LAST_ID}` });
       return (await Array.fromAsync(pages)).flat().map(({ id }) => id);
     },
     /**
-     * Records an answer, once: one conditional update of the three columns and of the place in the index. Without
-     * `reply` the inquiry is dismissed. One that is hidden is not answered: the mailer would not send the reply.
+     * Records an answer, once, in one conditional update. Without `reply` the inquiry is dismissed. A hidden one is
+     * not answered: the mailer would not send the reply.
      *
      * @param inquiry - As it was read.
      */
@@ -177,8 +165,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       if (!isShown(inquiry)) return { status: 'not-found' };
       const reply_at = new Date(now()).toISOString();
       try {
-        // Not ElectroDB's patch, which also sets the id, the owner and ElectroDB's own attributes: the operators' policy
-        // allows these columns only (infra/terraform/bootstrap/policies.tf).
+        // Not ElectroDB's patch, which also sets columns that the operators' policy refuses.
         await client.send(
           new UpdateCommand({
             TableName,
@@ -205,20 +192,18 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       const row = await read(inquiry);
       if (row?.reply_at === undefined) return { status: 'not-found' };
       const { respondent: by = '' } = row;
-      // The SDK retries an update whose response was lost, and then refuses its own answer.
+      // The SDK repeats an update whose response was lost, and meets its own answer.
       if (row.reply_at === reply_at && by === respondent && row.reply === reply) {
         return { status: 'answered', reply_at };
       }
       return { status: 'already-answered', respondent: by, reply_at: row.reply_at };
     },
     /**
-     * Deletes the inquiries of an owner, with the mailer's records of them and the idempotency keys, those of inquiries that
-     * are gone included. What is stored is read strongly consistent and in pages.
+     * Deletes the inquiries of an owner, the mailer's records of them and the idempotency keys. The next run finds an
+     * owner by inquiries only, so an inquiry is deleted after its records and after the keys, which come first in the
+     * partition.
      *
-     * An owner is found by inquiries only, and the next run has to find what an interruption has left. So an inquiry is
-     * deleted after its records and after the keys, which come first in the order of the partition.
-     *
-     * @param until - Later ones are kept. Inclusive, in the form of `created_at`.
+     * @param until - Inclusive, in the form of `created_at`.
      * @yields The ids of the inquiries that were deleted.
      */
     async *remove(
@@ -248,7 +233,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
         yield ids;
       }
     },
-    /** Writes inquiries that were made elsewhere, with their answers. */
+    /** With their answers. */
     async write(rows: StoredInquiry[]): Promise<void> {
       await inquiries.put(rows.map((row) => ({ ...row }))).go({ concurrent: 10 });
     },
