@@ -42,7 +42,7 @@ it.each([
   expect(timeout.mock.calls).toEqual([[expected]]);
 });
 
-it('logs each request with its error, how often the database was asked and how long the answer took', async () => {
+it('logs each request with its error, attempts and milliseconds', async () => {
   const error = new TypeError('secret');
   vi.useFakeTimers({ toFake: ['hrtime'] });
   onTestFinished(() => void vi.useRealTimers());

@@ -23,7 +23,7 @@ it.each([
   ['inquiries.zip', 'handler.mjs', 85],
   ['mailer.zip', 'mailer.mjs', 200],
 ])(
-  '%s holds %s alone, has at most %i KB, is the same in any time zone and names no path of the machine',
+  '%s holds %s alone, has at most %i KB, depends on no time zone, names no path',
   (zip, module, kilobytes) => {
     const files = unzipSync(read(zip));
     expect(Object.keys(files)).toEqual([module]);

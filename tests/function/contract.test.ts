@@ -89,25 +89,61 @@ const post = (value: unknown, key?: string): Request => ({
 const HELLO = { subject: 'Hello', body: 'Is anyone there?' };
 const MALFORMED = { key: 'a,b' };
 
-/** Each with the name of the example that is the answer. Of several mistakes the first in this order is answered. */
-const REFUSALS: [status: number, example: string, requests: Request[]][] = [
-  [405, 'method', [{ method: 'PUT', body: '{}', ...MALFORMED, claims: { email: null } }]],
-  [401, 'claims', [{ claims: { sub: 'x' } }, { ...post('{'), claims: { email: null } }]],
-  [401, 'claims', [{ query: { limit: 'x' }, claims: { email: '' } }]],
-  [400, 'limit', ['', '0', '1001', '1,2', '１'].map((limit) => ({ query: { limit } }))],
-  [400, 'before', ['', SUB].map((before) => ({ query: { before } }))],
-  [400, 'noBody', [{ method: 'POST', ...MALFORMED }]],
+/** With several mistakes the first in this order is answered, as the example of this name. */
+const REFUSALS: [status: number, when: string, example: string, requests: Request[]][] = [
+  [
+    405,
+    'the method is neither GET nor POST',
+    'method',
+    [{ method: 'PUT', body: '{}', ...MALFORMED, claims: { email: null } }],
+  ],
+  [
+    401,
+    'sub is not a UUID or email is missing',
+    'claims',
+    [{ claims: { sub: 'x' } }, { ...post('{'), claims: { email: null } }],
+  ],
+  [401, 'email is empty', 'claims', [{ query: { limit: 'x' }, claims: { email: '' } }]],
+  [
+    400,
+    'limit is not a whole number from 1 to 1000',
+    'limit',
+    ['', '0', '1001', '1,2', '１'].map((limit) => ({ query: { limit } })),
+  ],
+  [
+    400,
+    'before is not the id of an inquiry',
+    'before',
+    ['', SUB].map((before) => ({ query: { before } })),
+  ],
+  [400, 'a POST has no body', 'noBody', [{ method: 'POST', ...MALFORMED }]],
   [
     500,
+    'the body is not JSON or not UTF-8',
     'noJson',
     [post('{', MALFORMED.key), post('\uFEFF{}'), post(Buffer.from([0x22, 0xff, 0x22]))],
   ],
-  [413, 'body', [post(' '.repeat(2_600_001), MALFORMED.key)]],
-  [400, 'key', [post({}, MALFORMED.key)]],
-  [400, 'noObject', [post('null'), post('["s","b"]')]],
-  [400, 'missing', [post({ subject: '' })]],
-  [400, 'noString', [post({ subject: null, body: '' }), post({ subject: 1, body: '' })]],
-  [413, 'tooLarge', [post({ subject: '', body: 'x'.repeat(410_000) })]],
+  [
+    413,
+    'the body is larger than any inquiry can be',
+    'body',
+    [post(' '.repeat(2_600_001), MALFORMED.key)],
+  ],
+  [400, 'the Idempotency-Key is malformed', 'key', [post({}, MALFORMED.key)]],
+  [400, 'the JSON is not an object', 'noObject', [post('null'), post('["s","b"]')]],
+  [400, 'a required field is missing', 'missing', [post({ subject: '' })]],
+  [
+    400,
+    'a field is not a string',
+    'noString',
+    [post({ subject: null, body: '' }), post({ subject: 1, body: '' })],
+  ],
+  [
+    413,
+    'the inquiry is larger than the store takes',
+    'tooLarge',
+    [post({ subject: '', body: 'x'.repeat(410_000) })],
+  ],
 ];
 
 /** The value of an example of the document. */
@@ -150,18 +186,15 @@ describe.each(targets)('$name answers', ({ url, sign }) => {
     return { send, list, create };
   }
 
-  it.each(REFUSALS)(
-    '%i with the example %s, and stores nothing',
-    async (status, name, requests) => {
-      const { send, list } = createUser();
-      for (const one of requests) {
-        const answer = await send(one);
-        const example = findExample(one.method ?? 'GET', status, name);
-        expect([answer.status, answer.json]).toEqual([status, example]);
-      }
-      expect((await list()).inquiries).toEqual([]);
-    },
-  );
+  it.each(REFUSALS)('%i when %s, and stores nothing', async (status, _when, name, requests) => {
+    const { send, list } = createUser();
+    for (const one of requests) {
+      const answer = await send(one);
+      const example = findExample(one.method ?? 'GET', status, name);
+      expect([answer.status, answer.json]).toEqual([status, example]);
+    }
+    expect((await list()).inquiries).toEqual([]);
+  });
 
   it('lists newest first, with a Link that repeats the limit while there are older ones', async () => {
     const { create, list } = createUser();
@@ -197,7 +230,7 @@ describe.each(targets)('$name answers', ({ url, sign }) => {
     }
   });
 
-  it('beyond the limit of inquiries per hour answers known keys, and 429 to everything else that is valid', async () => {
+  it('beyond the limit per hour answers known keys, and 429 to everything else that is valid', async () => {
     const { send } = createUser();
     const first = await send(post(HELLO, 'k'));
     const statuses: number[] = [];

@@ -62,7 +62,7 @@ describeOnEngines('the store', (endpoint, engine) => {
     ]);
   });
 
-  it('lists six fields of inquiries: no answer, no other attribute, and no other row of the partition', async () => {
+  it('lists six fields of inquiries, without answers, other attributes and other rows', async () => {
     const email = 'shared@example.com';
     const made = [await create(email), await create(email), await create(email)].toReversed();
     const [newest, middle, oldest] = made;
@@ -93,7 +93,7 @@ describeOnEngines('the store', (endpoint, engine) => {
     },
   );
 
-  it('takes emails up to what a partition key holds; longer ones own nothing and can store nothing', async () => {
+  it('takes emails that a partition key holds; longer ones own and store nothing', async () => {
     const longest = 'x'.repeat(PARTITION_KEY_LIMIT - keyOf('').length);
     const inquiry = await create(longest);
     expect((await list(longest)).rows).toEqual([inquiry]);
@@ -182,7 +182,7 @@ function setUp(answers: object[], call = makeCall(), counted = 0) {
   };
 }
 
-it('a list bounds its first page by the limit and none after it, so that many expired rows take few requests', async () => {
+it('a list bounds its first page alone by the limit: many expired rows take few requests', async () => {
   const expired = { ...ITEM, expires_at: { N: '1' } };
   const page = { Items: [expired, expired], LastEvaluatedKey: NEXT };
   const { sent, list } = setUp([page, page, { Items: [ITEM] }]);

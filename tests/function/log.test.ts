@@ -59,7 +59,7 @@ it.each([
   ['ValidationException', true, 'Attribute name is a reserved keyword: name'],
   ['ValidationException', false, undefined],
   ['ThrottlingException', true, undefined],
-])('of %s, local: %j, the message is logged as %j', (name, isLocal, errorMessage) => {
+])('logs the message of a %s, local: %j, as %j', (name, isLocal, errorMessage) => {
   const message = 'Attribute name is a reserved keyword: name';
   const error = Object.assign(new Error(message), { name });
   const [line] = log({ status: 500, error: new Error('m', { cause: error }) }, isLocal).lines;
@@ -87,7 +87,7 @@ it.each<[string, object[], string[]]>([
   ['ThrottlingReasons', limits, [REASON]],
   ['throttlingReasons', limits, [REASON]],
   ['CancellationReasons', [{ Code: 'ThrottlingError', Message: EMAIL }, {}], ['ThrottlingError']],
-])('of %s only what has the form of a reason is logged', (name, reasons, throttlingReasons) => {
+])('logs reasons of %s that have the form of one', (name, reasons, throttlingReasons) => {
   const { lines } = log({ status: 500, error: named({ [name]: reasons }) });
   expect(lines).toMatchObject([{ entry: { errorName: 'Error', throttlingReasons } }]);
 });

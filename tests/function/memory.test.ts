@@ -4,7 +4,7 @@ import { withGarbageCollection } from '../../src/memory.ts';
 
 const MB = 1024 * 1024;
 
-it('collects garbage before the event that follows a large one, and at once in a process that has grown', async () => {
+it('collects garbage before the event after a large one, and at once where the process grew', async () => {
   const rss = vi
     .spyOn(process.memoryUsage, 'rss')
     .mockReturnValueOnce(0)

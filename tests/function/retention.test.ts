@@ -60,7 +60,7 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
 
   // Newest first, as the service lists them; a dot has expired.
   it.each(['.a.b.c.', 'ab.....cd.....e'])(
-    'with the rows %s in pages lists the current ones, each once, and has no Link to an empty page',
+    'with the rows %s lists the current ones, each once, without a Link to an empty page',
     async (rows) => {
       for (const [at, row] of rows.split('').toReversed().entries()) {
         await create(rows, START + at, row === '.' ? 1 : 2, row);

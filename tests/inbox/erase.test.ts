@@ -140,7 +140,7 @@ it('says what there is, and deletes and records nothing before the name of the s
   expect(await erasures()).toContainEqual({ hash: containing(toRecordKey(readKey(), nobody)) });
 });
 
-it('with --yes deletes every row of the user under every email, nobody else’s, and records a keyed hash', async () => {
+it('with --yes deletes all rows of the user, nobody else’s, and records a keyed hash', async () => {
   const { sub, email, former, rows } = await makeUser();
   const [answered, , expired] = rows;
   // This machine's clock is behind.
@@ -180,7 +180,7 @@ const leaveUnprocessed: Fault = async (exchange) => {
   await answer(200, JSON.stringify({ UnprocessedItems: RequestItems }))(exchange);
 };
 
-it('is recorded before anything is deleted, and finished by running it again, page after page, wherever it ended and whatever DynamoDB leaves unprocessed', async () => {
+it('is recorded before anything is deleted, and finished by running it again wherever it ended', async () => {
   own = await openInbox({ pageSize: 30 });
   for (const [writes, left, deleted] of [
     // Not even recorded; some keys deleted; some inquiries deleted.
@@ -204,7 +204,7 @@ it('is recorded before anything is deleted, and finished by running it again, pa
   }
 });
 
-it('deletes what arrives while it runs, and a key that becomes visible late, and gives up on what never ends', async () => {
+it('deletes what arrives while it runs, keys that appear late, and gives up in the end', async () => {
   const { sub, email, rows } = await makeUser();
   const arrive = beforehand(async () => writeKey(await post(sub, `new-${email}`)));
   own.meet(first(3, arrive), 'BatchWriteItem');
@@ -227,7 +227,7 @@ it('deletes what arrives while it runs, and a key that becomes visible late, and
 });
 
 describe('after a restore', () => {
-  it('--replay deletes who was erased, with or without inquiries, and keeps others and what was sent since', async () => {
+  it('--replay deletes who was erased, and keeps others and what was sent since', async () => {
     const [erased, gone, kept] = [await makeUser(), await makeUser(), await makeUser()];
     for (const row of erased.rows) await writeKey(row);
     const restored = await restore();
@@ -281,7 +281,7 @@ describe('after a restore', () => {
     expect(await rowsOf(sub)).toHaveLength(3);
   });
 
-  it('the commands of the runbook bring back what is missing, byte for byte, and mark it as mailed', async ({
+  it('the runbook’s commands bring back what is missing, byte for byte, and mark it as mailed', async ({
     skip,
   }) => {
     skip(noRunbook !== undefined, noRunbook);
@@ -360,7 +360,7 @@ describe('on a stage', () => {
   const eraseOnStage = (line: string, options?: IoOptions) =>
     erase(`--stage develop --table ${own.name} --erasures ${ERASURES} ${line}`, options);
 
-  it('takes the tables and the key from the name of the service, and the key that someone else has just created', async () => {
+  it('takes tables and key from the name of the service, and a key that was just created', async () => {
     Object.assign(replies, {
       ListTagsOfResource: toTags('none'),
       PutParameter: 'ParameterAlreadyExists',
@@ -379,7 +379,7 @@ describe('on a stage', () => {
     expect(await own.scan('shop-develop-erasures')).toEqual([{ hash }]);
   });
 
-  it('asks about the account in the pool first, then about the inquiries, and creates the key once', async () => {
+  it('asks about the account first, then about the inquiries, and creates the key once', async () => {
     const QUESTIONS = [
       'Type account to delete the account, too, or anything else to keep it: ',
       'Type develop to delete the inquiries from the table ',

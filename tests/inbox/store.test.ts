@@ -29,7 +29,7 @@ const open = (pageSize = 1_000) => openInbox({ pageSize, now: () => NOW });
 const readAll = async <Value>(pages: AsyncIterable<Value[]>) =>
   (await Array.fromAsync(pages)).flat();
 
-it('lists by filters over all owners and pages, with what the index holds, and no idempotency keys', async () => {
+it('lists by filters over all owners and pages, without idempotency keys', async () => {
   const { client, name, inbox, add, remove } = await open(2);
   const rows = [
     await add(1_000, { respondent: 'R', reply_at }),
@@ -81,7 +81,7 @@ it('reads an inquiry, texts and all of the table as they are stored now', async 
   expect(await readAll(inbox.scan())).toEqual([row]);
 });
 
-it('reads texts in the order of the list, and asks again for keys that DynamoDB has not processed', async () => {
+it('reads texts in the order of the list, and asks again for unprocessed keys', async () => {
   const { name, client, inbox, meet, remove } = await open();
   const rows = await writeInquiries({ client, name }, 90, () => false);
   const portions = await Array.fromAsync(inbox.listInFull());
@@ -135,7 +135,7 @@ it('one answer is given when twenty people answer at the same millisecond', asyn
   expect((await inbox.get(row.id))?.reply).toBe(`reply ${winner}`);
 });
 
-it('an answer is given when its response was lost, but not when another one came before the retry', async () => {
+it('an answer whose response was lost is given, unless another one came before the retry', async () => {
   const { inbox, add, meet } = await open();
   for (const given of [REPLY, { respondent: 'R' }]) {
     const row = await add(1);
@@ -164,6 +164,6 @@ it('an answer creates no row for what is deleted at the same time, and other err
   expect(await scan()).toEqual([]);
 });
 
-it('the text of a reply has LF between its lines, no white space at its end and no lone surrogate', () => {
+it('a reply has LF between lines, no white space at its end and no lone surrogate', () => {
   expect(parseReply('  a\r\nb\rc\n\n\ud800 \t\n\n')).toBe('  a\nb\nc\n\n\uFFFD');
 });
