@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, lstatSync, renameSync, rmSync } from 'node:fs';
+import { createWriteStream, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -48,7 +48,8 @@ async function writeFile(
   };
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    await write(createWriteStream(part, { flags: 'wx', mode: 0o600 }));
+    // Opened at once: a stream might create the file after a failure has discarded it.
+    await write(createWriteStream(part, { fd: openSync(part, 'wx', 0o600) }));
     renameSync(part, file);
   } catch (error) {
     discard();
