@@ -42,7 +42,5 @@ export function parseConfig(env: Environment) {
     retentionDays: readNumber('RETENTION_DAYS'),
     /** undefined: any number. */
     inquiriesPerHour: readNumber('INQUIRIES_PER_HOUR'),
-    /** Whether the table is an engine's on a laptop. Terraform never sets it. */
-    isLocal: Boolean(env['AWS_ENDPOINT_URL_DYNAMODB']),
   };
 }

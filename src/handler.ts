@@ -9,16 +9,14 @@ import { logRequest } from './log.ts';
 import { withGarbageCollection } from './memory.ts';
 import { WARM_UP_OWNER, warmUpEvents, warmUpRequestHandler } from './warm-up.ts';
 
-const { corsOrigin, inquiriesPerHour, isLocal, retentionDays, tableName } = parseConfig(
-  process.env,
-);
+const { corsOrigin, inquiriesPerHour, retentionDays, tableName } = parseConfig(process.env);
 const store = createInquiryStore(createDynamoDbClient(), tableName, { retentionDays });
 
 export const handler = withGarbageCollection(
   createApp({
     inquiries: createInquiries(store, { inquiriesPerHour }),
     corsOrigin,
-    log: (request) => logRequest(request, isLocal),
+    log: logRequest,
   }),
 ) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 

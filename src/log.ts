@@ -21,11 +21,8 @@ const METHOD = /^[A-Z]{3,7}$/;
  * Logs one line about a request without content: the message, stack and properties of an error may hold tokens, emails
  * and bodies. An {@link ApiError} is the client's mistake, a warning; any other error is internal and counted by the
  * alarms. docs/adr/0022
- *
- * @param isLocal - True: the message of a ValidationException is logged, too. It names what is wrong with a request of
- * ours.
  */
-export function logRequest(request: CompletedRequest, isLocal = false): void {
+export function logRequest(request: CompletedRequest): void {
   const { requestId, functionName, method, status, attempts, error } = request;
   const milliseconds = Math.round(request.milliseconds);
   const isError = status >= 400;
@@ -38,7 +35,6 @@ export function logRequest(request: CompletedRequest, isLocal = false): void {
     milliseconds,
     attempts,
     ...(isError && { errorName: nameOf(error), ...listThrottling(error) }),
-    ...(isLocal && isInternal && describeValidation(error)),
   };
   if (isInternal) console.error(entry);
   else if (isError) console.warn(entry);
@@ -64,14 +60,6 @@ export function writeMetrics(functionName = 'local', values: Record<string, numb
     ...values,
   });
   process.stdout.write(`${line}\n`);
-}
-
-function describeValidation(error: unknown): false | { errorMessage: string } {
-  const cause = findCause(error);
-  return (
-    cause instanceof Error &&
-    cause.name === 'ValidationException' && { errorMessage: cause.message }
-  );
 }
 
 const findCause = (error: unknown): unknown =>

@@ -8,10 +8,8 @@ const REQUIRED = { TABLE_NAME: 't', CORS_ORIGIN: 'https://o' };
 it('reads the settings', () => {
   const env = { RETENTION_DAYS: '36500', INQUIRIES_PER_HOUR: '1000' };
   const numbers = { retentionDays: 36_500, inquiriesPerHour: 1_000 };
-  const read = { tableName: 't', corsOrigin: 'https://o', isLocal: false };
+  const read = { tableName: 't', corsOrigin: 'https://o' };
   expect(parseConfig({ ...REQUIRED, ...env })).toEqual({ ...read, ...numbers });
-  const local = { AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:8000' };
-  expect(parseConfig({ ...REQUIRED, ...local }).isLocal).toBe(true);
   expect(parseConfig({ ...REQUIRED, RETENTION_DAYS: '' }).retentionDays).toBeUndefined();
 });
 

@@ -8,13 +8,13 @@ const REQUEST = { ...COMMON, functionName: 'inquiries-main', milliseconds: 5.6 }
 const LINE = { ...COMMON, route: '/inquiries', milliseconds: 6 };
 
 /** @returns The line about a request, its level, and that of its metrics. */
-function log(change: Partial<CompletedRequest> = {}, isLocal?: boolean) {
+function log(change: Partial<CompletedRequest> = {}) {
   const lines: { level: string; entry: unknown }[] = [];
   for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
     vi.spyOn(console, level).mockImplementation((entry) => void lines.push({ level, entry }));
   }
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  logRequest({ ...REQUEST, ...change }, isLocal);
+  logRequest({ ...REQUEST, ...change });
   return { lines, metrics: JSON.parse(String(write.mock.lastCall?.[0])) as unknown };
 }
 
@@ -53,18 +53,6 @@ it.each<[string, Partial<CompletedRequest>, string, object]>([
   const Faults = level === 'error' ? 1 : 0;
   const values = { Requests: 1, Faults, Latency: 6 };
   expect(metrics).toMatchObject({ FunctionName: 'inquiries-main', ...values });
-});
-
-it.each([
-  ['ValidationException', true, 'Attribute name is a reserved keyword: name'],
-  ['ValidationException', false, undefined],
-  ['ThrottlingException', true, undefined],
-])('logs the message of a %s, local: %j, as %j', (name, isLocal, errorMessage) => {
-  const message = 'Attribute name is a reserved keyword: name';
-  const error = Object.assign(new Error(message), { name });
-  const [line] = log({ status: 500, error: new Error('m', { cause: error }) }, isLocal).lines;
-  const entry: { errorName?: unknown; errorMessage?: unknown } = Object(line?.entry);
-  expect([entry.errorName, entry.errorMessage]).toEqual([name, errorMessage]);
 });
 
 // CloudWatch's embedded metric format
