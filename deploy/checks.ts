@@ -45,18 +45,19 @@ export async function runChecks(
   return failed === 0;
 }
 
-/** Repeats a check until it passes, for some seconds. */
+/** Repeats a check until it passes, for some seconds. @param mayPass - Whether it is repeated after an error. */
 export async function repeat(
   run: Check[1],
   seconds: number,
-  { interruption }: Context,
+  { interruption }: Pick<Context, 'interruption'>,
+  mayPass: (error: unknown) => boolean = () => true,
 ): Promise<string | void> {
   const deadline = performance.now() + seconds * 1_000;
   for (;;) {
     try {
       return await run();
     } catch (error) {
-      if (performance.now() > deadline) throw error;
+      if (performance.now() > deadline || !mayPass(error)) throw error;
       interruption.throwIfAborted();
       await sleep(1_000);
     }

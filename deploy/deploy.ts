@@ -6,6 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { ResourceNotFoundException } from '@aws-sdk/client-lambda';
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
@@ -17,7 +18,7 @@ import {
   serveForm,
   uploadForm,
 } from './form.ts';
-import { readLive } from './functions.ts';
+import { LIVE, NONE, readLive, readVersion, switchAlias } from './functions.ts';
 import { initialise, makePlan, readPlan, refuseOtherPackages, refuseUnsavedState } from './plan.ts';
 import { testStage } from './smoke.ts';
 import {
@@ -85,35 +86,70 @@ async function isFormOther(stage: Stage, { io }: Session): Promise<boolean> {
   return differences.length > 0;
 }
 
-/** @throws Error if another command has made another version live since the apply. */
-async function refuseOvertaken({ function: { name, live } }: StageOutputs): Promise<void> {
-  const { version } = await readLive(name);
-  if (version === live) return;
-  throw new Error(
-    `Another command has made version ${version} of ${name} live since this one made ${live} live.`,
-  );
+type Live = Awaited<ReturnType<typeof readLive>>;
+
+/** @throws Error if another package is live than the one built, and no setting keeps it. */
+async function refuseOtherCode({ function: own, mailer }: StageOutputs): Promise<void> {
+  for (const { name, package: built, pinned } of [own, ...Object.values(mailer)]) {
+    const { hash } = await readVersion(name, LIVE);
+    if (pinned || hash === built) continue;
+    throw new Error(`The version of ${name} that is live is not of the package in dist/.`);
+  }
 }
 
-/** Serves the form, and tests the stage. */
-async function complete(session: Session, stage: Stage, outputs: StageOutputs): Promise<void> {
-  const { site, function: versions } = outputs;
+/** The version that is live; undefined without one. */
+async function readBefore(name: string | undefined): Promise<string | undefined> {
+  if (name === undefined) return undefined;
+  const { version } = await readLive(name).catch((error: unknown) => {
+    if (error instanceof ResourceNotFoundException) return { version: NONE };
+    throw error;
+  });
+  return version === NONE ? undefined : version;
+}
+
+/** Makes the version before live again, with its form. @returns What is true then. */
+async function goBack(
+  { site, function: { name } }: StageOutputs,
+  live: Live,
+  before: string | undefined,
+): Promise<string> {
+  if (before === undefined) return 'There is no version before it.';
+  if (before === live.version) return `It was version ${before} before, too.`;
+  await switchAlias(name, before, live, live.version);
+  const form = site && (await serveForm(site, name));
+  return `Version ${before} is live again${form ? ', with its form' : ''}.`;
+}
+
+/** Serves the form, and tests the stage. @param before - The version that was live before the apply. */
+async function complete(
+  session: Session,
+  outputs: StageOutputs,
+  before: string | undefined,
+): Promise<void> {
+  const { site, function: own } = outputs;
+  const live = await readLive(own.name);
+  await refuseOtherCode(outputs);
   // An earlier version that live_version names has the form it was deployed with.
-  const form = versions.live === versions.version ? readStageForm(outputs) : undefined;
+  const form = own.pinned ? undefined : readStageForm(outputs);
   session.step = 'the upload of the form';
   if (site) {
-    if (form) await uploadForm(site, versions.live, form);
-    const version = await serveForm(site, versions.name);
+    if (form) await uploadForm(site, live.version, form);
+    const version = await serveForm(site, own.name);
     if (version) session.io.stdout.write(`form      that of version ${version} is served\n`);
   }
   session.step = 'the smoke test';
   const isPassed = await testStage(outputs, form, session);
-  const { changes } = await makePlan(session, join(session.folder, 'again'), '-lock=false');
-  await refuseOvertaken(outputs);
-  if (!isPassed) {
+  const { version } = await readLive(own.name);
+  if (version !== live.version) {
     throw new Error(
-      `The smoke test failed. The version before is live again after: npm run rollback -- ${stage}`,
+      `Another command has made version ${version} of ${own.name} live since this one made ${live.version} live.`,
     );
   }
+  if (!isPassed) {
+    const found = await goBack(outputs, live, before);
+    throw new Error(`The smoke test of version ${live.version} failed. ${found}`);
+  }
+  const { changes } = await makePlan(session, join(session.folder, 'again'), '-lock=false');
   if (changes.length > 0) {
     throw new Error('The plan after the apply has changes, which the plan above shows.');
   }
@@ -146,6 +182,7 @@ export const main: Main = async (args, io) => {
     const { hasChanges } = found;
     if (drift && (hasChanges || (await isFormOther(stage, session)))) return 1;
     if (planOnly) return 0;
+    const before = await readBefore(found.functionName);
     if (hasChanges) {
       if (!yes) await confirm(`Apply this plan? Type ${stage} to confirm: `, stage, session);
       session.state = 'Terraform has saved what it changed.';
@@ -153,7 +190,7 @@ export const main: Main = async (args, io) => {
     }
     session.state = 'The plan is applied.';
     const outputs = await readOutputs(stage);
-    await complete(session, stage, outputs);
+    await complete(session, outputs, before);
     io.stdout.write(describeStage(outputs));
     return 0;
   });

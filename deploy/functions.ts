@@ -1,27 +1,27 @@
-/**
- * The deployed functions: their published versions, the alias `live`, which is what is invoked (infra/terraform/live.tf),
- * and invocations with the events that they get from AWS.
- */
+/** The deployed functions: their versions, the alias `live`, which is what is invoked, and the checks of a version. */
 import {
   Lambda,
+  LambdaServiceException,
   paginateListVersionsByFunction,
   PreconditionFailedException,
 } from '@aws-sdk/client-lambda';
 import { NETWORK } from '../lib/aws.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
 import {
+  assert,
   assertError,
+  assertHeader,
   createContractChecks,
   parseBody,
   type ServiceRequest,
   type ServiceResponse,
 } from '../lib/contract-checks.ts';
-import type { Check } from './checks.ts';
+import { Pending, type Check } from './checks.ts';
 
 /** The function itself ends after 30 s. */
 const TIMEOUT_MS = 35_000;
-const Name = 'live';
-export const liveOf = (functionName: string): string => `${functionName}:${Name}`;
+export const LIVE = 'live';
+export const liveOf = (functionName: string): string => `${functionName}:${LIVE}`;
 
 const lambda = new Lambda({
   ...NETWORK,
@@ -34,20 +34,43 @@ const lambda = new Lambda({
 
 /** The alias. @throws ResourceNotFoundException when there is no such function, or when it has no alias `live`. */
 export async function readLive(FunctionName: string) {
-  const alias = await lambda.getAlias({ FunctionName, Name });
+  const alias = await lambda.getAlias({ FunctionName, Name: LIVE });
   return { version: alias.FunctionVersion ?? '', RevisionId: alias.RevisionId };
 }
+
+/** The code and settings of a version or an alias. */
+export async function readVersion(FunctionName: string, Qualifier: string) {
+  const { CodeSha256 = '', Environment } = await lambda.getFunctionConfiguration({
+    FunctionName,
+    Qualifier,
+  });
+  return { hash: CodeSha256, environment: Environment?.Variables ?? {} };
+}
+
+/** The version that the alias has until one has passed its checks. */
+export const NONE = '$LATEST';
 
 /** Which versions are live, as AWS says now: a sentence for each function. */
 export const describeLive = (functions: string[]): Promise<string[]> =>
   Promise.all(
     functions.map((name) =>
       readLive(name).then(
-        ({ version }) => `Version ${version} of ${name} is live.`,
+        ({ version }) =>
+          `${version === NONE ? 'No version' : `Version ${version}`} of ${name} is live.`,
         ({ message }: Error) => `No live version of ${name} could be read: ${message}.`,
       ),
     ),
   );
+
+/**
+ * Publishes the function as it is now; without changes since the last version, Lambda answers with that one.
+ *
+ * @param CodeSha256 - Of the package; Lambda refuses to publish another one.
+ */
+export async function publish(FunctionName: string, CodeSha256: string): Promise<string> {
+  const { Version = '' } = await lambda.publishVersion({ FunctionName, CodeSha256 });
+  return Version;
+}
 
 /** The published versions, newest first; not `$LATEST`. */
 export async function listVersions(FunctionName: string) {
@@ -64,15 +87,25 @@ export async function listVersions(FunctionName: string) {
 /**
  * Makes the alias name another version.
  *
+ * @param withdrawn - The version that is replaced because of a fault: before the next apply makes it live again, it is checked
+ * again (infra/terraform/live.tf).
  * @throws UsageError when another command has changed the alias since it was read.
  */
 export async function switchAlias(
   FunctionName: string,
   FunctionVersion: string,
   { RevisionId }: Awaited<ReturnType<typeof readLive>>,
+  withdrawn?: string,
 ): Promise<void> {
+  const Description = withdrawn && `${withdrawn} withdrawn at ${new Date().toISOString()}`;
   try {
-    await lambda.updateAlias({ FunctionName, Name, FunctionVersion, RevisionId });
+    await lambda.updateAlias({
+      FunctionName,
+      Name: LIVE,
+      FunctionVersion,
+      RevisionId,
+      Description,
+    });
   } catch (error) {
     if (!(error instanceof PreconditionFailedException)) throw error;
     // It may be this change: the SDK sends it again when the first response is lost.
@@ -93,14 +126,21 @@ export type Invoke = (event: object) => Promise<{
   log: Record<string, unknown>[];
 }>;
 
-/** @throws Of the function: Error when the invocation fails; the error of the SDK when Lambda does not run it. */
+/** Why a check may pass later: AWS, or the function, has failed. */
+export class Unavailable extends Error {}
+
+/** @throws {@link Unavailable} when the invocation fails, or Lambda does not run it. */
 export const createInvoke =
   (FunctionName: string): Invoke =>
   async (event) => {
     const request = { FunctionName, LogType: 'Tail', Payload: JSON.stringify(event) } as const;
-    const found = await lambda.invoke(request);
+    const found = await lambda.invoke(request).catch((error: Error) => {
+      // A version that was idle for weeks is 409 at first; permissions take effect after seconds.
+      const isOfAws = error instanceof LambdaServiceException || error.name === 'TimeoutError';
+      throw isOfAws ? new Unavailable(`${error.name}: ${error.message}`, { cause: error }) : error;
+    });
     const text = found.Payload?.transformToString() ?? '';
-    if (found.FunctionError !== undefined) throw new Error(`${FunctionName} failed: ${text}`);
+    if (found.FunctionError !== undefined) throw new Unavailable(`${FunctionName} failed: ${text}`);
     const lines = String(Buffer.from(found.LogResult ?? '', 'base64')).split('\n');
     return {
       result: parseObject(text) ?? {},
@@ -129,23 +169,154 @@ export function toEvent({ method, query = '', body }: ServiceRequest, claims?: o
   };
 }
 
+/** Invocations one after the other, after which memory that is never freed shows. */
+const INVOCATIONS = 30;
+/** Most megabytes that the function may use then: the alarm function-memory is raised above them. */
+const MOST_MEMORY_MB = 115;
+
+/** A line of a function's log; Lambda's own has its measurements. */
+interface Line {
+  record?: { metrics?: { maxMemoryUsedMB?: number; initDurationMs?: number } };
+}
+
+/** Lambda's measurements in the log of invocations. @throws {@link Pending} if it has none. */
+export function readMetrics(log: Line[]) {
+  const metrics = log.flatMap(({ record }) => record?.metrics ?? []);
+  if (metrics.length > 0) return metrics;
+  throw new Pending('the log of an invocation ends without platform.report');
+}
+
+/** @throws Error if instances of the function used more than they should. @returns Most megabytes. */
+export function checkMemory(log: Line[]): number {
+  const memory = Math.max(...readMetrics(log).map(({ maxMemoryUsedMB = 0 }) => maxMemoryUsedMB));
+  assert(memory <= MOST_MEMORY_MB, `${memory} of 128 MB: docs/runbook.md, "function-memory"`);
+  return memory;
+}
+
 /**
- * The checks of a function without its gateway, as a caller without claims and as a user whose address nobody has. They
- * leave one inquiry behind, which expires after a day.
+ * The checks of the request function without its gateway, as a caller without claims and as a user whose address nobody has.
+ * They leave one inquiry behind, which expires after a day.
+ *
+ * @param origin - What the responses allow.
  */
-export function createInvocationChecks(invoke: Invoke): Check[] {
+function createRequestChecks(invoke: Invoke, origin = ''): Check[] {
   const call = async (event: object): Promise<ServiceResponse> => {
     const { statusCode, headers, body } = (await invoke(event)).result;
-    return {
+    const response = {
       status: Number(statusCode),
       headers: new Headers(headers as Record<string, string>),
       body: parseBody(String(body)),
     };
+    if (response.status >= 500) {
+      throw new Unavailable(`answered ${response.status}: ${String(body)}`);
+    }
+    assertHeader(response, 'Access-Control-Allow-Origin', origin);
+    return response;
   };
   const sub = crypto.randomUUID();
   const claims = { sub, email: `test-${sub}@inquiries.invalid` };
   const { contract } = createContractChecks((each) => call(toEvent(each, claims)));
   const refuse = async (): Promise<void> =>
     assertError(await call(toEvent({ method: 'GET' })), 401, 'Unauthorized');
-  return [['401 without claims', refuse], ...contract];
+  const useMemory = async (): Promise<string> => {
+    const log: Line[] = [];
+    for (let count = 0; count < INVOCATIONS; count++) {
+      log.push(...(await invoke(toEvent({ method: 'GET' }, claims))).log);
+    }
+    return `${checkMemory(log)} MB after ${INVOCATIONS} requests`;
+  };
+  return [['401 without claims', refuse], ...contract, ['it frees memory', useMemory]];
+}
+
+const toImage = (row: object) =>
+  Object.fromEntries(Object.entries(row).map(([name, S]) => [name, { S: String(S) }]));
+
+/** A record of the stream: a new inquiry, or a reply. */
+function toRecord(email: string, isReply: boolean) {
+  const time = new Date().toISOString();
+  const inquiry = {
+    __edb_e__: 'inquiry',
+    __edb_v__: '1',
+    id: '019aa0c8-6f77-70a2-a975-366ad3f1860a',
+    cognito_sub: crypto.randomUUID(),
+    email,
+    subject: 'Test',
+    body: 'Left by a deployment.',
+    created_at: time,
+  };
+  const reply = { reply: 'Test', respondent: 'deployment', reply_at: time };
+  return {
+    eventID: '1',
+    eventName: isReply ? 'MODIFY' : 'INSERT',
+    eventSource: 'aws:dynamodb',
+    dynamodb: {
+      SequenceNumber: '1',
+      NewImage: toImage({ ...inquiry, ...(isReply && reply) }),
+      ...(isReply && { OldImage: toImage(inquiry) }),
+    },
+  };
+}
+const toStreamEvent = (email: string, isReply: boolean) => ({
+  Records: [toRecord(email, isReply)],
+});
+const toSnsEvent = (message: string) => ({
+  Records: [{ EventSource: 'aws:sns', Sns: { Message: message } }],
+});
+
+/**
+ * The checks of a function that mails. In a trial (src/mailer/trial.ts) it does everything but send; what it gets without
+ * one concerns no mail, apart from the timer's event, by which it sends what is due.
+ */
+function createMailerChecks(invoke: Invoke): Check[] {
+  const expectResult = async (event: object, expected: object): Promise<void> => {
+    const found = JSON.stringify((await invoke(event)).result);
+    assert(found === JSON.stringify(expected), `it answered ${found}`);
+  };
+  const attempt = async (event: object): Promise<string> => {
+    const { result } = await invoke({ trial: event });
+    const { mails } = result;
+    assert(
+      Array.isArray(mails) && mails.length === 1,
+      `it would send no mail: ${JSON.stringify(result)}`,
+    );
+    return `would be sent to ${mails.join()}`;
+  };
+  const bounce = {
+    bounce: { feedbackId: crypto.randomUUID(), bounceType: 'Permanent', bouncedRecipients: [] },
+    mail: { destination: ['test@trial.invalid'], tags: {} },
+  };
+  const checks = [false, true].flatMap((isReply): Check[] => [
+    [
+      `a record of ${isReply ? 'a reply' : 'an inquiry'} becomes a mail`,
+      () => attempt(toStreamEvent('test@trial.invalid', isReply)),
+    ],
+    [
+      `a record of ${isReply ? 'a reply to a test' : 'a test'} is handled`,
+      () =>
+        expectResult(toStreamEvent('test@inquiries.invalid', isReply), { batchItemFailures: [] }),
+    ],
+  ]);
+  return [
+    ...checks,
+    ['a bounce becomes a mail', () => attempt(toSnsEvent(JSON.stringify(bounce)))],
+    ['a message of SNS is handled', () => expectResult(toSnsEvent('Test'), { outcomes: ['idle'] })],
+    [
+      'the timer is handled',
+      async () => {
+        const { result } = await invoke({ digest: true });
+        const outcomes = [result['digest'], result['daily']];
+        const isRight = outcomes.every((each) => each === 'idle' || each === 'sent');
+        assert(isRight, `it answered ${JSON.stringify(result)}`);
+      },
+    ],
+  ];
+}
+
+/** What a version has to pass before users get it, at a deployment as at a rollback. */
+export async function createVersionChecks(name: string, version: string): Promise<Check[]> {
+  const invoke = createInvoke(`${name}:${version}`);
+  const { environment } = await readVersion(name, version);
+  return environment['INBOX_TO'] === undefined
+    ? createRequestChecks(invoke, environment['CORS_ORIGIN'])
+    : createMailerChecks(invoke);
 }

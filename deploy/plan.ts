@@ -89,6 +89,11 @@ export async function readPlan(session: Session, file: string) {
     hasChanges: changes.length > 0 || Object.values(outputs).some(isChange),
     /** The functions that an alias makes live. */
     functions: list('aws_lambda_alias').map(({ function_name: name }) => String(name)),
+    /** The one of the API. */
+    functionName: resources
+      .filter(({ address }) => address === 'aws_lambda_alias.live')
+      .map(({ change: { before, after } }) => (after ?? before)?.['function_name'])
+      .find((name) => typeof name === 'string'),
     packages: list('aws_lambda_function'),
     /** The form's config.json, without what is not known before the plan is applied; nothing without a form. */
     formConfig: outputs['form_config']?.after,

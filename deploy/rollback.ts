@@ -8,13 +8,7 @@
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { runChecks } from './checks.ts';
 import { serveForm } from './form.ts';
-import {
-  createInvocationChecks,
-  createInvoke,
-  listVersions,
-  readLive,
-  switchAlias,
-} from './functions.ts';
+import { createVersionChecks, listVersions, readLive, switchAlias } from './functions.ts';
 import { testStage } from './smoke.ts';
 import { parseStage, readOutputs, readStageAccount } from './stage.ts';
 import { confirm } from './steps.ts';
@@ -51,8 +45,8 @@ export const main: Main = async (args, io) => {
         wanted === undefined ? version < Number(live.version) : String(version) === wanted;
       if (!isMeant) continue;
       io.stdout.write(`\nVersion ${version} of ${date}\n`);
-      const invoke = createInvoke(`${name}:${version}`);
-      if (await runChecks(createInvocationChecks(invoke), context)) return `${version}`;
+      const checks = await createVersionChecks(name, `${version}`);
+      if (await runChecks(checks, context)) return `${version}`;
     }
     const which = wanted ?? `before ${live.version}`;
     throw new UsageError(`There is no version ${which} that passes its test. Nothing was changed.`);
@@ -60,7 +54,7 @@ export const main: Main = async (args, io) => {
   const version = await choose();
   const question = `Make version ${version} live instead of ${live.version}? Type ${stage} to confirm: `;
   if (!values.yes) await confirm(question, stage, context);
-  if (version !== live.version) await switchAlias(name, version, live);
+  if (version !== live.version) await switchAlias(name, version, live, live.version);
   io.stdout.write(`Switched: version ${version} is live.\n`);
   if (outputs.site) await serveForm(outputs.site, name);
   const isPassed = await testStage(outputs, undefined, context, { wait: 30 });

@@ -8,17 +8,21 @@ import { readIfThere, UsageError } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
 import { STAGES, type Stage } from '../lib/stages.ts';
 
-/** A function, its newest version, and the one that its alias makes live. */
-type FunctionVersions = Record<'name' | 'version' | 'live', string>;
+/** A function, the SHA-256 of its package, and the earlier version that the settings keep live, if any. */
+interface DeployedFunction {
+  name: string;
+  package: string;
+  pinned?: string | null;
+}
 
 /** infra/terraform/outputs.tf */
 export interface StageOutputs {
   api_url: string;
   cors_origin: string;
   dashboard_url: string;
-  function: FunctionVersions;
+  function: DeployedFunction;
   /** Empty without mail. */
-  mailer: Record<string, FunctionVersions>;
+  mailer: Record<string, DeployedFunction>;
   mail?: Record<'from' | 'identity', string> | null;
   /** The address of the form has a slash at the end. */
   site?: Record<'bucket' | 'distribution_id' | 'url', string> | null;

@@ -8,7 +8,11 @@ import { programOf, run, terraformEnv, type RunOptions } from './terraform.ts';
 import { describeLive } from './functions.ts';
 
 const UNCHANGED = 'Nothing was changed.';
-const AGAIN = 'Run the same command again: docs/runbook.md, "A deployment was interrupted".';
+const AGAIN =
+  'Unless the error names what to correct, run the same command again: docs/runbook.md, "A deployment was interrupted".';
+
+/** A program has failed. */
+class StepFailed extends Error {}
 
 /** A run of a command that signals do not end at once. */
 export interface Session extends Context {
@@ -60,7 +64,8 @@ export async function runSession(
     const message = error instanceof Error ? `${error.message}\n\n` : '';
     const live = await describeLive(session.functions);
     const { aborted, reason } = session.interruption;
-    const end = [aborted && 'Interrupted.', session.state, ...live, !isRefusal && AGAIN];
+    const isStep = error instanceof StepFailed;
+    const end = [aborted && 'Interrupted.', session.state, ...live, (aborted || isStep) && AGAIN];
     io.stderr.write(`\n${message}${end.filter(Boolean).join(' ')}\n`);
     return aborted ? Number(reason) : isRefusal ? 2 : 1;
   } finally {
@@ -107,7 +112,7 @@ export async function runStep(
   }
   // Terraform prints a plan before the error.
   const error = output.slice(Math.max(0, output.indexOf('\nError: ')));
-  throw new Error(`${error.trim()}\n\nFailed: ${title}.`);
+  throw new StepFailed(`${error.trim()}\n\nFailed: ${title}.`);
 }
 
 /** Runs Terraform, and shows what an apply prints as it runs. */

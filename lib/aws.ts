@@ -17,7 +17,7 @@ export const tableOf = (stage: string, service = 'inquiries'): string => `${serv
 
 const NO_CREDENTIALS =
   'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
-const THROTTLED = 'DynamoDB limits the requests at the moment; try again.';
+const THROTTLED = 'DynamoDB is throttling requests; try again.';
 
 /** Names of the AWS SDK's errors. */
 const CREDENTIAL_ERRORS = new Set([

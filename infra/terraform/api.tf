@@ -128,6 +128,9 @@ resource "aws_lambda_permission" "live" {
   qualifier     = aws_lambda_alias.live.name
   principal     = "apigateway.amazonaws.com"
   source_arn    = "${aws_apigatewayv2_api.this.execution_arn}/*/${each.key}/inquiries"
+
+  # Nobody reaches the function before a version is live.
+  depends_on = [terraform_data.live]
 }
 
 # What Route 53 calls in a stage with the setting `probe` (observability.tf). Without an authorizer there are
@@ -166,4 +169,6 @@ resource "aws_lambda_permission" "probe" {
   qualifier     = aws_lambda_alias.live.name
   principal     = "apigateway.amazonaws.com"
   source_arn    = "${aws_apigatewayv2_api.this.execution_arn}/*/${each.key}/probe"
+
+  depends_on = [terraform_data.live]
 }

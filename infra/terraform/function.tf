@@ -13,6 +13,9 @@ locals {
     permissions_boundary = lookup(var.permissions_boundaries, local.stage, null)
     log_retention_days   = local.settings.log_retention_days
     tracing              = local.settings.tracing
+    versioned            = local.versioned
+    # The node of `npm ci`, which may be another than that of the PATH.
+    gate = "\"${abspath(path.root)}/../../node_modules/.bin/node\" \"${abspath(path.root)}/../../deploy/make-live.ts\""
     assume_role_policy = jsonencode({
       Version   = "2012-10-17"
       Statement = [{ Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "lambda.amazonaws.com" } }]
@@ -80,9 +83,6 @@ resource "aws_lambda_function" "this" {
   memory_size      = local.memory_mb
   timeout          = local.timeout_seconds
 
-  # Each change of code or settings becomes a version; live.tf decides whether users get it.
-  publish = true
-
   reserved_concurrent_executions = local.settings.reserved_concurrency
 
   environment {
@@ -103,7 +103,4 @@ resource "aws_lambda_function" "this" {
   }
 
   tracing_config { mode = local.shared.tracing ? "Active" : "PassThrough" }
-
-  # The first invocation needs the policy.
-  depends_on = [aws_iam_role_policy.function]
 }

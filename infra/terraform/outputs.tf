@@ -12,11 +12,11 @@ output "cors_origin" {
 }
 
 output "function" {
-  description = "The function, its newest version, and the version that answers users."
+  description = "The function, the hash of its package, and the earlier version that live_version keeps."
   value = {
     name    = aws_lambda_function.this.function_name
-    version = aws_lambda_function.this.version
-    live    = aws_lambda_alias.live.function_version
+    package = aws_lambda_function.this.source_code_hash
+    pinned  = var.live_version
   }
 }
 

@@ -12,8 +12,6 @@ interface Options {
   signal: AbortSignal;
   /** Also what was sent before or is beyond the quotas. */
   again?: boolean;
-  /** Nothing is sent, and the inquiry need not be in the table. */
-  isTrial?: boolean;
 }
 
 export function createDeliver({ store, send, config, now }: Sender) {
@@ -30,21 +28,21 @@ export function createDeliver({ store, send, config, now }: Sender) {
   return async function deliver(
     row: Row,
     kind: MailKind,
-    { signal, again = false, isTrial = false }: Options,
+    { signal, again = false }: Options,
   ): Promise<Result> {
     const inquiry = parseRow(row);
     const { id, email, isEmailVerified } = inquiry;
     if (kind === 'acknowledgement' && !isEmailVerified) return { outcome: 'idle' };
     // Nobody reads what the smoke test sends, or its replies.
-    if (isTestAddress(email) && !isTrial) return { outcome: 'idle' };
+    if (isTestAddress(email)) return { outcome: 'idle' };
     if (kind === 'inquiry' && !again && isBeyond(id, full)) return { outcome: 'withheld' };
     if (!isCurrent(row, now())) return { outcome: 'expired' };
-    const [stored, delivery] = await Promise.all([
-      inquiries.read(inquiry, signal),
+    const [isStored, delivery] = await Promise.all([
+      inquiries.exists(inquiry, signal),
       again ? null : deliveries.read(id, kind, signal),
     ]);
-    if (stored === undefined && !isTrial) return { outcome: 'erased' };
-    if (delivery !== null && delivery.undelivered !== 'refused' && !isTrial) {
+    if (!isStored) return { outcome: 'erased' };
+    if (delivery !== null && delivery.undelivered !== 'refused') {
       return { outcome: 'already-sent' };
     }
 
@@ -56,15 +54,13 @@ export function createDeliver({ store, send, config, now }: Sender) {
     const claimed = again || (await claim(inquiry, signal));
     if (claimed !== true && 'refused' in claimed) {
       full = claimed.refused ?? full;
-      if (!isTrial) return { outcome: 'withheld' };
+      return { outcome: 'withheld' };
     }
-    if (!isTrial) {
-      await send(mail, signal).catch(async (error: unknown) => {
-        // The owner's address is in Reply-To.
-        if (!(error instanceof AddressRejected && kind === 'inquiry')) throw error;
-        await send(createInquiryMail(inquiry, config, false), signal);
-      });
-    }
+    await send(mail, signal).catch(async (error: unknown) => {
+      // The owner's address is in Reply-To.
+      if (!(error instanceof AddressRejected && kind === 'inquiry')) throw error;
+      await send(createInquiryMail(inquiry, config, false), signal);
+    });
     return recordSent((recordSignal) => deliveries.record(id, kind, since, recordSignal));
   };
 }

@@ -22,7 +22,6 @@ interface Dependencies extends Omit<Sender, 'attempt'> {
 /** All records are from the stream, or all from SNS. */
 interface AnyEvent {
   Records?: (DynamoDBRecord & SnsRecord)[];
-  trial?: unknown;
   digest?: unknown;
   ids?: unknown;
   again?: unknown;
@@ -30,7 +29,6 @@ interface AnyEvent {
 
 type MailerEvent =
   | { kind: 'batch'; records: DynamoDBRecord[] }
-  | { kind: 'trial'; record: DynamoDBRecord }
   | { kind: 'bounces'; records: SnsRecord[] }
   | { kind: 'digest' }
   | { kind: 'ids'; ids: string[]; again: boolean };
@@ -49,7 +47,7 @@ const IDS_LIMIT = 100;
  * so that it holds nothing back; if it is a reply, the team gets a mail, and the inbox shows it. docs/adr/0080
  *
  * @returns What Lambda expects for a batch, or the outcome for each id or event.
- * @throws Error when the event is none of these, when a trial fails, or when a notice cannot be sent yet, so that
+ * @throws Error when the event is none of these, or when a notice cannot be sent yet, so that
  * Lambda repeats the invocation.
  */
 export function createMailer({ log, ...dependencies }: Dependencies) {
@@ -88,15 +86,6 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
         itemIdentifier: dynamodb?.SequenceNumber,
       })),
     };
-  }
-
-  /** Does everything but send. */
-  async function tryRecord(record: DynamoDBRecord) {
-    const { row, kind } = parseRecord(record);
-    const options = { signal: AbortSignal.timeout(MAIL_TIME), isTrial: true };
-    const result = kind && (await deliver(row, kind, options));
-    if (result?.outcome === 'sent' && result.error === undefined) return { batchItemFailures: [] };
-    throw new Error(`The trial ended as ${result?.outcome}.`, { cause: result?.error });
   }
 
   async function deliverByIds(ids: string[], again: boolean, invocation: Invocation) {
@@ -141,8 +130,6 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
     switch (event.kind) {
       case 'batch':
         return deliverBatch(event.records, invocation);
-      case 'trial':
-        return tryRecord(event.record);
       case 'bounces':
         return notices.handleBounces(event.records, invocation);
       case 'digest':
@@ -154,9 +141,8 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
 }
 
 function parseEvent(value: unknown): MailerEvent {
-  const { Records: records = [], trial, digest, ids, again = false }: AnyEvent = Object(value);
+  const { Records: records = [], digest, ids, again = false }: AnyEvent = Object(value);
   const [record] = records;
-  if (record?.dynamodb && trial === true) return { kind: 'trial', record };
   if (record?.dynamodb) return { kind: 'batch', records };
   if (record?.Sns) return { kind: 'bounces', records };
   if (digest === true) return { kind: 'digest' };

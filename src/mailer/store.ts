@@ -1,6 +1,6 @@
 import { createDeliveries } from '../entities/deliveries.ts';
 import { createQuotas } from '../entities/quotas.ts';
-import { createStoredInquiries } from '../entities/stored-inquiries.ts';
+import { createStoredInquiries, type InquiryKeys } from '../entities/stored-inquiries.ts';
 import type { Table } from '../entities/table.ts';
 import type { MailerConfig } from './config.ts';
 import { createMailQuotas } from './mail-quotas.ts';
@@ -8,8 +8,14 @@ import { createMailQuotas } from './mail-quotas.ts';
 export type MailerStore = ReturnType<typeof createMailerStore>;
 
 /** Creates the mailer's reads and writes. */
-export const createMailerStore = (table: Table, config: MailerConfig, now?: () => number) => ({
-  inquiries: createStoredInquiries(table, now),
-  deliveries: createDeliveries(table),
-  quotas: createMailQuotas(createQuotas(table), config),
-});
+export function createMailerStore(table: Table, config: MailerConfig, now?: () => number) {
+  const inquiries = createStoredInquiries(table, now);
+  /** Whether an inquiry is in the table. */
+  const exists = async (keys: InquiryKeys, signal: AbortSignal): Promise<boolean> =>
+    (await inquiries.read(keys, signal)) !== undefined;
+  return {
+    inquiries: { ...inquiries, exists },
+    deliveries: createDeliveries(table),
+    quotas: createMailQuotas(createQuotas(table), config),
+  };
+}

@@ -52,7 +52,8 @@ const live = (version: string) => `Version ${version} of inquiries-develop is li
 const APPLIED = `The plan is applied. ${live('10')}`;
 const ADDRESSES =
   'https://api.example.com/inquiries\nDashboard https://console.example.com/dashboard\n';
-const AGAIN = 'Run the same command again: docs/runbook.md, "A deployment was interrupted".\n';
+const AGAIN =
+  'Unless the error names what to correct, run the same command again: docs/runbook.md, "A deployment was interrupted".\n';
 const outputChange = (name: string, after = {}) => ({
   changes: {},
   outputs: FORM_OUTPUTS,
@@ -160,7 +161,7 @@ const rows: Row[] = [
     'a form whose script throws',
     1,
     'plan',
-    `\nboom\n\nNothing was changed. ${AGAIN}`,
+    '\nboom\n\nNothing was changed.\n',
     {
       world: outputChange('form_config'),
       happen: () => runForm.mockRejectedValue(new Error('boom')),
@@ -174,11 +175,18 @@ const rows: Row[] = [
     { world: { failing: 'terraform apply' }, happen: () => (state.live = undefined) },
   ],
   [
-    'a smoke test that fails',
+    'a smoke test that fails, of the version that was live before',
     1,
     'apply',
-    `The smoke test failed. The version before is live again after: npm run rollback -- develop\n\n${APPLIED}`,
+    `The smoke test of version 10 failed. It was version 10 before, too.\n\n${APPLIED}`,
     { happen: () => testStage.mockResolvedValue(false) },
+  ],
+  [
+    'a package that is not live after the apply',
+    1,
+    'apply',
+    'The version of inquiries-develop that is live is not of the package in dist/.',
+    { happen: () => (state.hash = 'another') },
   ],
   [
     'a plan after the apply that has changes',
@@ -223,9 +231,27 @@ it.each(rows)('npm run deploy with %s', async (_, code, ran, says, more = {}) =>
   expect(applied).toEqual(ran === 'apply' ? [`terraform apply -no-color ${plan}`] : []);
 });
 
+it('makes the version before live again, with its form, when the smoke test fails', async () => {
+  arrange({
+    outputs: FORM_OUTPUTS,
+    happen: () => {
+      state.live = '11';
+    },
+  });
+  state.objects.set('/form-bucket/versions/10/index.html', 'before');
+  testStage.mockResolvedValue(false);
+  const { code, output } = await command(main, 'develop --yes');
+  expect(code).toBe(1);
+  expect(output).toMatch(
+    /The smoke test of version 11 failed\. Version 10 is live again, with its form\.\n\nThe plan is applied\. Version 10 of inquiries-develop is live\.\n$/,
+  );
+  expect(state.objects.get('/form-bucket/index.html')).toBe('before');
+  expect(state.description).toMatch(/^11 withdrawn at /);
+});
+
 it('serves no form for an earlier version that is kept live and has none, and does not say so', async () => {
   state.live = '9';
-  const versions = { name: 'inquiries-develop', version: '10', live: '9' };
+  const versions = { ...FORM_OUTPUTS.function, pinned: '9' };
   const outputs = { ...FORM_OUTPUTS, function: versions };
   arrange({ outputs });
   const { code, output } = await command(main, 'develop --yes');

@@ -42,7 +42,7 @@ const app = createApp({
   corsOrigin: 'https://www.example.com',
 });
 
-const initially = () => ({
+const initially = (hash: string) => ({
   /** Files by `/BUCKET/KEY`. */
   objects: new Map<string, string>(),
   /** Requests that change something, in their order; uploads with their types and caching. */
@@ -51,6 +51,12 @@ const initially = () => ({
   answers: {} as Record<string, ((request: AwsRequest) => Answer | undefined) | undefined>,
   /** The version that the alias of the function makes live; without one there is no alias. */
   live: '10' as string | undefined,
+  /** The SHA-256 of the package of the version that the alias, or one of a number, has. */
+  hash,
+  /** What is published next. */
+  published: '11',
+  /** Of the alias. */
+  description: '',
   /** The result of an invocation of a name, which is that of the service; a rejection is an error of the function. */
   invoke: async (_name: string, event: string): Promise<string> =>
     JSON.stringify(await app(JSON.parse(event) as object)),
@@ -79,9 +85,9 @@ export const toAwsEnv = (endpoint: string) => ({
   AWS_REGION: 'eu-central-1',
 });
 
-/** Starts the server. @returns Also the variables by which the SDK's clients reach it. */
-export async function startAws() {
-  const state = initially();
+/** Starts the server. @param hash - Of the package of every version. @returns Also the variables by which the SDK's clients reach it. */
+export async function startAws(hash = 'hash') {
+  const state = initially(hash);
 
   /** The usual answers, by their actions. */
   const usual: readonly (readonly [
@@ -104,7 +110,21 @@ export async function startAws() {
       },
     ],
     [
-      /\/functions\/inquiries-develop\/versions$/,
+      /^GET .*\/functions\/[\w:-]+\/configuration$/,
+      () => {
+        const Variables = { CORS_ORIGIN: 'https://www.example.com' };
+        return { status: 200, body: { CodeSha256: state.hash, Environment: { Variables } } };
+      },
+    ],
+    [
+      /^POST .*\/functions\/inquiries-develop\/versions$/,
+      ({ body }) =>
+        String((JSON.parse(body) as { CodeSha256?: string }).CodeSha256) === state.hash
+          ? { status: 201, body: { Version: state.published } }
+          : refusal(400, 'InvalidParameterValueException', 'The package is another one'),
+    ],
+    [
+      /^GET .*\/functions\/inquiries-develop\/versions$/,
       () => {
         const Versions = ['$LATEST', '1', '2', '3', '9', '10'].map((Version) => ({ Version }));
         return { status: 200, body: { Versions } };
@@ -113,9 +133,14 @@ export async function startAws() {
     [
       /^(GET|PUT) .*\/functions\/inquiries-develop\/aliases\/live$/,
       ({ body }, method) => {
-        const { FunctionVersion = state.live, RevisionId } = JSON.parse(body || '{}') as Partial<
-          Record<'FunctionVersion' | 'RevisionId', string>
+        const {
+          FunctionVersion = state.live,
+          RevisionId,
+          Description,
+        } = JSON.parse(body || '{}') as Partial<
+          Record<'Description' | 'FunctionVersion' | 'RevisionId', string>
         >;
+        if (Description !== undefined) state.description = Description;
         if (state.live === undefined) return NOT_FOUND;
         if (method === 'PUT' && RevisionId !== `of ${state.live}`) {
           return refusal(412, 'PreconditionFailedException', 'The RevisionId does not match');
@@ -186,7 +211,7 @@ export async function startAws() {
   return {
     state,
     env: toAwsEnv(await serve(server)),
-    reset: () => void Object.assign(state, initially()),
+    reset: () => void Object.assign(state, initially(hash)),
     close: () => close(server),
   };
 }

@@ -34,6 +34,8 @@ export function createFunctions(endpoint: string) {
   const logging = new Map<string, unknown>();
   /** By their id, as they were sent. */
   const mappings = new Map<string, Record<string, unknown>>();
+  /** The last version of each function, and what it was made of. */
+  const published = new Map<string, { key: string; answer: Answer }>();
   /** One for each package and environment that was invoked. */
   const running = new Map<string, Promise<LocalFunction>>();
 
@@ -96,6 +98,28 @@ export function createFunctions(endpoint: string) {
     return { ...json({ ...mapping, FunctionArn, EventSourceMappingArn }), status: 202 };
   }
 
+  /**
+   * Lambda publishes what the caller names (botocore: PublishVersion, CodeSha256), and answers with the version before where
+   * nothing has changed since; moto publishes again.
+   */
+  async function publish(sent: Sent, next: Next): Promise<Answer> {
+    const [, name = ''] = /functions\/([^/]+)/.exec(sent.url) ?? [];
+    const get = (url: string) => next({ ...sent, method: 'GET', url, body: Buffer.alloc(0) });
+    const current = parse(
+      await get(`/2015-03-31/functions/${name}/configuration`),
+    ) as Configuration;
+    const { CodeSha256: expected } = parse(sent) as { CodeSha256?: string };
+    if (expected !== undefined && expected !== current.CodeSha256) {
+      return refuse(400, 'InvalidParameterValueException', `CodeSha256 is ${current.CodeSha256}`);
+    }
+    const key = JSON.stringify([current.CodeSha256, current.Environment]);
+    const before = published.get(name);
+    if (before?.key === key) return before.answer;
+    const answer = await next(sent);
+    if (answer.status < 300) published.set(name, { key, answer });
+    return answer;
+  }
+
   /** An alias with a revision that changes with it. */
   async function keepRevision(sent: Sent, next: Next): Promise<Answer> {
     const read = (answer: Answer) => {
@@ -147,6 +171,7 @@ export function createFunctions(endpoint: string) {
     if (url.includes('event-source-mapping')) return answerMapping(sent);
     if (!url.startsWith('/2015-03-31/functions')) return next(sent);
     if (/\/invocations(\?|$)/.test(url)) return invoke(sent, next);
+    if (sent.method === 'POST' && url.endsWith('/versions')) return publish(sent, next);
     return /\/aliases\/\w+$/.test(url) ? keepRevision(sent, next) : keepSettings(sent, next);
   };
 

@@ -16,11 +16,14 @@ import { paths, removeProject, resetProject } from './project.ts';
 /** Values of a resource in a plan, by its address, and what is done to it. */
 type Changes = Record<string, readonly [action: string, after?: object]>;
 
+/** The SHA-256 of the package that a test writes. */
+const PACKAGE = createHash('sha256').update('dist/inquiries.zip').digest('base64');
+
 const OUTPUTS = {
   api_url: 'https://api.example.com',
   cors_origin: 'https://www.example.com',
   dashboard_url: 'https://console.example.com/dashboard',
-  function: { name: 'inquiries-develop', version: '10', live: '10' },
+  function: { name: 'inquiries-develop', package: PACKAGE },
   mailer: {},
 };
 /** The outputs of a stage with a form and a user pool. */
@@ -52,6 +55,8 @@ const initially = () => ({
   /** What the plan after the apply does. */
   again: {} as Changes,
   outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
+  /** During an apply. */
+  happen: (): void => {},
   /** ARNs of resources that the state has, but not AWS, by address. */
   lost: {} as Record<string, string>,
   /** Those in the state in S3. */
@@ -67,7 +72,7 @@ export let calls: string[] = [];
 const VALUES = {
   function_name: 'inquiries-develop',
   filename: '../../dist/inquiries.zip',
-  source_code_hash: createHash('sha256').update('dist/inquiries.zip').digest('base64'),
+  source_code_hash: PACKAGE,
 };
 const toResources = (changes: Changes) =>
   Object.entries(changes).map(([address, [action, after = VALUES]]) => ({
@@ -102,6 +107,7 @@ function print(call: string): string {
 export async function run(command: string, args: string[]): Promise<Outcome> {
   const call = [command, ...args].join(' ');
   calls.push(call);
+  if (call.startsWith('terraform apply')) world.happen();
   const isHanging = call.startsWith(world.hanging);
   if (isHanging) await ended.promise;
   const isFailing = isHanging || call.startsWith(world.failing);
@@ -124,7 +130,7 @@ export function whatRan(): 'apply' | 'plan' | 'nothing' {
 
 /** Starts what answers for AWS; before each test it is as at first, and the project is empty. */
 export async function setUpProject() {
-  const aws = await startAws();
+  const aws = await startAws(PACKAGE);
   /** Arranges what the programs and the bucket of the state answer. */
   const arrange = (changes: Partial<World> = {}): void => {
     world = { ...initially(), ...changes };

@@ -153,7 +153,7 @@ it.each([
 
 it.each([
   ['TypeError', '(TypeError)'],
-  ['ThrottlingException', 'DynamoDB limits the requests at the moment; try again.'],
+  ['ThrottlingException', 'DynamoDB is throttling requests; try again.'],
 ])('says what to do about %s, or its name, without its message', async (name, says) => {
   const error = Object.assign(new Error('a secret'), { name });
   const { ask } = await begin({ get: () => Promise.reject(error) });

@@ -28,16 +28,9 @@ const modules = await openModules();
 const needsModules = unless(
   modules ? undefined : 'terraform and its AWS provider are needed (see TF_PLUGIN_DIR)',
 );
-const answers = (statusCode: number, body: object = {}) => ({
-  result: JSON.stringify({ statusCode, body: JSON.stringify(body) }),
-});
 const passing = {
   // Otherwise it stops the test from removing a protected stage, which consists of mocks.
   'terraform_data.guard': { output: { is_protected: false, message: '' } },
-  'aws_lambda_invocation.post': answers(201, { inquiry: { id: 'mock' } }),
-  'aws_lambda_invocation.list': answers(200, { inquiries: [{ id: 'mock' }] }),
-  'aws_lambda_invocation.refused["unauthorized"]': answers(401),
-  'aws_lambda_invocation.refused["not_allowed"]': answers(405),
 };
 /** @returns The resources of a stage, its outputs and the errors. */
 async function render(
@@ -95,7 +88,6 @@ const inbox = { to: 'team@example.org', from: 'main@mail.example.com' };
 const logged = { retention_in_days: 30 };
 const traced = (log_group: string) => ({
   role: iamArn('role/mock'),
-  publish: true,
   tracing_config: [{ mode: 'Active' }],
   logging_config: [{ log_group, system_log_level: 'INFO' }],
 });
@@ -506,10 +498,7 @@ describe('a stage', needsModules, () => {
       aws_iam_role: { this: { permissions_boundary: boundary } },
       // CKV_AWS_45, CKV_AWS_50, CKV_AWS_66, CKV_AWS_363, AVD-AWS-0066
       aws_lambda_function: { this: { inquiries: lambda, replies: lambda } },
-      aws_lambda_alias: {
-        live: { inquiries: { function_version: '12' }, replies: { function_version: '7' } },
-      },
-      aws_lambda_invocation: { this: { replies: { qualifier: '7' } } },
+      terraform_data: { live: { replies: { triggers_replace: { pinned: '7' } } } },
       aws_lambda_event_source_mapping: {
         this: {
           inquiries: {
@@ -907,47 +896,9 @@ describe('a stage', needsModules, () => {
         },
       },
     );
-    expect(root).toMatchObject({
-      aws_lambda_alias: { live: { function_version: '7' } },
-      aws_lambda_invocation: {
-        post: { qualifier: '7' },
-        list: { qualifier: '7' },
-        refused: { unauthorized: { qualifier: '7' } },
-      },
-    });
-    expect(
-      JSON.parse(root.aws_lambda_invocation.post.input).requestContext.authorizer.jwt.claims,
-    ).toEqual({
-      sub: expect.stringMatching(/^[\da-f-]{36}$/),
-      email: 'smoke-test-7@inquiries.invalid',
-    });
+    expect(root.terraform_data.live.triggers_replace.pinned).toBe('7');
     expect(identity.aws_cognito_user_pool.this.email_configuration).toEqual([]);
     expect(outputs.mail_dns_records[0].value).toBe('one.dkim.eu-central-2.amazonses.com');
-  });
-
-  it('makes no version live that answers wrongly', async () => {
-    const { errors } = await render(
-      { inbox },
-      {
-        overrides: {
-          'aws_lambda_invocation.post': answers(200, { inquiry: { id: 'mock' } }),
-          'aws_lambda_invocation.list': answers(200),
-          'aws_lambda_invocation.refused["unauthorized"]': answers(200),
-          'aws_lambda_invocation.refused["not_allowed"]': answers(200),
-          'module.mailer[0].aws_lambda_invocation.this': {
-            result: '{"batchItemFailures":[{"itemIdentifier":"1"}]}',
-          },
-        },
-      },
-    );
-    expect(errors.toSorted()).toEqual([
-      'Version 12 is not live: it answered a POST with 200 {"inquiry":{"id":"mock"}}; it answered a PUT with 200 {}; it listed 200 {}, without mock; without claims it answered 200 {}',
-      ...['', '-replies'].map((kind) =>
-        expect.stringContaining(
-          `Version 12 of inquiries-main-mailer${kind} is not live: it answered a record with`,
-        ),
-      ),
-    ]);
   });
 
   it('plans no texts that Lambda does not take, and the throughput of table and index', async () => {

@@ -76,9 +76,8 @@ locals {
   stream_filters = jsondecode(file("${path.module}/../stream-filters.json"))
   mailers = {
     for kind, filter in local.stream_filters : kind => {
-      name    = aws_lambda_function.this[kind].function_name
-      filter  = filter
-      version = coalesce(var.live_versions[kind], aws_lambda_function.this[kind].version)
+      name   = aws_lambda_function.this[kind].function_name
+      filter = filter
     }
   }
 
@@ -199,6 +198,8 @@ resource "aws_lambda_permission" "bounces" {
   qualifier     = local.live.name
   principal     = "sns.amazonaws.com"
   source_arn    = aws_sns_topic.bounces.arn
+
+  depends_on = [terraform_data.live]
 }
 
 # What Lambda reports after its last attempt: where the records are in the stream, not what they contain.
@@ -305,7 +306,6 @@ resource "aws_lambda_function" "this" {
   architectures    = ["arm64"]
   memory_size      = 256
   timeout          = 60
-  publish          = true
 
   environment { variables = local.environment }
 
@@ -329,60 +329,38 @@ resource "aws_lambda_function" "this" {
   depends_on = [aws_iam_role_policy.this]
 }
 
-# Its alias moves to a version that has handled a record of the stream, as that of the function (live.tf). Of a trial
-# (src/mailer/handler.ts), the mailer does everything but send.
-resource "aws_lambda_invocation" "this" {
-  for_each = local.mailers
-
-  function_name = each.value.name
-  qualifier     = each.value.version
-  input = jsonencode({ trial = true, Records = [{
-    eventID        = "1"
-    eventName      = each.key == "inquiries" ? "INSERT" : "MODIFY"
-    eventSource    = "aws:dynamodb"
-    eventSourceARN = var.table.stream_arn
-    eventVersion   = "1.1"
-    awsRegion      = data.aws_region.this.id
-    dynamodb = {
-      ApproximateCreationDateTime = 0
-      SequenceNumber              = "1"
-      SizeBytes                   = 1
-      StreamViewType              = "NEW_AND_OLD_IMAGES"
-      NewImage = {
-        for column, value in merge(
-          {
-            __edb_e__   = "inquiry"
-            __edb_v__   = "1"
-            id          = "019aa0c8-6f77-70a2-a975-366ad3f1860a"
-            cognito_sub = uuidv5("dns", "${local.name}.invalid")
-            email       = "smoke-test-${each.value.version}@inquiries.invalid"
-            subject     = "Test of version ${each.value.version}"
-            body        = "Sent by Terraform."
-            created_at  = "2025-11-20T06:11:02.647Z"
-          },
-          each.key == "inquiries" ? {} : { reply = "Sent by Terraform.", respondent = "terraform", reply_at = "2025-11-20T06:11:02.647Z" },
-        ) : column => { S = value }
-      }
-    }
-  }] })
-
-  # Both read the table.
-  depends_on = [aws_iam_role_policy.this]
-}
-
+# As that of the request function (live.tf).
 resource "aws_lambda_alias" "live" {
   for_each = local.mailers
 
   name             = "live"
   function_name    = each.value.name
-  function_version = each.value.version
+  function_version = "$LATEST"
+  description      = "Users get this version."
 
-  lifecycle {
-    precondition {
-      condition     = try(jsondecode(aws_lambda_invocation.this[each.key].result).batchItemFailures == [], false)
-      error_message = "Version ${each.value.version} of ${each.value.name} is not live: it answered a record with ${aws_lambda_invocation.this[each.key].result}"
+  lifecycle { ignore_changes = [description, function_version] }
+}
+
+resource "terraform_data" "live" {
+  for_each = local.mailers
+
+  triggers_replace = {
+    function  = { for name, value in aws_lambda_function.this[each.key] : name => value if contains(var.shared.versioned, name) }
+    pinned    = var.live_versions[each.key]
+    withdrawn = aws_lambda_alias.live[each.key].description
+  }
+
+  provisioner "local-exec" {
+    command = var.shared.gate
+    environment = {
+      AWS_REGION = data.aws_region.this.id
+      FUNCTION   = each.value.name
+      PACKAGE    = aws_lambda_function.this[each.key].source_code_hash
+      VERSION    = var.live_versions[each.key]
     }
   }
+
+  depends_on = [aws_iam_role_policy.this]
 }
 
 # Lambda queues the events of SNS and of the timer, tries them three times and keeps those that fail.
@@ -428,6 +406,9 @@ resource "aws_lambda_event_source_mapping" "this" {
   destination_config {
     on_failure { destination_arn = aws_sqs_queue.dead_letters.arn }
   }
+
+  # Not before a version is live.
+  depends_on = [terraform_data.live]
 }
 
 # The digests, and the daily mail: the mailer itself finds out whether one is due.
@@ -450,14 +431,16 @@ resource "aws_lambda_permission" "digests" {
   qualifier     = local.live.name
   principal     = "events.amazonaws.com"
   source_arn    = aws_cloudwatch_event_rule.digests.arn
+
+  depends_on = [terraform_data.live]
 }
 
 output "versions" {
   description = "The functions by the kind of their mails."
   value = { for kind, alias in aws_lambda_alias.live : kind => {
     name    = alias.function_name
-    version = aws_lambda_function.this[kind].version
-    live    = alias.function_version
+    package = aws_lambda_function.this[kind].source_code_hash
+    pinned  = var.live_versions[kind]
   } }
 }
 

@@ -1,0 +1,38 @@
+/**
+ * What Terraform runs for each function in an apply (infra/terraform/live.tf): publishes a version, checks it, and makes it
+ * live. docs/adr/0025
+ *
+ * Environment: FUNCTION, its name; PACKAGE, the SHA-256 of its package; VERSION, the one to make live, empty for the newest.
+ * Exit codes: 0 live, 1 not.
+ */
+import { runCommand, type Main } from '../lib/command-line.ts';
+import { repeat, runChecks } from './checks.ts';
+import { createVersionChecks, publish, readLive, switchAlias, Unavailable } from './functions.ts';
+
+/** How long a failure may pass by itself. IAM's changes take effect after seconds. */
+const PATIENCE_SECONDS = 60;
+
+const isPassing = (error: unknown): boolean => error instanceof Unavailable;
+
+export const main: Main = async (_args, io) => {
+  const { FUNCTION: name = '', PACKAGE: hash = '', VERSION: pinned } = io.env;
+  const context = { io, interruption: AbortSignal.any([]) };
+  const live = await readLive(name);
+  const version = pinned || (await publish(name, hash));
+  const end = performance.now() + PATIENCE_SECONDS * 1_000;
+  const checks = await createVersionChecks(name, version);
+  const patient = checks.map(([title, run]) => {
+    const check = () => repeat(run, (end - performance.now()) / 1_000, context, isPassing);
+    return [title, check] as const;
+  });
+  io.stdout.write(`Version ${version} of ${name}\n`);
+  if (!(await runChecks(patient, context))) {
+    io.stderr.write(`Version ${version} of ${name} is not made live.\n`);
+    return 1;
+  }
+  if (version !== live.version) await switchAlias(name, version, live);
+  io.stdout.write(`Version ${version} of ${name} is live.\n`);
+  return 0;
+};
+
+if (import.meta.main) await runCommand(main);
