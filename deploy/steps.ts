@@ -8,8 +8,9 @@ import { programOf, run, terraformEnv, type RunOptions } from './terraform.ts';
 import { describeLive } from './functions.ts';
 
 const UNCHANGED = 'Nothing was changed.';
-const AGAIN =
-  'Unless the error names what to correct, run the same command again: docs/runbook.md, "A deployment was interrupted".';
+const RUNBOOK = 'docs/runbook.md, "A deployment was interrupted".';
+const AGAIN = `Run the same command again: ${RUNBOOK}`;
+const AGAIN_UNLESS = `Unless the error names what to correct, run the same command again: ${RUNBOOK}`;
 
 /** A program has failed. */
 class StepFailed extends Error {}
@@ -64,8 +65,8 @@ export async function runSession(
     const message = error instanceof Error ? `${error.message}\n\n` : '';
     const live = await describeLive(session.functions);
     const { aborted, reason } = session.interruption;
-    const isStep = error instanceof StepFailed;
-    const end = [aborted && 'Interrupted.', session.state, ...live, (aborted || isStep) && AGAIN];
+    const again = aborted ? AGAIN : error instanceof StepFailed && AGAIN_UNLESS;
+    const end = [aborted && 'Interrupted.', session.state, ...live, again];
     io.stderr.write(`\n${message}${end.filter(Boolean).join(' ')}\n`);
     return aborted ? Number(reason) : isRefusal ? 2 : 1;
   } finally {

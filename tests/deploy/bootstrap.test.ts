@@ -153,12 +153,12 @@ const rows: Row[] = [
     'Create the bucket? Type the account id to confirm: ',
     { happen: () => arrangeBucket(404), keys: '' },
   ],
-  ['a plan that fails', 1, 'plan', `${FAILED}Nothing was changed. Run`, { world: failing }],
+  ['a plan that fails', 1, 'plan', `${FAILED}Nothing was changed. Unless`, { world: failing }],
   [
     'a plan that fails after the bucket was created',
     1,
     'plan',
-    `${FAILED}What was created so far is kept, in the state in the bucket ${BUCKET}. Run`,
+    `${FAILED}What was created so far is kept, in the state in the bucket ${BUCKET}. Unless`,
     { world: failing, happen: () => arrangeBucket(404) },
   ],
   [

@@ -52,8 +52,7 @@ const live = (version: string) => `Version ${version} of inquiries-develop is li
 const APPLIED = `The plan is applied. ${live('10')}`;
 const ADDRESSES =
   'https://api.example.com/inquiries\nDashboard https://console.example.com/dashboard\n';
-const AGAIN =
-  'Unless the error names what to correct, run the same command again: docs/runbook.md, "A deployment was interrupted".\n';
+const AGAIN = 'Run the same command again: docs/runbook.md, "A deployment was interrupted".\n';
 const outputChange = (name: string, after = {}) => ({
   changes: {},
   outputs: FORM_OUTPUTS,
@@ -171,7 +170,7 @@ const rows: Row[] = [
     'an apply that fails before there is an alias',
     1,
     'apply',
-    `terraform apply …\n\nError: it went wrong\n\nFailed: terraform apply.\n\nTerraform has saved what it changed. No live version of inquiries-develop could be read: The resource does not exist. ${AGAIN}`,
+    `terraform apply …\n\nError: it went wrong\n\nFailed: terraform apply.\n\nTerraform has saved what it changed. No live version of inquiries-develop could be read: The resource does not exist. Unless the error names what to correct, r${AGAIN.slice(1)}`,
     { world: { failing: 'terraform apply' }, happen: () => (state.live = undefined) },
   ],
   [
