@@ -17,6 +17,10 @@ export function areKeptAlive(...answers: readonly Given[]): boolean {
   return sizes.reduce((sum, size) => sum + size, 0) < KEEPALIVE_LIMIT;
 }
 
+/** Whether leaving the page loses a draft: one that is no answer on its way, or any if these are too large together. */
+export const losesDraft = (ids: string[], unconfirmed: ReadonlyMap<string, Given>): boolean =>
+  !ids.every((id) => unconfirmed.has(id)) || !areKeptAlive(...unconfirmed.values());
+
 /** What is stored, or why it is not. */
 export function outcomeOf(
   text: Given['text'],

@@ -3,7 +3,7 @@
  * its text remains a draft.
  */
 import { openInquiry } from './address.ts';
-import { areKeptAlive, outcomeOf, type Given } from './answers.ts';
+import { areKeptAlive, losesDraft, outcomeOf, type Given } from './answers.ts';
 import type { Api, Closed } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import type { Toasts } from './toasts.ts';
@@ -76,15 +76,9 @@ export function createOutbox(
     return wait(given, UNDO_TIME);
   }
 
-  /** Whether a draft is sent when the page is left. */
-  function isSent(id: string): boolean {
-    const given = unconfirmed.get(id);
-    return given !== undefined && areKeptAlive(given);
-  }
-
   addEventListener('pagehide', sendAll);
   addEventListener('beforeunload', (event) => {
-    if (!drafts.ids().every(isSent)) event.preventDefault();
+    if (losesDraft(drafts.ids(), unconfirmed)) event.preventDefault();
   });
 
   return {

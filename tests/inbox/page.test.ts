@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { areKeptAlive, outcomeOf } from '../../inbox/page/answers.ts';
+import { areKeptAlive, losesDraft, outcomeOf } from '../../inbox/page/answers.ts';
 import { createDrafts } from '../../inbox/page/drafts.ts';
 import { fillIn, findBraces } from '../../inbox/page/fill-in.ts';
 import { readSavedReplies } from '../../inbox/saved-replies.ts';
@@ -16,6 +16,18 @@ it('drafts stay in memory where the storage is full', () => {
   const drafts = createDrafts({ getItem: () => null, setItem });
   drafts.set('a', 'one');
   expect(drafts.get('a')).toBe('one');
+});
+
+it.each([
+  ['an answer', 1, [40_000], false],
+  ['two answers that a browser sends together', 2, [20_000, 20_000], false],
+  ['two answers that it does not', 2, [40_000, 40_000], true],
+  ['a draft beside an answer', 2, [1], true],
+])('leaving the page with %s loses a draft: %j drafts, %j, %j', (_, drafts, sizes, isLost) => {
+  const ids = Array.from({ length: drafts }, (_each, at) => String(at));
+  const answers = sizes.map((size) => ({ inquiry: INQUIRY, text: 'x'.repeat(size) }));
+  const unconfirmed = new Map(answers.map((given, at) => [String(at), given]));
+  expect(losesDraft(ids, unconfirmed)).toBe(isLost);
 });
 
 it.each([
