@@ -35,9 +35,11 @@ function findRead(parse: (env: Environment) => unknown, env: Environment): strin
 }
 /** The variables that Terraform sets, each with the setting of the stage that it has, if it has one. */
 const findSet = (file: string) =>
-  [...readText(file).matchAll(/^ {4,}([A-Z_]+) += \S+?(?:\.settings\.(\w+))?$/gm)].map(
-    ([, name = '', setting]) => ({ name, setting }),
-  );
+  [
+    ...readText(file)
+      .replaceAll(/^ *provisioner "local-exec" \{.*?^ {2}\}/gms, '')
+      .matchAll(/^ {4,}([A-Z_]+) += \S+?(?:\.settings\.(\w+))?$/gm),
+  ].map(([, name = '', setting]) => ({ name, setting }));
 
 const MAILER = { TABLE_NAME: 't', STAGE: 's', INBOX_TO: 'a@b.example', INBOX_FROM: 'c@d.example' };
 it.each([
