@@ -464,6 +464,9 @@ describe('the operators’ page', needsBrowser, () => {
     await shows({ reads: 'Three' });
     // Both at once would be more than the browser sends while the page is left.
     await stores(undefined, two, undefined);
+    // The page knows that it is stored: otherwise it would ask.
+    const hasDraft = `sessionStorage.getItem('inbox.drafts').includes('${'2'.repeat(9)}')`;
+    await expect.poll(() => page.evaluate(hasDraft)).toBe(false);
     await page.goto('about:blank');
     await stores(one, two, undefined);
     await page.goBack();
@@ -621,10 +624,12 @@ describe('the operators’ page', needsBrowser, () => {
     ({ page } = await open(WIDE));
     // The stack is started again, and its engine has another address.
     writeState(folder, { engine: 'http://127.0.0.1:9', table: name });
+    await page.clock.install();
     await page.goto(address);
     await sees('The engine of the local stack cannot be reached (ECONNREFUSED).');
     writeState(folder, { engine: url, table: name });
-    await click('Try again');
+    // The page looks again by itself.
+    await page.clock.fastForward(26_000);
     await sees('Nothing to answer.');
     await sees('olga');
     const { port } = new URL(address);
