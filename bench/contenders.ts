@@ -8,85 +8,60 @@ import { zipSync } from 'fflate';
 /** What POST supports: the header Idempotency-Key, and the variable INQUIRIES_PER_HOUR. */
 export type Variant = 'POST' | 'keyed POST' | 'keyed POST with the limit';
 
-export interface Contender {
-  name: string;
-  title: string;
-  variants: Variant[];
-  /** How it is bundled; absent for this service, which has a build of its own. */
-  options?: BuildOptions;
-}
-
-/** The options for ES modules are from Powertools' documentation. */
-const ES_MODULE: BuildOptions = {
-  format: 'esm',
+/** Powertools' documentation has this banner for ES modules. */
+const WITH_REQUIRE: BuildOptions = {
   mainFields: ['module', 'main'],
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
   },
 };
-/** What AWS CDK's NodejsFunction builds. */
-const COMMON_JS: BuildOptions = { format: 'cjs' };
 
-export const OURS = 'ours';
+export const OURS = 'this service';
 /** Returns a constant: its responses are not checked, and it has no lists. */
-export const BARE = 'bare';
+export const BARE = 'bare Node, a constant';
 
-export const contenders: Contender[] = [
+/** By title. Without a source, it is this service, which has a build of its own. */
+export const contenders: {
+  title: string;
+  variants: Variant[];
+  source?: string;
+  options?: BuildOptions;
+}[] = [
+  { title: OURS, variants: ['POST', 'keyed POST', 'keyed POST with the limit'] },
   {
-    name: OURS,
-    title: 'this service',
-    variants: ['POST', 'keyed POST', 'keyed POST with the limit'],
-  },
-  {
-    name: 'middy-powertools',
     title: 'Middy + Powertools + zod',
     variants: ['POST', 'keyed POST'],
-    options: ES_MODULE,
+    source: 'middy-powertools',
+    options: WITH_REQUIRE,
   },
-  { name: 'hono', title: 'Hono', variants: ['POST'], options: ES_MODULE },
-  {
-    name: 'plain',
-    title: 'same packages, plain bundle',
-    variants: ['POST'],
-    options: COMMON_JS,
-  },
-  {
-    name: 'hand-written',
-    title: 'hand-written SigV4',
-    variants: ['POST'],
-    options: { format: 'esm' },
-  },
-  { name: BARE, title: 'bare Node, a constant', variants: ['POST'], options: COMMON_JS },
+  { title: 'Hono', variants: ['POST'], source: 'hono', options: WITH_REQUIRE },
+  { title: 'hand-written SigV4', variants: ['POST'], source: 'hand-written' },
+  { title: BARE, variants: ['POST'], source: 'bare' },
 ];
 
-export interface Package {
-  /** The module that exports `handler`. */
-  module: string;
-  /** Bytes of the zip. */
-  size: number;
-}
+export type Contender = (typeof contenders)[number];
 
-/** Builds a contender into a folder of its own. */
-export async function buildPackage({ name, options }: Contender, parent: string): Promise<Package> {
-  const folder = join(parent, name);
+/** Builds a contender into a folder of its own. @returns The module that exports `handler`, and bytes of the zip. */
+export async function buildPackage({ title, source, options }: Contender, parent: string) {
+  const folder = join(parent, source ?? 'ours');
+  const module = join(folder, 'handler.mjs');
   mkdirSync(folder);
-  if (options === undefined) {
+  if (source === undefined) {
     const script = join(import.meta.dirname, '../scripts/build.ts');
     execFileSync(process.execPath, [script, '--out', folder], { stdio: 'pipe' });
-    const { length } = readFileSync(join(folder, 'inquiries.zip'));
-    return { module: join(folder, 'handler.mjs'), size: length };
+    return { title, module, size: readFileSync(join(folder, 'inquiries.zip')).length };
   }
-  const file = options.format === 'cjs' ? 'handler.cjs' : 'handler.mjs';
-  const module = join(folder, file);
   await build({
-    entryPoints: [join(import.meta.dirname, `contenders/${name}.ts`)],
+    entryPoints: [join(import.meta.dirname, `contenders/${source}.ts`)],
     outfile: module,
     bundle: true,
     minify: true,
     platform: 'node',
     target: 'node24',
+    format: 'esm',
     logLevel: 'warning',
     ...options,
   });
-  return { module, size: zipSync({ [file]: readFileSync(module) }, { level: 9 }).length };
+  const zip = zipSync({ 'handler.mjs': readFileSync(module) }, { level: 9 });
+  return { title, module, size: zip.length };
 }

@@ -1,15 +1,14 @@
 /** The benchmark's database: an engine behind TLS, as on AWS, with lists of known length in its table. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { request } from 'node:http';
+import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline, Transform } from 'node:stream';
-import { createServer } from 'node:tls';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { generate } from 'selfsigned';
 import { V7Generator } from 'uuidv7';
+import { close, listen } from '../lib/loopback-server.ts';
 import { startEngine } from '../local/database/engines.ts';
-import { listen } from '../lib/loopback-server.ts';
 import { createClient, createTable } from '../local/database/table.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
 
@@ -19,21 +18,34 @@ const IDEMPOTENCY_TABLE = 'inquiries-bench-idempotency';
 /** The most inquiries with this message that fit into one response (468 bytes each, less the function's margin). */
 const FULLEST = 13_300;
 
+/** A usual message of a contact form: 34 and 205 characters, one line break and two quotation marks. */
+export const MESSAGE = {
+  subject: 'Question about my order no. 482913',
+  body:
+    'Hello,\nI ordered the "walnut" desk on the third of the month and have not yet received a notice of ' +
+    'dispatch. Could you tell me when it will arrive, and whether an address in Austria is possible? Thank you!',
+};
+
 export interface Owner {
   sub: string;
   email: string;
-}
-
-/** An owner and the number of their inquiries. */
-export interface SeededOwner extends Owner {
+  /** Inquiries in the table. */
   count: number;
 }
 
-export type Database = Awaited<ReturnType<typeof startDatabase>>;
+let owners = 0;
+/** An owner that nobody has had before. */
+export const makeOwner = (count = 0): Owner => {
+  const number = String(++owners);
+  return {
+    sub: `5f1de0c2-8a3b-4c6d-9e7f-${number.padStart(12, '0')}`,
+    email: `user-${number.padStart(6, '0')}@example.com`,
+    count,
+  };
+};
 
 /** Starts the engine and the TLS proxy, and fills the table. */
-export async function startDatabase() {
-  await using resources = new AsyncDisposableStack();
+export async function startDatabase(resources: AsyncDisposableStack) {
   const engine = await startEngine('dynamodb-local');
   resources.defer(() => engine.close());
   await createTable(engine.url, TABLE);
@@ -43,7 +55,6 @@ export async function startDatabase() {
     AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
     GlobalSecondaryIndexes: undefined,
   });
-  const owners = await seed(engine.url);
 
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
   resources.defer(() => rmSync(folder, { recursive: true }));
@@ -54,25 +65,19 @@ export async function startDatabase() {
   });
   const certificateFile = join(folder, 'certificate.pem');
   writeFileSync(certificateFile, cert);
-  const { host, port: enginePort } = new URL(engine.url);
-  const proxy = createServer({ cert, key }, (incoming) => {
-    const outgoing = connect({ port: Number(enginePort), host: '127.0.0.1', noDelay: true });
+  const proxy = createServer({ cert, key }, (incoming, response) => {
+    const { method, headers } = incoming;
     // The engine answers under its own name only.
-    const rename = new Transform({
-      transform(chunk: Buffer, _, done) {
-        const renamed = chunk.toString('latin1').replace(`localhost:${port}`, host);
-        done(null, Buffer.from(renamed, 'latin1'));
-      },
+    const options = { method, headers: { ...headers, host: new URL(engine.url).host } };
+    const outgoing = request(engine.url, options, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
     });
-    incoming.setNoDelay(true);
-    pipeline(incoming, rename, outgoing, incoming, () => undefined);
+    incoming.pipe(outgoing);
   });
-  // A contender may be killed during its handshake.
-  proxy.on('tlsClientError', () => undefined);
   const port = await listen(proxy, 0);
-  resources.defer(() => void proxy.close());
+  resources.defer(() => close(proxy));
 
-  const started = resources.move();
   return {
     /** Environment variables of a function that uses it. */
     environment: {
@@ -87,45 +92,22 @@ export async function startDatabase() {
       // Role credentials come with a session token of about this length.
       AWS_SESSION_TOKEN: 'IQoJb3JpZ2luX2VjEExample'.repeat(40),
     },
-    owners,
-    close: () => started.disposeAsync(),
+    ofTen: await fill(engine.url, makeOwner(10)),
+    ofFullest: await fill(engine.url, makeOwner(FULLEST)),
   };
 }
 
-/** A usual message of a contact form: 34 and 205 characters, one line break and two quotation marks. */
-export const MESSAGE = {
-  subject: 'Question about my order no. 482913',
-  body:
-    'Hello,\nI ordered the "walnut" desk on the third of the month and have not yet received a notice of ' +
-    'dispatch. Could you tell me when it will arrive, and whether an address in Austria is possible? Thank you!',
-};
-
-/** @returns Owners of ten inquiries, and of as many as fit into one response. */
-async function seed(endpoint: string) {
-  const client = DynamoDBDocumentClient.from(createClient(endpoint));
-  const entity = createInquiryEntity(TABLE, client);
+async function fill(endpoint: string, owner: Owner): Promise<Owner> {
+  const client = createClient(endpoint);
+  const entity = createInquiryEntity(TABLE, DynamoDBDocumentClient.from(client));
   const generator = new V7Generator();
-
-  const fill = async (owner: Owner, count: number): Promise<SeededOwner> => {
-    const { sub: cognito_sub, email } = owner;
-    const inquiries = Array.from({ length: count }, (_, index) => {
-      const time = Date.UTC(2026, 0, 1, 0, index);
-      const id = generator.generateOrResetWithTs(time).toString();
-      return { id, cognito_sub, email, ...MESSAGE, created_at: new Date(time).toISOString() };
-    });
-    await entity.put(inquiries).go();
-    return { ...owner, count };
-  };
-  const owners = {
-    ten: await fill(makeOwner(1), 10),
-    fullest: await fill(makeOwner(2), FULLEST),
-  };
+  const { sub: cognito_sub, email, count } = owner;
+  const inquiries = Array.from({ length: count }, (_, index) => {
+    const time = Date.UTC(2026, 0, 1, 0, index);
+    const id = generator.generateOrResetWithTs(time).toString();
+    return { id, cognito_sub, email, ...MESSAGE, created_at: new Date(time).toISOString() };
+  });
+  await entity.put(inquiries).go();
   client.destroy();
-  return owners;
+  return owner;
 }
-
-/** A different owner for each number. */
-export const makeOwner = (number: number): Owner => ({
-  sub: `5f1de0c2-8a3b-4c6d-9e7f-${String(number).padStart(12, '0')}`,
-  email: `user-${String(number).padStart(6, '0')}@example.com`,
-});

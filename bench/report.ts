@@ -1,146 +1,103 @@
 /** The benchmark's report. */
 import { cpus } from 'node:os';
 import type { Cost } from '../local/lambda/sandbox.ts';
-import { BARE, OURS } from './contenders.ts';
-import { middleCost, type Bench, type Entrant } from './measure.ts';
+import { OURS } from './contenders.ts';
 
-type Format = (entrant: Entrant) => string;
-type Row = [title: string, format: Format];
+/** The measurements of one contender, by the names of the figures. */
+export interface Results {
+  title: string;
+  /** Bytes of the zip. */
+  size: number;
+  /** One cost for each process; a text is the reason why the process has ended before. */
+  costs: Map<string, (Cost | string)[]>;
+  /** Peaks in bytes, over all processes; empty without limits. */
+  memory: Map<string, number>;
+}
 
-const KINDS = { time: 'wall', CPU: 'cpu' } as const;
-/** The targets: the most that a ratio of this service to a contender may be. */
-const TARGETS: Record<string, Record<string, number>> = {
-  'middy-powertools': {
-    'initialisation + first POST, time': 0.2,
-    'initialisation + first keyed POST, time': 0.3,
-  },
-  plain: { 'initialisation + first POST, time': 0.5 },
-  'hand-written': {
-    'initialisation + first POST, time': 0.9,
-    'initialisation + first POST, CPU': 1.2,
-    'warm POST, time': 1,
-    'warm POST, CPU': 1,
-    'GET of 10, CPU': 1.1,
-    'fullest list, time': 1.05,
-    'fullest list, CPU': 1.05,
-  },
-};
-const FULLEST_MEMORY = 'memory, fullest list';
-
-const isCold = (figure: string): boolean => /first|^initialisation$/.test(figure);
+/** The most that this service may take of what another contender takes. */
+const TARGETS: [figure: string, kind: keyof Cost, other: string, most: number][] = [
+  ['initialisation + first POST', 'wall', 'Middy + Powertools + zod', 0.18],
+  ['initialisation + first keyed POST', 'wall', 'Middy + Powertools + zod', 0.3],
+  ['initialisation + first POST', 'wall', 'hand-written SigV4', 0.8],
+  ['warm POST', 'wall', 'hand-written SigV4', 1],
+  ['warm POST', 'cpu', 'hand-written SigV4', 1],
+  ['GET of 10', 'cpu', 'hand-written SigV4', 1.1],
+  ['fullest list', 'wall', 'hand-written SigV4', 1.05],
+  ['fullest list', 'cpu', 'hand-written SigV4', 1.05],
+];
+const NAMES = { wall: 'time', cpu: 'CPU' };
 
 /** The report in Markdown. */
-export function formatResults(
-  { database, limited }: Bench,
-  entrants: Entrant[],
-  rounds: number,
-): string {
+export function formatResults(all: Results[], rounds: number, isLimited: boolean): string {
   const [processor] = cpus();
   const machine = `${process.platform}, ${cpus().length} × ${processor?.model.trim()}`;
-  const limits = limited
+  const limits = isLimited
     ? '128 MB of memory; a whole core during initialisation, then 7.2 % of one in periods of 20 ms'
     : 'none; only CPU times are meaningful';
-  const figures = listFigures(entrants);
+  const figures = new Set(all.flatMap(({ costs }) => [...costs.keys()]));
+  const peaks = new Set(all.flatMap(({ memory }) => [...memory.keys()]));
+  const byTitle = new Map(all.map((results) => [results.title, results]));
+  const row = (title: string, format: (one: Results) => string) => [title].concat(all.map(format));
   return `# Results of \`npm run bench\`
 
-${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${machine}. Engine: dynamodb-local behind TLS. Limits: ${limits}. Means of the middle half of ${rounds} cold starts, taken in turns, in milliseconds.
+${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${machine}. Engine: DynamoDB Local behind TLS. Limits: ${limits}.
 
-## Ratios
+## Time / CPU
 
-This service divided by each of the others. Targets in parentheses; bold where one is missed.
+In milliseconds: means of the middle half of ${rounds} cold starts, taken in turns. Initialisation ends when the process asks for its first event. A POST has 240 characters, a keyed one a new Idempotency-Key; the fullest list is the longest that fits into one response. Memory: the peak in MB.
 
-${formatRatios(entrants)}
+${table(
+  ['', ...all.map(({ title }) => title)],
+  [
+    ...[...figures].map((figure) => row(figure, (one) => formatCost(costOf(one, figure)))),
+    ...[...peaks].map((peak) => row(peak, ({ memory }) => toText(memory.get(peak), 2 ** 20))),
+    row('zip, KB', ({ size }) => toText(size, 1024)),
+  ],
+)}
 
-## Cold start: time
+## Targets
 
-Initialisation ends when the process asks for its first event. Keyed: with a new Idempotency-Key for each POST. Memory: the peak in MB.
+This service divided by the other. Bold where the target is missed.
 
-${table(entrants, [
-  ['zip KB', ({ built }) => formatNumber(built.size / 1024, 0)],
-  ...figures.filter(isCold).map((figure): Row => [figure, formatCost(figure, ['wall'])]),
-  ['memory', (entrant) => formatNumber(peakOf(entrant, 'memory'), 0)],
-])}
-
-## Warm requests: time / CPU
-
-A POST of 240 characters, GETs of 10 and of ${database.owners.fullest.count} inquiries, the most that fit into one response.
-
-${table(entrants, [
-  ...figures
-    .filter((figure) => !isCold(figure))
-    .map((figure): Row => [figure, formatCost(figure, ['wall', 'cpu'])]),
-  ['memory', (entrant) => formatNumber(peakOf(entrant, FULLEST_MEMORY), 0)],
-])}
+${table(
+  ['', 'divided by', 'is', 'at most'],
+  TARGETS.map(([figure, kind, other, most]) => {
+    const [one, two] = [OURS, other].map((title) => costOf(byTitle.get(title), figure));
+    const ratio = typeof one === 'object' && typeof two === 'object' ? one[kind] / two[kind] : NaN;
+    const text = ratio.toFixed(2);
+    return [`${figure}, ${NAMES[kind]}`, other, ratio <= most ? text : `**${text}**`, `${most}`];
+  }),
+)}
 `;
 }
 
-const listFigures = (entrants: Entrant[]): string[] => [
-  ...new Set(entrants.flatMap(({ costs }) => [...costs.keys()])),
-];
-
-/** This service divided by each of the others, and its sizes, with the targets. */
-function formatRatios(entrants: Entrant[]): string {
-  const ours = entrants.find(({ contender }) => contender.name === OURS);
-  if (ours === undefined) throw new Error('This service was not measured.');
-  const others = entrants.filter(({ contender: { name } }) => name !== OURS && name !== BARE);
-  const compared = listFigures(others).filter((figure) => !/^(first|initialisation$)/.test(figure));
-  const ratios = compared.flatMap((figure) =>
-    Object.entries(KINDS).map(([name, kind]): Row => {
-      const title = `${figure}, ${name}`;
-      return [
-        title,
-        (other) => {
-          const [one, two] = [costOf(ours, figure), costOf(other, figure)];
-          if (typeof one !== 'object' || typeof two !== 'object') return '–';
-          return judge(one[kind] / two[kind], TARGETS[other.contender.name]?.[title]);
-        },
-      ];
-    }),
-  );
-  const peak = peakOf(ours, FULLEST_MEMORY);
-  return `${table(others, [
-    ...ratios,
-    ['fullest list, memory', (other) => judge(peak / peakOf(other, FULLEST_MEMORY))],
-    ['package', ({ built }) => judge(ours.built.size / built.size)],
-  ])}
-
-Memory with the fullest list: ${judge(peak, 95)} MB. Package (zip): ${judge(ours.built.size / 1024, 85)} KB.`;
-}
-
-/** A figure with its target; bold where the target is missed. */
-function judge(value: number, target?: number): string {
-  if (target === undefined) return formatNumber(value, 2);
-  const text = `${formatNumber(value, 2)} (≤ ${target})`;
-  return value > target ? `**${text}**` : text;
-}
-
-/** Megabytes; NaN where nothing was counted. */
-const peakOf = ({ memory }: Entrant, figure: string): number =>
-  (memory.get(figure) ?? Number.NaN) / 2 ** 20;
-
-const formatNumber = (value: number, digits: number): string =>
-  Number.isNaN(value) ? '–' : value.toFixed(digits);
+const toText = (value: number | undefined, unit: number): string =>
+  value === undefined ? '–' : (value / unit).toFixed(0);
 
 /** The middle cost of all processes, or the reason why there is none; undefined: not measured. */
-function costOf({ costs }: Entrant, figure: string): Cost | string | undefined {
-  const all = costs.get(figure);
-  return all && (all.find((cost) => typeof cost === 'string') ?? middleCost(all as Cost[]));
+function costOf(results: Results | undefined, figure: string): Cost | string | undefined {
+  const costs = results?.costs.get(figure);
+  return costs && (costs.find((cost) => typeof cost === 'string') ?? middleCost(costs as Cost[]));
 }
 
-const formatCost =
-  (figure: string, kinds: (keyof Cost)[]): Format =>
-  (entrant) => {
-    const cost = costOf(entrant, figure);
-    if (typeof cost !== 'object') return cost ?? '–';
-    return kinds.map((kind) => cost[kind].toPrecision(cost[kind] < 100 ? 3 : 4)).join(' / ');
-  };
+function formatCost(cost: Cost | string | undefined): string {
+  if (typeof cost !== 'object') return cost ?? '–';
+  return [cost.wall, cost.cpu].map((value) => value.toPrecision(value < 100 ? 3 : 4)).join(' / ');
+}
 
-/** A table in Markdown with a column for each contender. */
-const table = (entrants: Entrant[], rows: Row[]): string =>
-  [
-    ['', ...entrants.map(({ contender }) => contender.title)],
-    ['---', ...entrants.map(() => '---:')],
-    ...rows.map(([title, format]) => [title, ...entrants.map(format)]),
-  ]
+/** Means of the middle half: under the limits, waits come in steps of 20 ms, by which medians would jump. */
+export function middleCost(costs: Cost[]): Cost {
+  const cut = Math.floor(costs.length / 4);
+  const middle = (kind: keyof Cost): number => {
+    const values = costs.map((cost) => cost[kind]).toSorted((one, other) => one - other);
+    const kept = values.slice(cut, values.length - cut);
+    return kept.reduce((sum, value) => sum + value, 0) / kept.length;
+  };
+  return { wall: middle('wall'), cpu: middle('cpu') };
+}
+
+/** A table in Markdown. */
+const table = (head: string[], rows: string[][]): string =>
+  [head, head.map((_, at) => (at === 0 ? '---' : '---:')), ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');

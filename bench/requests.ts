@@ -1,0 +1,100 @@
+/** Events as the gateway sends them, and the responses that every contender must give. */
+import { deepStrictEqual } from 'node:assert/strict';
+import * as contract from '../lib/contract-checks.ts';
+import { CORS_ORIGIN, makeOwner, MESSAGE, type Owner } from './database.ts';
+
+/** Sends an event and resolves to the handler's result, both as JSON. */
+export type Invoke = (event: string) => Promise<string>;
+
+interface Request extends contract.ServiceRequest {
+  owner: Pick<Owner, 'sub' | 'email'>;
+  /** Idempotency-Key. */
+  key?: string | undefined;
+}
+
+/** An event of payload format 2.0, with the claims of an ID token. */
+export function makeEvent({ method, owner: { sub, email }, body, key, query = '' }: Request) {
+  return JSON.stringify({
+    version: '2.0',
+    routeKey: `${method} /inquiries`,
+    rawPath: '/inquiries',
+    rawQueryString: query,
+    ...(query !== '' && {
+      queryStringParameters: Object.fromEntries(new URLSearchParams(query)),
+    }),
+    headers: {
+      authorization: `Bearer ${'eyJraWQiOiJleGFtcGxlIiwiYWxnIjoiUlMyNTYifQ'.repeat(20)}`,
+      'content-type': 'application/json',
+      host: 'api.example.com',
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
+    requestContext: {
+      authorizer: { jwt: { claims: { sub, email, email_verified: 'true' }, scopes: null } },
+      http: { method, path: '/inquiries', protocol: 'HTTP/1.1', sourceIp: '192.0.2.1' },
+      requestId: crypto.randomUUID(),
+      stage: '$default',
+    },
+    body,
+    isBase64Encoded: false,
+  });
+}
+
+export const makePost = (owner: Owner, key?: string): string =>
+  makeEvent({ method: 'POST', owner, key, body: JSON.stringify(MESSAGE) });
+
+/** Each throws an Error when the handler's result, as JSON, is not the expected one. */
+export const check = {
+  /** The owner's new inquiry. */
+  created(result: string, { sub, email }: Owner) {
+    const inquiry = contract.assertCreated(toResponse(result));
+    deepStrictEqual([inquiry.cognito_sub, inquiry.email], [sub, email]);
+    return inquiry;
+  },
+  /** The owner's whole list. */
+  list(result: string, { sub, email, count }: Owner): void {
+    const list = contract.assertList(toResponse(result));
+    deepStrictEqual([list.inquiries[0]?.cognito_sub, list.email, list.count], [sub, email, count]);
+  },
+  /** A refusal beyond the limit. */
+  refused(result: string): void {
+    contract.assertError(toResponse(result), 429, 'TOO_MANY_REQUESTS');
+  },
+};
+
+/** Checks the contract and, with `hasKeys`, that a key sent again changes nothing. @throws Error that says what is wrong. */
+export async function checkContract(invoke: Invoke, hasKeys: boolean): Promise<void> {
+  const owner = makeOwner();
+  const send = async (request: Partial<Request> & contract.ServiceRequest) =>
+    toResponse(await invoke(makeEvent({ owner, ...request })));
+  const errors: [request: Parameters<typeof send>[0], status: number, code: string][] = [
+    [{ method: 'GET', owner: { ...owner, sub: 'ana' } }, 401, 'Unauthorized'],
+    [{ method: 'GET', query: 'limit=0' }, 400, 'BAD_REQUEST'],
+    [{ method: 'POST', body: '{"subject":1,"body":""}' }, 400, 'BAD_REQUEST'],
+  ];
+  for (const [request, status, code] of errors) {
+    contract.assertError(await send(request), status, code);
+  }
+  for (const [, run] of contract.createContractChecks(send).contract) await run();
+
+  const inquiry = check.created(await invoke(makePost(owner)), owner);
+  const newest = await send({ method: 'GET', query: 'limit=1' });
+  contract.assertHeader(newest, 'Link', `<?before=${inquiry.id}&limit=1>; rel="next"`);
+  deepStrictEqual(contract.assertList(newest).inquiries, [{ ...inquiry, ...MESSAGE }]);
+  if (!hasKeys) return;
+  const sender = makeOwner(1);
+  const first = check.created(await invoke(makePost(sender, 'one')), sender);
+  deepStrictEqual(check.created(await invoke(makePost(sender, 'one')), sender), first);
+  check.list(await invoke(makeEvent({ method: 'GET', owner: sender })), sender);
+}
+
+function toResponse(result: string): contract.ServiceResponse {
+  const { statusCode, headers, body } = JSON.parse(result) as {
+    statusCode: number;
+    headers: Record<string, string>;
+    body: string;
+  };
+  const parsed = contract.parseBody(body);
+  const response = { status: statusCode, headers: new Headers(headers), body: parsed };
+  contract.assertHeader(response, 'Access-Control-Allow-Origin', CORS_ORIGIN);
+  return response;
+}
