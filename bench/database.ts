@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { generate } from 'selfsigned';
 import { V7Generator } from 'uuidv7';
-import { close, listen } from '../lib/loopback-server.ts';
+import { closeServer, listen } from '../lib/loopback-server.ts';
 import { startEngine } from '../local/database/engines.ts';
 import { createClient, createTable } from '../local/database/table.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';
@@ -76,7 +76,7 @@ export async function startDatabase(resources: AsyncDisposableStack) {
     incoming.pipe(outgoing);
   });
   const port = await listen(proxy, 0);
-  resources.defer(() => close(proxy));
+  resources.defer(() => closeServer(proxy));
 
   return {
     /** Environment variables of a function that uses it. */

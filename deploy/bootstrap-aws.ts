@@ -6,7 +6,7 @@ import { UsageError } from '../lib/command-line.ts';
 import type { Plan } from './plan.ts';
 
 /** Where the state of all stages is. */
-export interface Place {
+export interface StateBucket {
   accountId: string;
   region: string;
   bucket: string;
@@ -16,7 +16,7 @@ export interface Place {
  * @returns Whether the bucket exists, and whether bootstrap was applied here before.
  * @throws UsageError if the bucket is another account's, or these credentials may not read it.
  */
-export async function inspectStateBucket({ accountId, region, bucket }: Place) {
+export async function inspectStateBucket({ accountId, region, bucket }: StateBucket) {
   const s3 = new S3({ ...NETWORK, region });
   try {
     const { Contents = [] } = await s3.listObjectsV2({
@@ -40,7 +40,7 @@ export async function inspectStateBucket({ accountId, region, bucket }: Place) {
  * Creates the bucket. S3 encrypts it and blocks public access by default; versions have to be on before the first state is
  * written. infra/terraform/bootstrap then imports it and sets everything, versions included.
  */
-export async function createStateBucket({ region, bucket: Bucket }: Place): Promise<void> {
+export async function createStateBucket({ region, bucket: Bucket }: StateBucket): Promise<void> {
   const s3 = new S3({ ...NETWORK, region });
   const LocationConstraint = region as BucketLocationConstraint;
   await s3.createBucket({

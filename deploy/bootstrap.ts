@@ -20,7 +20,7 @@ import {
   createStateBucket,
   inspectStateBucket,
   validatePolicies,
-  type Place,
+  type StateBucket,
 } from './bootstrap-aws.ts';
 import { initialise, makePlan, refuseUnsavedState } from './plan.ts';
 import { confirm, runSession, terraform, type Session } from './steps.ts';
@@ -42,14 +42,14 @@ const SETTINGS = 'infra/terraform/bootstrap/settings.auto.tfvars.json';
 const SETTINGS_FILE = join(ROOT, SETTINGS);
 const BACKEND_FILE = join(MODULE, 'backend.s3.tfbackend');
 
-/** The variables of infra/terraform/bootstrap that the bucket's name and place are made of; Terraform reads the others. */
+/** The variables of infra/terraform/bootstrap that decide the bucket's name and region; Terraform reads the others. */
 interface Settings {
   name?: string;
   bucket?: string;
   region?: string;
 }
 
-const describePlace = ({ bucket, accountId, region }: Place): string =>
+const describeBucket = ({ bucket, accountId, region }: StateBucket): string =>
   `bucket ${bucket}, account ${accountId}, region ${region}`;
 
 /**
@@ -57,23 +57,23 @@ const describePlace = ({ bucket, accountId, region }: Place): string =>
  *
  * @throws UsageError if the settings make no name of a bucket, or if the stages of this checkout have their state elsewhere.
  */
-async function readPlace(givenRegion: string | undefined): Promise<Place> {
+async function findBucket(givenRegion: string | undefined): Promise<StateBucket> {
   const settings: Settings | undefined = parseObject(readIfThere(SETTINGS_FILE) ?? '{}');
   if (settings === undefined) throw new UsageError(`${SETTINGS} is not a JSON object.`);
   const { name = 'inquiries' } = settings;
   if (!isServiceName(name)) throw new UsageError(`${SETTINGS}: ${NAME_RULE}, not "${name}".`);
   const found = await readAccount(givenRegion ?? settings.region);
   const { bucket = `${name}-terraform-state-${found.accountId}-${found.region}` } = settings;
-  const place = { ...found, bucket };
+  const state = { ...found, bucket };
   const theirs = parseBackend(readIfThere(BACKEND_FILE) ?? '');
-  const known = describePlace({
+  const known = describeBucket({
     bucket: theirs.bucket ?? bucket,
-    accountId: theirs.allowed_account_ids ?? place.accountId,
-    region: theirs.region ?? place.region,
+    accountId: theirs.allowed_account_ids ?? state.accountId,
+    region: theirs.region ?? state.region,
   });
-  if (known === describePlace(place)) return place;
+  if (known === describeBucket(state)) return state;
   throw new UsageError(
-    `infra/terraform/backend.s3.tfbackend names ${known}; these credentials and settings mean ${describePlace(place)}.`,
+    `infra/terraform/backend.s3.tfbackend names ${known}; these credentials and settings mean ${describeBucket(state)}.`,
   );
 }
 
@@ -81,15 +81,15 @@ const write = (file: string, value: object) =>
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
 
 /** Creates the bucket if there is none, plans, asks and applies; writes what the stages' module reads. */
-async function bootstrap(session: Session, place: Place, yes: boolean): Promise<number> {
+async function bootstrap(session: Session, state: StateBucket, yes: boolean): Promise<number> {
   const { io } = session;
-  const { accountId, bucket, region } = place;
+  const { accountId, bucket, region } = state;
   const ask = async (question: string): Promise<void> => {
     if (!yes) await confirm(`${question} Type the account id to confirm: `, accountId, session);
     session.state = `What was created so far is kept, in the state in the bucket ${bucket}.`;
   };
-  io.stdout.write(`${describePlace(place)}\n`);
-  const { exists, isBootstrapped } = await inspectStateBucket(place);
+  io.stdout.write(`${describeBucket(state)}\n`);
+  const { exists, isBootstrapped } = await inspectStateBucket(state);
   if (isBootstrapped && !existsSync(SETTINGS_FILE)) {
     // Without them, the plan would take back what the account has been given: domains, roles, a budget.
     throw new UsageError(
@@ -98,7 +98,7 @@ async function bootstrap(session: Session, place: Place, yes: boolean): Promise<
   }
   if (!exists) {
     await ask('Create the bucket?');
-    await createStateBucket(place);
+    await createStateBucket(state);
   }
   const backend = join(session.folder, 'backend');
   writeFileSync(
@@ -134,8 +134,8 @@ export const main: Main = async (args, io) => {
   } as const;
   const options = parseOptions(USAGE, definitions, args);
   refuseUnsavedState(BOOTSTRAP);
-  const place = await readPlace(options.region);
-  return runSession(io, BOOTSTRAP, (session) => bootstrap(session, place, options.yes));
+  const state = await findBucket(options.region);
+  return runSession(io, BOOTSTRAP, (session) => bootstrap(session, state, options.yes));
 };
 
 if (import.meta.main) await runCommand(main);

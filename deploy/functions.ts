@@ -216,7 +216,7 @@ function createRequestChecks(invoke: Invoke, origin = ''): Check[] {
   const sub = crypto.randomUUID();
   const claims = { sub, email: `test-${sub}@inquiries.invalid` };
   const { contract } = createContractChecks((each) => call(toEvent(each, claims)));
-  const refuse = async (): Promise<void> =>
+  const expect401 = async (): Promise<void> =>
     assertError(await call(toEvent({ method: 'GET' })), 401, 'Unauthorized');
   const useMemory = async (): Promise<string> => {
     const log: Line[] = [];
@@ -225,7 +225,7 @@ function createRequestChecks(invoke: Invoke, origin = ''): Check[] {
     }
     return `${checkMemory(log)} MB after ${INVOCATIONS} requests`;
   };
-  return [['401 without claims', refuse], ...contract, ['it frees memory', useMemory]];
+  return [['401 without claims', expect401], ...contract, ['it frees memory', useMemory]];
 }
 
 const toImage = (row: object) =>

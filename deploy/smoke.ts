@@ -126,12 +126,12 @@ function createApiChecks(target: Target, context: Context, wait = 0): Check[] {
     if (response.status < 300) assertHeader(response, 'Cache-Control', 'no-store');
     return response;
   };
-  const refuse = async (headers?: Record<string, string>): Promise<void> =>
+  const expect401 = async (headers?: Record<string, string>): Promise<void> =>
     assertStatus(await send(target, { method: 'GET' }, headers), 401);
   const ofContract = createContractChecks(sendWithToken);
   return [
-    ['401 without a token', () => repeat(refuse, wait, context)],
-    ['401 with a malformed token', () => refuse({ authorization: 'Bearer nonsense' })],
+    ['401 without a token', () => repeat(expect401, wait, context)],
+    ['401 with a malformed token', () => expect401({ authorization: 'Bearer nonsense' })],
     ...ofContract.contract,
     [
       '405 for PATCH and for HEAD',

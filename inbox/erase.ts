@@ -1,5 +1,5 @@
 import type { ScanFilter, StoredInquiry } from '../src/entities/stored-inquiries.ts';
-import { showAddress } from '../src/text/invisible.ts';
+import { escapeAddress } from '../src/text/invisible.ts';
 import { formatCount } from '../ui/format.ts';
 import { isConfirmed, UsageError } from '../lib/command-line.ts';
 import { escapeUnsafe, wrapLine } from '../lib/terminal-text.ts';
@@ -85,12 +85,12 @@ async function findUser(email: string, task: Task): Promise<string | undefined> 
   if (others.length > 0) {
     printOwners(owners, task);
     throw new UsageError(
-      `${showAddress(email)} was used by ${others.length + 1} users; nothing was deleted. Choose one with --sub.`,
+      `${escapeAddress(email)} was used by ${others.length + 1} users; nothing was deleted. Choose one with --sub.`,
     );
   }
   if (sub === undefined) {
     task.say(
-      `There are no inquiries of ${showAddress(email)}; nothing was deleted. Addresses are compared byte for byte: one in another case is another one.`,
+      `There are no inquiries of ${escapeAddress(email)}; nothing was deleted. Addresses are compared byte for byte: one in another case is another one.`,
     );
   }
   return sub;
@@ -234,7 +234,7 @@ function printOwners(owners: Owner[], { print }: Task): void {
   for (const owner of owners) {
     const { cognito_sub, email, inquiries, unanswered, oldest, newest } = owner;
     // Not a table: an address must be seen to its end.
-    const text = `${showAddress(email)}
+    const text = `${escapeAddress(email)}
   sub     ${cognito_sub}
   has     ${countInquiries(inquiries)}, ${unanswered} unanswered
   oldest  ${formatTime(oldest)}

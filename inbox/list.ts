@@ -1,5 +1,5 @@
 import { UsageError } from '../lib/command-line.ts';
-import { showAddress } from '../src/text/invisible.ts';
+import { escapeAddress } from '../src/text/invisible.ts';
 import { toReference } from '../src/limits.ts';
 import type { Command } from './options.ts';
 import { countInquiries, formatTable, showProgress, toJsonLine, writePages } from './output.ts';
@@ -74,7 +74,7 @@ function formatRows(rows: ShownInquiry[], columns = 0): string {
       { head: 'AGE', cell: ({ created_at }) => formatDuration(now - Date.parse(created_at)) },
       { head: 'EXPIRES', cell: toExpiry },
       { head: 'ANSWERED', cell: toAnswer },
-      { head: 'EMAIL', cell: ({ email }) => showAddress(email), flexible: true },
+      { head: 'EMAIL', cell: ({ email }) => escapeAddress(email), flexible: true },
       { head: 'SUBJECT', cell: subjectOf, flexible: true },
       ...(columns >= WIDE ? [by] : []),
     ],

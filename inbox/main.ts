@@ -7,7 +7,7 @@ import { escapeUnsafe } from '../lib/terminal-text.ts';
 import { parseId, parseSince, parseUuid } from './arguments.ts';
 import { connectLocally, connectToStage, type Connection } from './connect.ts';
 import { OPTIONS, type Command } from './options.ts';
-import { describeUsage, PLACE, VERBS, type Verb } from './verbs.ts';
+import { describeUsage, CONNECTION_OPTIONS, VERBS, type Verb } from './verbs.ts';
 
 /** @throws UsageError that names the verbs. */
 function findVerb(name: string): Verb {
@@ -19,7 +19,7 @@ function findVerb(name: string): Verb {
 
 /** @throws UsageError about the first option that is wrong. */
 function checkOptions(name: string, { options }: Verb, values: Command['values']): void {
-  const taken = new Set<string>([...PLACE, ...options]);
+  const taken = new Set<string>([...CONNECTION_OPTIONS, ...options]);
   const wrong = Object.keys(values).find((each) => !taken.has(each));
   const { stage, service, table, erasures, as, data } = values;
   if (wrong !== undefined) throw new UsageError(`--${wrong} is no option of ${name} (see --help)`);

@@ -53,7 +53,7 @@ const RIGHT_TO_LEFT =
   /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
 /** Text from right to left is isolated, so that cells keep their order. UAX #9, 3.1.2 */
-function fit(text: string, columns: number): string {
+function padCell(text: string, columns: number): string {
   const cut = cutText(text, columns);
   const isolated = RIGHT_TO_LEFT.test(cut) ? `\u2068${cut}\u2069` : cut;
   return isolated + ' '.repeat(columns - stringWidth(cut));
@@ -97,7 +97,7 @@ export function formatTable<Row>(
   }
   const lines = ['', ...rows].map((_, line) =>
     table
-      .map(({ cells, width }) => fit(cells[line] ?? '', width))
+      .map(({ cells, width }) => padCell(cells[line] ?? '', width))
       .join('  ')
       .trimEnd(),
   );

@@ -8,7 +8,7 @@ import { parseReply, recordAnswer, reportAnswer, TOO_LARGE } from './record-answ
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
-import { showAddress } from '../src/text/invisible.ts';
+import { escapeAddress } from '../src/text/invisible.ts';
 import { ITEM_LIMIT, toReference } from '../src/limits.ts';
 import { escapeUnsafe, toLine, toLines } from '../lib/terminal-text.ts';
 import { canMail, subjectOf } from './words.ts';
@@ -27,7 +27,7 @@ export async function run(command: Command): Promise<number> {
   if (inquiry.reply_at !== undefined) return reportAnswer(io, inquiry);
   if (!canMail(inquiry) && values.anyway !== true) {
     io.stderr.write(
-      `No mail can go to ${showAddress(inquiry.email)}, so nothing was changed; answer elsewhere, or record the answer with --anyway.\n`,
+      `No mail can go to ${escapeAddress(inquiry.email)}, so nothing was changed; answer elsewhere, or record the answer with --anyway.\n`,
     );
     return 4;
   }
@@ -99,7 +99,7 @@ What is below it is not sent. Saving sends the reply; without a text nothing is 
 Inquiry:  ${toReference(id)}
 vim: nomodeline
 
-Email:    ${showAddress(email)}
+Email:    ${escapeAddress(email)}
 Subject:  ${toLine(subjectOf({ subject }))}
 
 ${toLines(body)

@@ -100,7 +100,7 @@ export async function startInboxServer(
 
 type Result = readonly [status: number, data: object];
 
-const refuse = (status: number, message: string): Result => [status, { message }];
+const toError = (status: number, message: string): Result => [status, { message }];
 
 async function respond(
   response: ServerResponse,
@@ -129,13 +129,13 @@ function refuseOthers(
   const [given, expected] = [headers.authorization ?? '', `Bearer ${secret}`].map((text) =>
     hash('sha256', text, 'buffer'),
   ) as [Buffer, Buffer];
-  if (!timingSafeEqual(given, expected)) return refuse(403, 'The secret in the address is wrong.');
+  if (!timingSafeEqual(given, expected)) return toError(403, 'The secret in the address is wrong.');
   // Browsers send it with a POST, and to another origin.
   const { origin: from = method === 'GET' ? origin : undefined } = headers;
-  return from === origin ? undefined : refuse(403, 'The request is from another page.');
+  return from === origin ? undefined : toError(403, 'The request is from another page.');
 }
 
-const UNKNOWN = refuse(
+const UNKNOWN = toError(
   404,
   'There is no such inquiry: it has expired, was erased or never existed.',
 );
@@ -175,7 +175,7 @@ function createApi({ stage, inquiries, deliveries, respondent, mail }: PageConne
       const inquiry = await inquiries.get(id);
       if (inquiry === undefined) return UNKNOWN;
       const result = await inquiries.answer(inquiry, { respondent: by, reply });
-      if (result.status === 'too-large') return refuse(413, TOO_LARGE);
+      if (result.status === 'too-large') return toError(413, TOO_LARGE);
       if (result.status === 'not-found') return UNKNOWN;
       const data = { respondent: by, ...result } satisfies Recorded;
       return [result.status === 'answered' ? 200 : 409, data];
@@ -210,17 +210,17 @@ async function handle(
     case 'POST inquiries ID dismiss':
       return api.answer(id);
     default:
-      return refuse(404, 'There is nothing at this path.');
+      return toError(404, 'There is nothing at this path.');
   }
 }
 
 /** Messages of errors that are not AWS's may hold data. */
 function toRefusal(error: Error, connection: PageConnection | undefined): Result {
-  if (error instanceof UsageError) return refuse(400, error.message);
+  if (error instanceof UsageError) return toError(400, error.message);
   const { stage, table } = connection ?? {};
   const failure = describeFailure(error, { stage: stage === 'local' ? undefined : stage, table });
-  if (failure !== error) return refuse(502, (failure as Error).message);
-  return refuse(502, `The table does not answer as expected (${error.name}).`);
+  if (failure !== error) return toError(502, (failure as Error).message);
+  return toError(502, `The table does not answer as expected (${error.name}).`);
 }
 
 /** @throws UsageError */

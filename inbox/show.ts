@@ -1,4 +1,4 @@
-import { showAddress } from '../src/text/invisible.ts';
+import { escapeAddress } from '../src/text/invisible.ts';
 import { toReference } from '../src/limits.ts';
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';
@@ -44,7 +44,7 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
   const noMail = canMail(inquiry) ? undefined : 'none can go to this address';
   const lines = [
     ['Reference', toReference(id)],
-    ['Email', showAddress(email)],
+    ['Email', escapeAddress(email)],
     ...factsOf(inquiry).map(({ label, value, isTime }) => [
       label,
       isTime ? formatTime(value) : value,

@@ -2,7 +2,14 @@ import { wrapLine } from '../lib/terminal-text.ts';
 import { OPTIONS, type OptionName, type Run } from './options.ts';
 
 /** Every verb takes them. */
-export const PLACE: OptionName[] = ['stage', 'service', 'table', 'erasures', 'as', 'data'];
+export const CONNECTION_OPTIONS: OptionName[] = [
+  'stage',
+  'service',
+  'table',
+  'erasures',
+  'as',
+  'data',
+];
 
 export interface Verb {
   takes?: 'ID';
@@ -53,28 +60,28 @@ export const VERBS: Record<string, Verb> = {
   },
 };
 
-const fit = (text: string, hanging = 0): string => wrapLine(text, 80, hanging);
+const wrap = (text: string, hanging = 0): string => wrapLine(text, 80, hanging);
 
-const describe = (name: string, text: string): string => fit(`  ${name.padEnd(17)}${text}`, 19);
+const describe = (name: string, text: string): string => wrap(`  ${name.padEnd(17)}${text}`, 19);
 
 export function describeUsage(name = 'VERB'): string {
   const verb = VERBS[name];
   const verbs = Object.entries(VERBS).map(([each, { takes = '', help }]) =>
     describe(`${each} ${takes}`, help.slice(0, help.indexOf('.'))),
   );
-  const options = (verb?.options ?? PLACE).map((each) =>
+  const options = (verb?.options ?? CONNECTION_OPTIONS).map((each) =>
     describe(`--${each} ${OPTIONS[each].value}`, OPTIONS[each].help),
   );
   return [
     `Usage: npm run inbox -- [--stage STAGE] ${name} ${verb?.takes ?? ''}`.trimEnd() +
       ' [options]\n',
-    ...(verb ? [fit(verb.help)] : [...verbs, describe('help VERB', 'the options of a verb')]),
+    ...(verb ? [wrap(verb.help)] : [...verbs, describe('help VERB', 'the options of a verb')]),
     '',
     ...options,
     '',
-    fit('On a terminal the output is text; with --json or into a pipe it is JSON lines.'),
-    fit('An ID is a UUID, or the reference that the form and list show, such as 01a201c0-abec.'),
-    fit(
+    wrap('On a terminal the output is text; with --json or into a pipe it is JSON lines.'),
+    wrap('An ID is a UUID, or the reference that the form and list show, such as 01a201c0-abec.'),
+    wrap(
       'Exit codes: 0 done, 1 failed, 2 bad usage, 3 already answered, 4 no mail can go to the owner.',
     ),
   ].join('\n');

@@ -23,7 +23,9 @@ export async function serve(server: Server, port = 0): Promise<string> {
 }
 
 /** Stops listening and closes all connections. */
-export async function close(server: Server & { closeAllConnections?(): void }): Promise<void> {
+export async function closeServer(
+  server: Server & { closeAllConnections?(): void },
+): Promise<void> {
   const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
   server.closeAllConnections?.();
   await closed;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import sirv from 'sirv';
 import { readIfThere } from './command-line.ts';
 import { replies } from './gateway-replies.ts';
-import { close, serve, splitTarget } from './loopback-server.ts';
+import { closeServer, serve, splitTarget } from './loopback-server.ts';
 
 /** Content that is not a file. */
 export interface Content {
@@ -74,5 +74,5 @@ export async function startPageServer<Config>({
     });
   });
   const url = await serve(server, port);
-  return { url, server, close: () => close(server) };
+  return { url, server, close: () => closeServer(server) };
 }

@@ -1,21 +1,21 @@
 /** Texts of users on a terminal. */
 import stringWidth from 'string-width';
-import { showInvisible, toEscape } from '../src/text/invisible.ts';
-import { showText } from '../src/text/visible.ts';
+import { escapeInvisible, toEscape } from '../src/text/invisible.ts';
+import { escapeText } from '../src/text/visible.ts';
 
 /** Characters that can move the cursor, change colours or reorder text, and lone surrogates. Unicode 16, UAX #9 */
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** Replaces each unsafe or invisible character by its escape in JSON: ESC becomes `\u001b`. */
 export const escapeUnsafe = (text: string): string =>
-  showInvisible(text.replaceAll(UNSAFE, toEscape));
+  escapeInvisible(text.replaceAll(UNSAFE, toEscape));
 
 /** A text of a user in lines; a tab is four spaces. */
 export const toLines = (text: string): string[] =>
-  showText(text).replaceAll('\t', '    ').split('\n');
+  escapeText(text).replaceAll('\t', '    ').split('\n');
 
 /** The same in one line, with escapes for line ends and tabs. */
-export const toLine = (text: string): string => escapeUnsafe(showText(text));
+export const toLine = (text: string): string => escapeUnsafe(escapeText(text));
 
 /**
  * Breaks a line at spaces so that it fits into a terminal; a longer word is left whole.

@@ -7,15 +7,15 @@ import { openFolder, UsageError } from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
 import { isAlive, readState } from '../lib/running-stack.ts';
 
-const refuse = (folder: string, reason: string): UsageError =>
+const toError = (folder: string, reason: string): UsageError =>
   new UsageError(`The data folder ${folder} ${reason}.`);
 
 /** In a folder of others, links could lead to other files. @throws UsageError when it cannot be used. */
 export function openDataFolder(folder: string): void {
   openFolder(folder);
-  if (statSync(folder).uid !== process.getuid?.()) throw refuse(folder, 'belongs to another user');
+  if (statSync(folder).uid !== process.getuid?.()) throw toError(folder, 'belongs to another user');
   if (isOpenToOthers(folder) && hasModes(folder)) {
-    throw refuse(folder, `is open to other users; close it with: chmod 700 '${folder}'`);
+    throw toError(folder, `is open to other users; close it with: chmod 700 '${folder}'`);
   }
 }
 
@@ -44,7 +44,7 @@ export function lockDataFolder(folder: string): () => void {
     while (!isRenamed(own, lock)) {
       for (const holder of readdirSync(lock)) {
         if (isHeld(lock, holder)) {
-          throw refuse(folder, `is in use by a stack that is starting (process ${holder})`);
+          throw toError(folder, `is in use by a stack that is starting (process ${holder})`);
         }
         rmSync(join(lock, holder), { force: true });
       }
@@ -86,13 +86,13 @@ export async function refuseFolderInUse(folder: string): Promise<void> {
   const { pid, enginePid, gateway, engine, form } = state;
   if (await runs(pid, gateway)) {
     const stack = `a running stack (process ${pid}, API ${gateway}/inquiries, form ${form})`;
-    throw refuse(folder, `is in use by ${stack}`);
+    throw toError(folder, `is in use by ${stack}`);
   }
   // An engine ends a moment after its stack, unless it hangs.
   for (let waits = 0; await runs(enginePid, engine); waits++) {
     if (waits === 50) {
       const advice = `end it with kill -9 ${enginePid}`;
-      throw refuse(folder, `is in use by DynamoDB Local, whose stack has ended; ${advice}`);
+      throw toError(folder, `is in use by DynamoDB Local, whose stack has ended; ${advice}`);
     }
     await sleep(100);
   }

@@ -60,7 +60,7 @@ export function createGateway({
     respond(request, response).catch(() => response.destroy());
   });
   server.on('clientError', (_error, socket) => {
-    const { body } = refuse(replies.badRequest);
+    const { body } = toAnswer(replies.badRequest);
     const end = (): void =>
       void socket.end(
         `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
@@ -96,35 +96,37 @@ export function createGateway({
   }
 
   async function answer(request: IncomingMessage): Promise<Answer> {
-    if (headerSize(request) > limits.headers) return refuse(replies.headersTooLarge);
+    if (headerSize(request) > limits.headers) return toAnswer(replies.headersTooLarge);
     if (isPreflight(request)) {
       // Another origin is sent no CORS settings.
       return { status: 204, headers: isAllowed(request) ? PREFLIGHT : {}, body: '' };
     }
     const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
-    if (!ROUTES.has(routeKey)) return refuse(replies.notFound);
-    if (throttle()) return refuse(replies.tooManyRequests);
+    if (!ROUTES.has(routeKey)) return toAnswer(replies.notFound);
+    if (throttle()) return toAnswer(replies.tooManyRequests);
     const authorization = await authorize(toHeaders(request)['authorization']);
     if ('challenge' in authorization) {
-      return refuse(replies.unauthorized, { 'www-authenticate': authorization.challenge });
+      return toAnswer(replies.unauthorized, { 'www-authenticate': authorization.challenge });
     }
 
     const { claims } = authorization;
     const event = JSON.stringify(
       toEvent(request, { routeKey, body: await buffer(request), claims }),
     );
-    if (Buffer.byteLength(event) > limits.lambdaPayload) return refuse(replies.payloadTooLarge);
+    if (Buffer.byteLength(event) > limits.lambdaPayload) return toAnswer(replies.payloadTooLarge);
     const requestId = randomUUID();
     try {
       return parseResult(await invoke(event, requestId));
     } catch (error) {
       log(`function: ${error instanceof Error ? error.message : 'failed'} (request ${requestId})`);
-      return refuse(error instanceof FunctionTimeout ? replies.unavailable : replies.internalError);
+      return toAnswer(
+        error instanceof FunctionTimeout ? replies.unavailable : replies.internalError,
+      );
     }
   }
 }
 
-const refuse = ({ status, message }: Reply, headers: Answer['headers'] = {}): Answer => ({
+const toAnswer = ({ status, message }: Reply, headers: Answer['headers'] = {}): Answer => ({
   status,
   headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify({ message }),

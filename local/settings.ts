@@ -54,7 +54,8 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   const options = parseOptions(USAGE, OPTIONS, given);
   const { inspect, seed } = options;
   const engine = engineNames.find((name) => name === options.engine);
-  if (engine !== options.engine) throw refuse('--engine', engineNames.join(' or '), options.engine);
+  if (engine !== options.engine)
+    throw toError('--engine', engineNames.join(' or '), options.engine);
   return {
     port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_530),
     engine,
@@ -70,14 +71,14 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   };
 }
 
-const refuse = (name: string, expected: string, text: string | undefined) =>
+const toError = (name: string, expected: string, text: string | undefined) =>
   new UsageError(`${name} must be ${expected}, not "${text}".`);
 
 /** @throws UsageError */
 function parseNumber(name: string, text: string, minimum: number, maximum: number): number {
   const value = Number(text);
   if (/^\d{1,5}$/.test(text) && value >= minimum && value <= maximum) return value;
-  throw refuse(name, `a number from ${minimum} to ${maximum}`, text);
+  throw toError(name, `a number from ${minimum} to ${maximum}`, text);
 }
 
 /** @throws UsageError unless it is an origin as browsers send it. */
@@ -85,7 +86,7 @@ function parseOrigin(text: string): string {
   const url = URL.parse(text);
   if (url?.origin === text && url.protocol.startsWith('http') && !/[*,]/.test(text)) return text;
   const example = 'one origin as browsers send it, such as http://localhost:5173';
-  throw refuse('--cors-origin', example, text);
+  throw toError('--cors-origin', example, text);
 }
 
 /** @throws UsageError for a value that a stage would not take. */
@@ -94,7 +95,7 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const read = (name: string, isValid: (value: string) => boolean, expected: string): void => {
     const value = env[name];
     if (!value) return;
-    if (!isValid(value)) throw refuse(name, expected, value);
+    if (!isValid(value)) throw toError(name, expected, value);
     variables[name] = value;
   };
   for (const name of namesOf(MAXIMA)) {

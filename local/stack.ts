@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { inspect as format } from 'node:util';
 import { limits } from '../lib/gateway-replies.ts';
-import { close, serve } from '../lib/loopback-server.ts';
+import { closeServer, serve } from '../lib/loopback-server.ts';
 import type { StackState } from '../lib/running-stack.ts';
 import { createAuthorizer } from './authorizer.ts';
 import { dynamoDbLocalUnavailableReason, startEngine } from './database/engines.ts';
@@ -193,7 +193,7 @@ export async function startStack({
     accessLog: log,
   });
   const url = await serve(gateway, port);
-  parts.defer(() => close(gateway));
+  parts.defer(() => closeServer(gateway));
   addresses = { apiUrl: url, issuer: issuer.url, formUrl: form.url };
 
   const started = parts.move();

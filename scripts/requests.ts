@@ -68,7 +68,7 @@ interface Model {
 }
 
 /** What a new row has: keys, what is required, what never changes, and what follows from these. */
-function describeRow({ attributes, indexes: { byOwner } }: Model) {
+function attributesOf({ attributes, indexes: { byOwner } }: Model) {
   const keys = new Set([...byOwner.pk.composite, ...byOwner.sk.composite]);
   const types: Record<string, unknown> = {};
   const optional: string[] = [];
@@ -80,14 +80,14 @@ function describeRow({ attributes, indexes: { byOwner } }: Model) {
   return { types, optional };
 }
 
-const INQUIRY = describeRow(INQUIRY_MODEL);
+const INQUIRY = attributesOf(INQUIRY_MODEL);
 const owner = markAll('owner', { cognito_sub: 'string', email: 'string' });
 const inquiry = markAll('inquiry', INQUIRY.types);
 const PARAMETERS: Record<keyof Requests, Values> = {
   putInquiry: { inquiry },
   storeInquiry: {
     inquiry,
-    key: markAll('key', { ...describeRow(IDEMPOTENCY_KEY_MODEL).types, now: 'number' }),
+    key: markAll('key', { ...attributesOf(IDEMPOTENCY_KEY_MODEL).types, now: 'number' }),
     rate: markAll('rate', { owner_hour: 'string', expires_at: 'number', most: 'number' }),
   },
   findKey: { owner, digest: mark('digest') },

@@ -10,7 +10,7 @@ const hashOf = (text: string): string =>
   `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 /** For src/first-paint.js. */
-async function describeLanguages(bundle: Rolldown.OutputBundle): Promise<string> {
+async function renderLanguages(bundle: Rolldown.OutputBundle): Promise<string> {
   const elements = LANGUAGES.map(async (language) => {
     const { direction, strings } = await loadLocale(language, []);
     const chunk = Object.values(bundle).find(
@@ -36,13 +36,13 @@ function firstPaint(): Plugin {
       order: 'post',
       async handler(page, { bundle }) {
         if (!page.includes('FIRST_PAINT_STYLE') || bundle === undefined) return page;
-        const described = await describeLanguages(bundle);
+        const languages = await renderLanguages(bundle);
         const [sheet = ''] = /<link rel="stylesheet"[^>]*>/.exec(page) ?? [];
         return page
           .replace('FIRST_PAINT_STYLE', hashOf(style))
           .replace('FIRST_PAINT_SCRIPT', hashOf(script))
           .replace(sheet, '')
-          .replace('<title>', () => `<style>${style}</style>${described}<title>`)
+          .replace('<title>', () => `<style>${style}</style>${languages}<title>`)
           .replace('</body>', () => `<script>${script}</script>${sheet}</body>`);
       },
     },

@@ -1,6 +1,6 @@
 /** One inquiry and its answer. */
-import { showAddress } from '../../src/text/invisible.ts';
-import { showText } from '../../src/text/visible.ts';
+import { escapeAddress } from '../../src/text/invisible.ts';
+import { escapeText } from '../../src/text/visible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
 import { toReference } from '../../src/limits.ts';
 import { copyButton } from '../../ui/copy.ts';
@@ -22,12 +22,12 @@ export function createInquiryView(inquiry: Inquiry, say: (text: string) => void)
   const words = { copied: 'Copied', notCopied: 'Not copied' };
   const beginning = beginningOf(subject, SUBJECT_LENGTH);
   const title = beginning === subject ? subject : `${beginning}…`;
-  const heading = textOr('h2', 'ib-heading', showText(title), NO_SUBJECT.en);
+  const heading = textOr('h2', 'ib-heading', escapeText(title), NO_SUBJECT.en);
   heading.tabIndex = -1;
   const meta = h(
     'p',
     { class: 'ib-line ib-meta' },
-    h('bdi', { class: 'ib-sender' }, showAddress(email)),
+    h('bdi', { class: 'ib-sender' }, escapeAddress(email)),
     age(created_at),
     h(
       'span',
@@ -48,11 +48,11 @@ export function createInquiryView(inquiry: Inquiry, say: (text: string) => void)
       {},
       ...facts.flatMap(({ label, value, isTime }) => [
         h('dt', {}, label),
-        h('dd', {}, isTime ? exactTime(value) : showText(value)),
+        h('dd', {}, isTime ? exactTime(value) : escapeText(value)),
       ]),
     ),
   );
-  const text = textOr('div', 'text ib-text', showText(body), NO_MESSAGE);
+  const text = textOr('div', 'text ib-text', escapeText(body), NO_MESSAGE);
   return [heading, meta, details, ...createWarnings(inquiry), text];
 }
 
@@ -106,5 +106,5 @@ const createSection = (title: (Node | string)[], text: string, when?: Node): HTM
     { class: 'ib-answer' },
     h('h3', {}, ...title),
     when,
-    h('div', { class: 'text', dir: 'auto' }, showText(text)),
+    h('div', { class: 'text', dir: 'auto' }, escapeText(text)),
   );

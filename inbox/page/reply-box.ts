@@ -1,5 +1,5 @@
 /** Where a reply is written, and where one that was not sent is read. */
-import { showAddress } from '../../src/text/invisible.ts';
+import { escapeAddress } from '../../src/text/invisible.ts';
 import { copyButton } from '../../ui/copy.ts';
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import { canMail } from '../words.ts';
@@ -49,7 +49,7 @@ export function createReplyBox(
     // Can be undone, unlike setRangeText. It is deprecated, and nothing replaces it.
     document.execCommand('insertText', false, saved);
   });
-  const owner = h('bdi', {}, showAddress(inquiry.email));
+  const owner = h('bdi', {}, escapeAddress(inquiry.email));
   const isMailed = canMail(inquiry) && mail !== 'none';
   const keys = { class: 'primary', 'aria-keyshortcuts': 'Control+Enter Meta+Enter' };
   return [
@@ -74,7 +74,7 @@ function findProblem(text: string): { message: string; isMinor: boolean } | unde
 }
 
 function createMailHint(inquiry: Inquiry, mail: Session['mail']): (Node | string)[] {
-  const owner = h('bdi', {}, showAddress(inquiry.email));
+  const owner = h('bdi', {}, escapeAddress(inquiry.email));
   if (!canMail(inquiry)) return ['The answer is recorded and mailed to nobody.'];
   if (mail === 'none') {
     return ['This stage sends no mail: the answer is recorded, and ', owner, ' does not get it.'];

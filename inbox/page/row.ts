@@ -1,6 +1,6 @@
 /** One row of the list. */
-import { showAddress } from '../../src/text/invisible.ts';
-import { showText } from '../../src/text/visible.ts';
+import { escapeAddress } from '../../src/text/invisible.ts';
+import { escapeText } from '../../src/text/visible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
 import { h } from '../../ui/dom.ts';
 import { canMail, nearExpiryOf, UNDELIVERED } from '../words.ts';
@@ -11,17 +11,17 @@ import { age } from './times.ts';
 /** @param draft - What has been written to it, in words. */
 export function createRow(inquiry: Inquiry, isOpened: boolean, draft: string): HTMLAnchorElement {
   const { id, email, subject, body, created_at } = inquiry;
-  const beginning = showText(body).trim().replaceAll(/\s+/g, ' ');
+  const beginning = escapeText(body).trim().replaceAll(/\s+/g, ' ');
   return h(
     'a',
     { class: 'ib-row', href: `./#${id}`, 'aria-current': isOpened && 'true' },
     h(
       'span',
       { class: 'ib-line ib-row-head' },
-      h('bdi', { class: 'ib-from' }, showAddress(email)),
+      h('bdi', { class: 'ib-from' }, escapeAddress(email)),
       age(created_at),
     ),
-    textOr('span', 'ib-subject', showText(subject), NO_SUBJECT.en),
+    textOr('span', 'ib-subject', escapeText(subject), NO_SUBJECT.en),
     h('span', { class: 'ib-beginning', dir: 'auto' }, beginning || NO_MESSAGE),
     h('span', { class: 'ib-tags' }, draft && h('span', {}, draft), ...tagsOf(inquiry)),
   );

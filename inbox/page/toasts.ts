@@ -1,6 +1,6 @@
 /** What was done or has failed. */
-import { showAddress } from '../../src/text/invisible.ts';
-import { showText } from '../../src/text/visible.ts';
+import { escapeAddress } from '../../src/text/invisible.ts';
+import { escapeText } from '../../src/text/visible.ts';
 import { toReference } from '../../src/limits.ts';
 import { button, div, h } from '../../ui/dom.ts';
 import { beginningOf } from '../../ui/format.ts';
@@ -76,8 +76,8 @@ export function createToasts() {
 
 function nameOf({ id, email, subject }: Named): (Node | string)[] {
   if (email === undefined || subject === undefined) return [toReference(id)];
-  const beginning = beginningOf(showText(subjectOf({ subject })), SUBJECT_LENGTH);
-  return [h('bdi', {}, showAddress(email)), ', ', h('bdi', {}, beginning)];
+  const beginning = beginningOf(escapeText(subjectOf({ subject })), SUBJECT_LENGTH);
+  return [h('bdi', {}, escapeAddress(email)), ', ', h('bdi', {}, beginning)];
 }
 
 export const undoButton = (undo: () => void): HTMLElement =>

@@ -37,7 +37,7 @@ locals {
 
     "alarm_topic_arns must be ARNs of SNS topics" = { values = local.settings.alarm_topic_arns, pattern = "^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:" }
 
-    # A dot-atom and a domain name in lower case, as src/text/visible.ts takes them.
+    # As src/text/mailbox.ts takes them, with the domain in lower case.
     "inbox.to and from must be plain e-mail addresses, without names and with their domains in lower case" = {
       values  = concat(local.inbox[*].to, local.inbox[*].from)
       pattern = "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"

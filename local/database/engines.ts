@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import dynalite from 'dynalite';
 import { openFolder, UsageError } from '../../lib/command-line.ts';
-import { close, serve, refuseOtherSites } from '../../lib/loopback-server.ts';
+import { closeServer, serve, refuseOtherSites } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 
 export const engineNames = ['dynamodb-local', 'dynalite'] as const;
@@ -48,7 +48,7 @@ async function startDynalite(path: string | undefined): Promise<Engine> {
     if (!refuseOtherSites(request, response, url)) handle?.(request, response);
   });
   const url = await serve(server);
-  return { name: 'dynalite', url, failed: new Promise(() => {}), close: () => close(server) };
+  return { name: 'dynalite', url, failed: new Promise(() => {}), close: () => closeServer(server) };
 }
 
 async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { createKey, readKey } from '../../lib/issuer-keys.ts';
 import { createProvider } from './provider.ts';
 import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer-tokens.ts';
-import { close, serve } from '../../lib/loopback-server.ts';
+import { closeServer, serve } from '../../lib/loopback-server.ts';
 
 /**
  * Its URL is no `localhost`, which may resolve to ::1 and shares its cookies with other projects.
@@ -35,6 +35,6 @@ export async function startIssuer({
     clientId: CLIENT_ID,
     /** Signs an ID token as the code flow does. */
     token: (request?: TokenRequest) => signToken(key, url, request),
-    close: () => close(server),
+    close: () => closeServer(server),
   };
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { close, listen } from '../../lib/loopback-server.ts';
+import { closeServer, listen } from '../../lib/loopback-server.ts';
 
 /** Milliseconds. */
 export interface Cost {
@@ -110,7 +110,7 @@ export async function startSandbox({
     next.reject(failure);
     answer?.reject(failure);
     guard.on('error', () => undefined).end('\n');
-    await close(api);
+    await closeServer(api);
   };
   const ended = end();
   const stop = async (): Promise<void> => {

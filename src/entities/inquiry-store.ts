@@ -78,7 +78,7 @@ export function createInquiryStore(
    * Undefined below the limit, as far as an eventually consistent read knows. A refused transaction would cost units
    * for all of its text.
    */
-  async function refuseBeyondLimit(
+  async function checkLimit(
     { rate, key, limit }: Transaction,
     call: StoreCall,
   ): Promise<PutResult | undefined> {
@@ -152,7 +152,7 @@ export function createInquiryStore(
         most: limit.most,
       };
       const transaction = { inquiry: row, key: keyRow, rate, limit };
-      const refused = await refuseBeyondLimit(transaction, call);
+      const refused = await checkLimit(transaction, call);
       if (refused) return refused;
       const found = keyRow && size > LOOK_UP_FROM && (await find(keyRow, call));
       return found || storeInTransaction(transaction, call);

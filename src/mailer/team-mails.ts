@@ -3,7 +3,7 @@
  * they cannot imitate the mail's own words.
  */
 import type { Inquiry } from '../contract.ts';
-import { showAddress } from '../text/invisible.ts';
+import { escapeAddress } from '../text/invisible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../text/languages.ts';
 import { toReference } from '../limits.ts';
 import { toMailbox } from '../text/mailbox.ts';
@@ -24,7 +24,7 @@ import {
 } from './parts.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
-import { cutLines, showText, toOneLine } from '../text/visible.ts';
+import { cutLines, escapeText, toOneLine } from '../text/visible.ts';
 import { formatTime } from './texts.ts';
 
 /** UTF-16 units. */
@@ -125,7 +125,7 @@ export function createNoticeMail(
   const [what, advice] = NOTICE_TEXTS[why];
   const reference = toReference(inquiry?.id ?? '');
   const subject = `${mail === undefined ? 'A mail of the user pool' : `The ${mail} to ${reference}`} ${what}`;
-  const said = toOneLine(diagnostics, DIAGNOSTICS_LIMIT, showText);
+  const said = toOneLine(diagnostics, DIAGNOSTICS_LIMIT, escapeText);
   const parts = [
     formatParagraph([`${subject}.`, CAUSES[cause], mail && advice].filter(Boolean).join(' ')),
     formatFacts([['To', formatSender(address)]]),
@@ -187,13 +187,13 @@ const countInquiries = (count: number): string =>
   count === 1 ? '1 inquiry' : `${count.toLocaleString('en')} inquiries`;
 
 const formatSubject = (subject: string): string =>
-  toOneLine(subject, SUBJECT_LIMIT, showText) || NO_SUBJECT.en;
+  toOneLine(subject, SUBJECT_LIMIT, escapeText) || NO_SUBJECT.en;
 
 const formatSender = (email: string): string =>
-  toOneLine(showAddress(email.slice(0, ADDRESS_LIMIT + 1)), ADDRESS_LIMIT);
+  toOneLine(escapeAddress(email.slice(0, ADDRESS_LIMIT + 1)), ADDRESS_LIMIT);
 
 const cutBody = (text: string, limit: number): string =>
-  text.trim() === '' ? NO_MESSAGE : cutLines(text, limit, showText);
+  text.trim() === '' ? NO_MESSAGE : cutLines(text, limit, escapeText);
 
 const formatCommand = (text: string, verb: string, { stage }: MailerConfig): Part =>
   formatNote(text, `npm run inbox -- ${stage === 'local' ? '' : `--stage ${stage} `}${verb}`);

@@ -45,7 +45,7 @@ const SEEN_OR_INVISIBLE = new RegExp(String.raw`\p{RGI_Emoji}|${MEANT}|(${INVISI
 const ANY_INVISIBLE = new RegExp(INVISIBLE, 'v');
 
 /** Replaces each invisible character by its escape, unless it belongs to what is seen. In linear time. */
-export const showInvisible = (text: string): string =>
+export const escapeInvisible = (text: string): string =>
   ANY_INVISIBLE.test(text)
     ? text.replaceAll(SEEN_OR_INVISIBLE, (seen, invisible?: string) =>
         invisible === undefined ? seen : toEscape(invisible),
@@ -53,5 +53,5 @@ export const showInvisible = (text: string): string =>
     : text;
 
 /** Replaces everything in an email that shows nothing by its escape, spaces included. */
-export const showAddress = (email: string): string =>
+export const escapeAddress = (email: string): string =>
   email.replaceAll(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu, toEscape);

@@ -55,8 +55,8 @@ const UMLAUT_E = /(?<=[aou])e/g;
 export const fold = (text: string): string => foldLetters(text).replace(UMLAUT_E, '');
 
 /** Folds a text. @returns For each unit of the folded text, and for its end, the place in the text that it comes from. */
-export function foldWithPlaces(text: string): { folded: string; places: number[] } {
-  const places: number[] = [];
+export function foldWithPositions(text: string): { folded: string; positions: number[] } {
+  const positions: number[] = [];
   let folded = '';
   let previous = ' ';
   let at = 0;
@@ -64,13 +64,13 @@ export function foldWithPlaces(text: string): { folded: string; places: number[]
     for (const unit of foldLetters(character).split('')) {
       if (unit !== 'e' || !'aou'.includes(previous)) {
         folded += unit;
-        places.push(at);
+        positions.push(at);
       }
       previous = unit;
     }
     at += character.length;
   }
-  return { folded, places: [...places, at] };
+  return { folded, positions: [...positions, at] };
 }
 
 /** What may be the beginning of an id: a reference, an id, or as much of one as mail programs leave together. */
@@ -113,14 +113,14 @@ type Hit = readonly [start: number, end: number];
 export function findHits(query: string, text: string): Hit[][] {
   const terms = parseQuery(query);
   if (terms.length === 0) return [];
-  const { folded, places } = foldWithPlaces(text.slice(0, MARKED));
+  const { folded, positions } = foldWithPositions(text.slice(0, MARKED));
   return terms.map((term) => {
     const hits: Hit[] = [];
     for (let at = folded.indexOf(term); at >= 0 && hits.length < MOST_HITS;) {
       const end = at + term.length;
-      const start = places[at] ?? at;
+      const start = positions[at] ?? at;
       // At least one unit: a term may be a part of a character, such as of a ligature.
-      hits.push([start, Math.max(start + 1, places[end] ?? end)]);
+      hits.push([start, Math.max(start + 1, positions[end] ?? end)]);
       at = folded.indexOf(term, end);
     }
     return hits;

@@ -1,5 +1,5 @@
 /** Users' texts as they are shown: in the order of their letters, and without characters that act on others. */
-import { showInvisible, toEscape } from './invisible.ts';
+import { escapeInvisible, toEscape } from './invisible.ts';
 
 const LINE_END = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const CONTROL = /(?![\n\t])\p{Cc}/gu;
@@ -15,8 +15,8 @@ const toLines = (text: string): string =>
 export const toVisible = (text: string): string => toLines(text).replaceAll(CONTROL, '');
 
 /** A text as operators see it, in mails, page and command: with an escape for each character that shows nothing. */
-export const showText = (text: string): string =>
-  showInvisible(toLines(text).replaceAll(CONTROL, toEscape));
+export const escapeText = (text: string): string =>
+  escapeInvisible(toLines(text).replaceAll(CONTROL, toEscape));
 
 /** Whether a text shows nothing. */
 export const isBlank = (text: string): boolean =>

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseOutputs } from '../../deploy/stage.ts';
 import { ROOT } from '../../lib/paths.ts';
 import type { Stage } from '../../lib/stages.ts';
-import { needsBrowser, on, open } from '../helpers/chromium.ts';
+import { needsBrowser, on, openPage } from '../helpers/chromium.ts';
 import { announceStages, createStages, endpoint, type Stages } from '../helpers/emulator-stages.ts';
 
 announceStages('the deployed form', [
@@ -150,7 +150,7 @@ describe.skipIf(endpoint === '')(
         const form = await openForm(stages, 'develop');
         const { site, config, connections, objects } = form;
         const headers = await readHeaders(form, stages);
-        const { page, complaints } = await open();
+        const { page, complaints } = await openPage();
         await play(page, form, headers, complaints);
 
         // A page of another origin loads the form's element, with the texts of a language.

@@ -1,7 +1,7 @@
 /** The custom element in the pages of other sites. */
 import { expect, it } from 'vitest';
 import { checkPage, expectAccessible, on } from '../helpers/chromium.ts';
-import { anyone, createToken, open, post, stack } from '../helpers/contact-form.ts';
+import { anyone, createToken, openPage, post, stack } from '../helpers/contact-form.ts';
 
 /** What the page of another site may do to everything in it, also to the element itself. */
 const HOSTILE = `html { font-size: 5px }
@@ -22,7 +22,7 @@ const embed = async ({
   before = '',
   email = anyone(),
 } = {}) => {
-  const visit = await open({ locale: 'en-GB' });
+  const visit = await openPage({ locale: 'en-GB' });
   const { page } = visit;
   const token = await createToken({ email });
   const shop = {
@@ -58,7 +58,7 @@ const embed = async ({
 };
 
 it('signs in, sends and lists on the demo’s page', async () => {
-  const { page } = await open({ locale: 'en-GB' });
+  const { page } = await openPage({ locale: 'en-GB' });
   const { click, enterEmail, write, deliver, lists, see } = on(page);
   await page.goto(stack.demoUrl);
   const signIn = page.locator('inquiry-form').getByRole('button', { name: 'Sign in' });

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { startStack } from '../../local/stack.ts';
 import { on } from '../helpers/chromium.ts';
-import { open } from '../helpers/contact-form.ts';
+import { openPage } from '../helpers/contact-form.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -41,7 +41,7 @@ it('signs in, sends once through a lost answer, and lists, from its own origin',
   }
   await build({ root, configFile: false, logLevel: 'silent', build: { target: 'esnext' } });
 
-  const { page, posts } = await open();
+  const { page, posts } = await openPage();
   await page.goto(origin);
   await on(page).enterEmail('maria@example.com');
   const subject = page.getByRole('textbox', { name: 'Subject' });

@@ -4,7 +4,7 @@ import type { Failure } from '../../web/src/api.ts';
 import { parseListQuery } from '../../src/contract.ts';
 import { loadLocale } from '../../web/src/locale.ts';
 import { describeCount, isSearching, NOTHING, reduce } from '../../web/src/list-state.ts';
-import { addSent, appendOlder, mergeNewest, toInclude } from '../../web/src/pages.ts';
+import { addSent, appendOlder, mergeNewest, toQueryFor } from '../../web/src/pages.ts';
 import { createMatcher } from '../../web/src/search.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
@@ -76,7 +76,7 @@ it('older inquiries that a refresh has outrun are left to the next page', () => 
 });
 
 it('the link to an inquiry asks the service by the id that follows it', () => {
-  const query = new URLSearchParams(toInclude('01a201e0-1676-7000-8000-09ffffffffff'));
+  const query = new URLSearchParams(toQueryFor('01a201e0-1676-7000-8000-09ffffffffff'));
   const before = '01a201e0-1676-7000-8000-0a0000000000';
   expect(parseListQuery(Object.fromEntries(query))).toEqual({ limit: 1, before });
 });

@@ -12,7 +12,7 @@ import {
   intercept,
   block,
   hold,
-  open,
+  openPage,
   arrive,
   begin,
   beginWith,
@@ -196,7 +196,7 @@ it('changes its language from the menu, and remembers the choice', async () => {
 });
 
 it('begins in the language of the browser', async () => {
-  const { page } = await open({ locale: 'ar' });
+  const { page } = await openPage({ locale: 'ar' });
   await page.route('**/assets/*', async () => undefined);
   await page.goto(stack.formUrl, { waitUntil: 'commit' });
   const { strings } = await loadLocale('ar', []);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { limits } from '../../lib/gateway-replies.ts';
-import { close, serve } from '../../lib/loopback-server.ts';
+import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { createGateway, type GatewayOptions } from '../../local/gateway.ts';
 import { FunctionTimeout } from '../../local/lambda/sandbox.ts';
 import { createApp } from '../../src/app.ts';
@@ -46,7 +46,7 @@ async function openApp({ store, ...parts }: Parts = {}) {
     name: 'the app',
     url: `${await serve(gateway)}${inquiriesPath}`,
     sign: async (claims: Claims) => JSON.stringify(claims),
-    close: () => close(gateway),
+    close: () => closeServer(gateway),
   };
 }
 

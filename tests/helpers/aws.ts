@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
-import { close, serve } from '../../lib/loopback-server.ts';
+import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { createApp } from '../../src/app.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createMemoryStore } from './memory-store.ts';
@@ -212,6 +212,6 @@ export async function startAws(hash = 'hash') {
     state,
     env: toAwsEnv(await serve(server)),
     reset: () => void Object.assign(state, initially(hash)),
-    close: () => close(server),
+    close: () => closeServer(server),
   };
 }

@@ -53,7 +53,7 @@ afterAll(async () => (await browser)?.close());
  * Opens a page in a fresh profile, without a session or stored data. The test expects no complaints, and takes a screenshot of the
  * page where it fails.
  */
-export async function open(options?: BrowserContextOptions) {
+export async function openPage(options?: BrowserContextOptions) {
   browser ??= launchBrowser();
   const context = await (
     await browser

@@ -5,10 +5,10 @@ import { signToken, subOf, type TokenRequest } from '../../lib/issuer-tokens.ts'
 import { createClient } from '../../local/database/table.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { parseToken } from '../../web/src/token.ts';
-import { on, open, whyNoBrowser } from './chromium.ts';
+import { on, openPage, whyNoBrowser } from './chromium.ts';
 import { putInquiries } from './inquiries.ts';
 
-export { open } from './chromium.ts';
+export { openPage } from './chromium.ts';
 
 /** Absent where there is no browser, and no test runs. */
 export const stack = inject('stack');
@@ -97,7 +97,7 @@ export const arrive = async (
   email = anyone(),
   session?: object,
 ) => {
-  const visit = await open(options);
+  const visit = await openPage(options);
   const { page } = visit;
   if (config !== undefined) {
     await page.route('**/config.json', async (route) => {

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { close, serve } from '../../lib/loopback-server.ts';
+import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { createFunctions, json } from './emulator-functions.ts';
 
 /** What the proxy adds, for the output of tests. */
@@ -253,7 +253,7 @@ export async function startEmulatorProxy(
   return {
     url: await serve(server),
     stop: async () => {
-      await close(server);
+      await closeServer(server);
       await functions.close();
     },
   };

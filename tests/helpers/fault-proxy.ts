@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { close, serve } from '../../lib/loopback-server.ts';
+import { closeServer, serve } from '../../lib/loopback-server.ts';
 
 interface Reply {
   status: number;
@@ -120,7 +120,7 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
       while (running.size > 0) await Promise.allSettled(running);
     },
     async close(): Promise<void> {
-      await close(server);
+      await closeServer(server);
       agent.destroy();
     },
   };

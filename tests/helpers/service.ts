@@ -3,7 +3,7 @@ import { createGateway } from '../../local/gateway.ts';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import type { TokenRequest } from '../../lib/issuer-tokens.ts';
 import { startFunction } from '../../local/lambda/function.ts';
-import { close, serve } from '../../lib/loopback-server.ts';
+import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { send } from './http.ts';
 import { startFaultProxy } from './fault-proxy.ts';
 import { createOwnTable } from './own-table.ts';
@@ -73,7 +73,7 @@ export async function startService({
       };
     },
     async close(): Promise<void> {
-      await close(gateway);
+      await closeServer(gateway);
       await lambda.close();
       await issuer.close();
       await proxy.close();

@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { MailState } from '../../inbox/connect.ts';
-import { showText } from '../../src/text/visible.ts';
+import { escapeText } from '../../src/text/visible.ts';
 import { serveInbox } from '../../inbox/server.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
-import { showAddress } from '../../src/text/invisible.ts';
+import { escapeAddress } from '../../src/text/invisible.ts';
 import {
   checkPage,
   expectFits,
-  open,
+  openPage,
   PHONE,
   SAMPLES,
   takePicture,
@@ -62,7 +62,7 @@ describe('the operators’ page', needsBrowser, () => {
     const rows = given.map((each) => (typeof each === 'string' ? { subject: each } : each));
     const created = await Promise.all(rows.map((row, n) => own.add(9_000 - n, row)));
     ids = created.map(({ id }) => id);
-    ({ page, requests } = await open(options));
+    ({ page, requests } = await openPage(options));
     await page.clock.install();
     return url;
   };
@@ -580,8 +580,8 @@ describe('the operators’ page', needsBrowser, () => {
     const texts = page.locator('.ib-details dd:nth-of-type(1), .ib-sender, .ib-text');
     for (const [n, { email, body }] of rows.entries()) {
       await page.goto(`${origin}/#${ids[n]}`);
-      const shown = showText(body);
-      const expected = [showAddress(email), ids[n], shown.trim() === '' ? 'No message' : shown];
+      const shown = escapeText(body);
+      const expected = [escapeAddress(email), ids[n], shown.trim() === '' ? 'No message' : shown];
       await expect.poll(() => texts.allTextContents()).toEqual(expected);
     }
     expect(await page.locator('main :is(script, img, iframe, svg, style, base)').count()).toBe(0);
@@ -621,7 +621,7 @@ describe('the operators’ page', needsBrowser, () => {
     const [line] = (await once(command.stdout, 'data')) as [Buffer];
     const [, address = ''] =
       /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(line.toString()) ?? [];
-    ({ page } = await open(WIDE));
+    ({ page } = await openPage(WIDE));
     // The stack is started again, and its engine has another address.
     writeState(folder, { engine: 'http://127.0.0.1:9', table: name });
     await page.clock.install();

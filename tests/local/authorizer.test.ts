@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterAll, expect, it } from 'vitest';
 import { createAuthorizer } from '../../local/authorizer.ts';
-import { close, serve } from '../../lib/loopback-server.ts';
+import { closeServer, serve } from '../../lib/loopback-server.ts';
 
 type Fields = Record<string, unknown>;
 const FUTURE = 9_999_999_999;
@@ -16,7 +16,7 @@ const server = createServer((_request, response) => {
 });
 const issuer = await serve(server);
 const authorize = createAuthorizer({ issuer, audience: ['client-1', 'client-2'] });
-afterAll(() => close(server));
+afterAll(() => closeServer(server));
 
 type Sign = (input: Buffer) => Buffer;
 const encode = (value: string | Buffer): string => Buffer.from(value).toString('base64url');

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
 import { createGateway } from '../../local/gateway.ts';
 import { limits } from '../../lib/gateway-replies.ts';
-import { close, serve } from '../../lib/loopback-server.ts';
+import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { CORS } from '../../lib/stages.ts';
 import { send } from '../helpers/http.ts';
 
@@ -30,7 +30,7 @@ const server = createGateway({
   log: (line) => void logged.push(line),
 });
 const url = `${await serve(server)}/inquiries`;
-afterAll(() => close(server));
+afterAll(() => closeServer(server));
 
 const TOKEN = ['Authorization', 'a'];
 const refusal = (message: string, more: object = {}) => {

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startMailbox } from '../../local/mailbox.ts';
 import { checkPage } from '../helpers/chromium.ts';
-import { arrive, open, stack } from '../helpers/contact-form.ts';
+import { arrive, openPage, stack } from '../helpers/contact-form.ts';
 
 it('of issuer and docs have no finding of axe and HTML_CodeSniffer, and fit a phone', async () => {
   const { page, click } = await arrive();
@@ -34,7 +34,7 @@ it('of the mailbox shows the newest mail as its reader sees it, and another when
         Content: { Simple: { Subject: { Data: subject }, Body } },
       }),
     });
-  const { page, complaints } = await open();
+  const { page, complaints } = await openPage();
   await page.goto(mailbox.url);
   await page.getByText('No mail yet').waitFor();
   const reads = async (text: string) =>

@@ -11,7 +11,7 @@ import { findProgram } from '../../lib/programs.ts';
 import { readRunningStack } from '../../lib/running-stack.ts';
 import type { LocalMail } from '../../local/mailbox.ts';
 import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
-import { needsBrowser, on, open } from '../helpers/chromium.ts';
+import { needsBrowser, on, openPage } from '../helpers/chromium.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
@@ -239,7 +239,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
   });
 
   it('shows a change in the open contact form, whose text stays', needsBrowser, async () => {
-    const { page } = await open();
+    const { page } = await openPage();
     await page.goto(stack.addressOf('Form'));
     await on(page).signIn(ANA);
     await on(page).write('Half', 'written');

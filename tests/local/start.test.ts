@@ -11,7 +11,7 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { close, listen } from '../../lib/loopback-server.ts';
+import { closeServer, listen } from '../../lib/loopback-server.ts';
 import { lockDataFolder, openDataFolder } from '../../local/data-folder.ts';
 import { main } from '../../local/start.ts';
 import { createFolder, writeState } from '../helpers/data-folder.ts';
@@ -73,7 +73,7 @@ it.each<[args: string, message: string | RegExp, env?: NodeJS.ProcessEnv]>([
 /** Something that listens, until the test has ended. @returns Its port. */
 async function occupy(wanted = 0): Promise<number> {
   const server = createServer();
-  onTestFinished(() => close(server));
+  onTestFinished(() => closeServer(server));
   return listen(server, wanted);
 }
 

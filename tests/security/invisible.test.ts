@@ -4,10 +4,10 @@ import { toDraft } from '../../inbox/reply.ts';
 import { formatTable } from '../../inbox/output.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { showAddress } from '../../src/text/invisible.ts';
+import { escapeAddress } from '../../src/text/invisible.ts';
 import { createDigestMail, createInquiryMail } from '../../src/mailer/team-mails.ts';
 import { toMailbox } from '../../src/text/mailbox.ts';
-import { showText } from '../../src/text/visible.ts';
+import { escapeText } from '../../src/text/visible.ts';
 import { EMAIL, INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
@@ -25,10 +25,10 @@ const digest = (inquiry: Inquiry) =>
 /** What an operator sees of an inquiry. */
 const SURFACES: Record<string, (inquiry: Inquiry) => string> = {
   'a list on a terminal': ({ email, subject }) =>
-    formatTable([{ head: '', cell: () => showAddress(email) + subject }], [[]], 200),
+    formatTable([{ head: '', cell: () => escapeAddress(email) + subject }], [[]], 200),
   'an inquiry on a terminal': formatInquiry,
   'the draft of a reply': toDraft,
-  'the page': ({ email, subject }) => showAddress(email) + showText(subject),
+  'the page': ({ email, subject }) => escapeAddress(email) + escapeText(subject),
   'subjects and texts of mails': (inquiry) =>
     createInquiryMail(inquiry, SETTINGS).subject + digest(inquiry).text,
   'HTML of mails': (inquiry) => digest(inquiry).html,

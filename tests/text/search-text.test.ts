@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fold, foldWithPlaces, isFound, parseQuery } from '../../src/text/search-text.ts';
+import { fold, foldWithPositions, isFound, parseQuery } from '../../src/text/search-text.ts';
 
 it.each([
   ['größe', ['GRÖSSE', 'grosse', 'GROESSE', 'gro\u0308ße', 'GRÖẞE']],
@@ -34,11 +34,11 @@ it('keeps apart what only looks alike', () => {
 it.each(['Die Größe, GROESSE', 'ﬁrst ẞ', 'İ😀ｶﾞ', 'أَحـمد', 'in\u00ADvoice ٢٠ «´»'])(
   'knows where each unit of %s comes from',
   (text) => {
-    const { folded, places } = foldWithPlaces(text);
+    const { folded, positions } = foldWithPositions(text);
     expect(folded).toBe(fold(text));
-    expect(places).toHaveLength(folded.length + 1);
-    expect(places.at(-1)).toBe(text.length);
-    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(positions).toHaveLength(folded.length + 1);
+    expect(positions.at(-1)).toBe(text.length);
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
   },
 );
 

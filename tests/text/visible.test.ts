@@ -3,7 +3,7 @@ import {
   cut,
   escapeHtml,
   isBlank,
-  showText,
+  escapeText,
   toOneLine,
   toVisible,
 } from '../../src/text/visible.ts';
@@ -16,7 +16,7 @@ it.each([
   ['lone surrogates', 'a\uD83D\uDE00b\uD83Dc\uDE00', 'a😀b\uFFFDc\uFFFD'],
 ])('shows %s alike to owners and operators', (_, text, visible) => {
   expect(toVisible(text)).toBe(visible);
-  expect(showText(text)).toBe(visible);
+  expect(escapeText(text)).toBe(visible);
 });
 
 it.each([
@@ -24,7 +24,7 @@ it.each([
   ['invisible characters', 'a\u200Bb\uFEFF', 'a\u200Bb\uFEFF', String.raw`a\u200bb\ufeff`],
 ])('shows %s as escapes to operators alone', (_, text, toOwners, toOperators) => {
   expect(toVisible(text)).toBe(toOwners);
-  expect(showText(text)).toBe(toOperators);
+  expect(escapeText(text)).toBe(toOperators);
 });
 
 it.each(['', ' \n\u3000', '\u200B\uFEFF', '\u202E\u0000', '\u2800\u3164'])(
@@ -48,6 +48,6 @@ it.each([
 ])('cuts no half of %s', (_, text) => expect(cut(text, 3)).toBe('ab'));
 
 it('a line for operators keeps its limit when it shows what is invisible', () =>
-  expect(toOneLine('\u200B'.repeat(50), 50, showText)).toHaveLength(50));
+  expect(toOneLine('\u200B'.repeat(50), 50, escapeText)).toHaveLength(50));
 
 it('escapes what HTML means', () => expect(escapeHtml(`<"'>&`)).toBe('&#60;&#34;&#39;&#62;&#38;'));

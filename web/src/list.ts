@@ -12,7 +12,7 @@ import {
   type ListState,
 } from './list-state.ts';
 import { createListView } from './list-view.ts';
-import { toInclude } from './pages.ts';
+import { toQueryFor } from './pages.ts';
 import type { ViewParts } from './view-parts.ts';
 
 interface ListParts extends ViewParts {
@@ -37,7 +37,7 @@ export function createList(parts: ListParts) {
     search(query, since) {
       list.dispatch({ type: 'searched', query, since });
       say('');
-      goOn(list);
+      continueSearch(list);
     },
     refresh: async () => refresh(list, true),
     more: async () => more(list),
@@ -99,7 +99,7 @@ async function loadNewest(list: List): Promise<Page | Failure> {
 async function more(list: List): Promise<void> {
   list.loading ??= loadOlder(list).finally(() => {
     list.loading = undefined;
-    goOn(list);
+    continueSearch(list);
   });
   return list.loading;
 }
@@ -120,7 +120,7 @@ async function loadOlder(list: List): Promise<void> {
 }
 
 /** Says what a search has found, and goes on while more may match. */
-function goOn(list: List): void {
+function continueSearch(list: List): void {
   const { state, parts, say } = list;
   if (!isFiltered(state)) return;
   say(
@@ -139,7 +139,7 @@ async function show(list: List, fragment: string): Promise<void> {
   if (isFiltered(list.state)) view.search.clear();
   dispatch({ type: 'asked', wanted });
   if (allOf(list.state).every((inquiry) => inquiry.id !== id)) {
-    const found = await parts.api.list(toInclude(id));
+    const found = await parts.api.list(toQueryFor(id));
     if (isFailure(found)) return dispatch({ type: 'failed', failure: found });
     dispatch({ type: 'linked', inquiry: found.inquiries.find((inquiry) => inquiry.id === id) });
   }

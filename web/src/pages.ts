@@ -33,7 +33,7 @@ export function addSent(shown: Page, inquiry: Inquiry): Page {
 }
 
 /** The query for one inquiry: `before` may be any id, here the one that follows. */
-export function toInclude(id: string): string {
+export function toQueryFor(id: string): string {
   const next = (Number.parseInt(id.slice(-12), 16) + 1).toString(16).padStart(12, '0');
   return `?limit=1&before=${id.slice(0, -12)}${next}`;
 }
