@@ -66,8 +66,10 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
     join(import.meta.dirname, 'dynamodb-local.java'),
     ...(path === undefined ? [] : [path]),
   ];
+  // Java reads paths in the encoding of the locale, which is ASCII where none is set.
+  const env = { ...process.env, LC_ALL: 'C.UTF-8' };
   // Ctrl-C in a terminal is for this process.
-  const child = spawn('java', args, { stdio: 'pipe', detached: true });
+  const child = spawn('java', args, { stdio: 'pipe', detached: true, env });
   child.stdin.on('error', () => undefined);
   const exit = once(child, 'exit');
   let closing = false;
