@@ -13,12 +13,12 @@ import { isEmailVerified, parseIdentity, type Identity } from './identity.ts';
 import type { Inquiries, StoreCall } from './inquiries.ts';
 import type { CompletedRequest } from './log.ts';
 
-/** Lambda sets all of them; a direct call may set none. */
+/** All absent in a direct call. */
 type InvocationContext = Partial<
   Pick<Context, 'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'>
 >;
 
-/** Milliseconds for all requests of an invocation to the store. docs/adr/0012 */
+/** Milliseconds for an invocation's requests to the store. docs/adr/0012 */
 const STORE_BUDGET = 9_500;
 /** Milliseconds to respond before Lambda's timeout. */
 const RESPONSE_RESERVE = 1_500;
@@ -33,7 +33,7 @@ interface Request {
 type Operation = (request: Request) => Promise<{
   status: number;
   json: string;
-  /** Besides the two of every response. */
+  /** Beside those of every response. */
   headers?: Record<string, string>;
 }>;
 
@@ -52,11 +52,10 @@ const create: Operation = async ({ inquiries, owner, event, call }) => {
   return { status: 201, json, ...(isReplay && { headers: { [replayedHeader]: 'true' } }) };
 };
 
-/** The claims of the token; undefined when no authorizer ran. */
 const claimsOf = ({ requestContext }: GatewayEvent): unknown =>
   requestContext?.authorizer?.jwt?.claims;
 
-/** A Map, so that no method is found on a prototype. */
+/** A Map: `constructor` is no method. */
 export const operations: ReadonlyMap<unknown, Operation> = new Map([
   ['GET', list],
   ['POST', create],
@@ -64,23 +63,21 @@ export const operations: ReadonlyMap<unknown, Operation> = new Map([
 
 export const allowedMethods = [...operations.keys()].join(', ');
 
-/** Creates the function that turns an event into a response. It never rejects: every error becomes a response here. */
+/** Turns an event into a response. It never rejects. */
 export function createApp({
   inquiries,
   corsOrigin,
   log,
 }: {
   inquiries: Inquiries;
-  /** Value of Access-Control-Allow-Origin. */
   corsOrigin: string;
   log?: (request: CompletedRequest) => void;
 }) {
   return async (event: GatewayEvent, context?: InvocationContext): Promise<GatewayResponse> => {
-    // Not performance.now(), for which Node loads a module in every cold start.
+    // performance.now() makes Node load a module in every cold start.
     const started = process.hrtime.bigint();
     const method = event?.requestContext?.http?.method;
     const remaining = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
-    // A timeout takes whole milliseconds only.
     const budget = Math.max(0, Math.floor(Math.min(STORE_BUDGET, remaining - RESPONSE_RESERVE)));
     const call = { signal: AbortSignal.timeout(budget), attempts: 0 };
     let error: unknown;

@@ -4,7 +4,7 @@ export type Environment = Record<string, string | undefined>;
 
 /** @throws Error naming the variable that is missing or malformed. */
 export function createReaders(env: Environment) {
-  /** @param parse - Throws, or returns undefined, when the text is malformed. */
+  /** @param parse - Throws or returns undefined if the text is malformed. */
   function read<Value>(
     name: string,
     parse: (text: string) => Value | undefined,
@@ -19,7 +19,7 @@ export function createReaders(env: Environment) {
   return {
     read,
     readText: (name: string) => read(name, (text) => text || undefined),
-    /** @returns A whole number from 1 to its maximum (src/limits.ts); undefined when there is none. */
+    /** A whole number from 1 to its maximum (src/limits.ts); undefined when absent. */
     readNumber: (name: keyof typeof MAXIMA) =>
       env[name]
         ? read(name, (text) => (isSettingOf(name, text) ? Number(text) : undefined))
@@ -28,7 +28,7 @@ export function createReaders(env: Environment) {
 }
 
 /**
- * Reads the function's settings, once, during initialisation.
+ * Parses the function's settings.
  *
  * @throws Error naming the first variable that is missing or malformed.
  */
@@ -36,11 +36,10 @@ export function parseConfig(env: Environment) {
   const { readNumber, readText } = createReaders(env);
   return {
     tableName: readText('TABLE_NAME'),
-    /** Value of Access-Control-Allow-Origin. */
     corsOrigin: readText('CORS_ORIGIN'),
-    /** After which a new inquiry expires; undefined: never. */
+    /** Absent: inquiries never expire. */
     retentionDays: readNumber('RETENTION_DAYS'),
-    /** undefined: any number. */
+    /** Absent: no limit. */
     inquiriesPerHour: readNumber('INQUIRIES_PER_HOUR'),
   };
 }

@@ -1,14 +1,11 @@
 import { ITEM_LIMIT } from './limits.ts';
 
-/**
- * A response other than success. `app.ts` makes the response; anything else that is thrown is an {@link
- * internalError}.
- */
+/** An error response. Anything else that is thrown becomes an {@link internalError}. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly code: string;
-  /** Besides the two of every response. */
+  /** Beside those of every response. */
   readonly headers: Record<string, string>;
 
   constructor(
@@ -27,7 +24,7 @@ export class ApiError extends Error {
 
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BAD_REQUEST', message);
 
-/** The message does not tell which claim is wrong. */
+/** Does not tell which claim is wrong. */
 export const unauthorized = (): ApiError =>
   new ApiError(401, 'Unauthorized', 'Invalid or missing required JWT claims');
 
@@ -42,7 +39,7 @@ const payloadTooLarge = (message: string): ApiError =>
 export const bodyTooLarge = (): ApiError =>
   payloadTooLarge('The request body is larger than any inquiry that can be stored.');
 
-/** By why the store has refused an inquiry. */
+/** By the store's reason. */
 export const refusals = {
   email: () =>
     payloadTooLarge('The `email` claim is too long for an inquiry to be stored under it.'),
@@ -76,11 +73,11 @@ export const refusals = {
     ),
 };
 
-/** The specification's 500; the message tells the client what to correct. docs/contract.md */
+/** A 500 by the specification, with a message that lets the client correct it. docs/contract.md */
 export const unparsableJson = (cause: unknown): ApiError =>
   internalError('The request body could not be parsed as JSON.', { cause });
 
-/** The message reveals nothing of the cause. docs/contract.md */
+/** Reveals nothing of the cause. docs/contract.md */
 export const internalError = (
   message = 'The request could not be processed. Please try again later.',
   options?: ErrorOptions,

@@ -1,4 +1,4 @@
-/** Lambda entry: everything is wired here, once per process. Environment: src/config.ts, and the SDK's own `AWS_*`. */
+/** Lambda entry, which wires everything once per process. Environment: src/config.ts and the SDK's `AWS_*`. */
 import type { APIGatewayProxyHandlerV2WithJWTAuthorizer } from 'aws-lambda';
 import { createApp } from './app.ts';
 import { parseConfig } from './config.ts';
@@ -20,19 +20,19 @@ export const handler = withGarbageCollection(
   }),
 ) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 
-// src/memory.ts needs it; the smoke test of a stage looks for this line.
+// For src/memory.ts; a stage's smoke test looks for this line.
 if (globalThis.gc === undefined) {
   process.stdout.write('{"level":"WARN","message":"Node runs without --expose-gc"}\n');
 }
 
-// Lambda gives a full vCPU during initialisation, about 7 % of one afterwards. docs/adr/0060
-// This primes credentials, TLS and the connection. The first request reports what fails here.
+// Lambda gives a full vCPU during initialisation, about 7 % of one afterwards. This primes credentials, TLS and
+// connection; the first request reports a failure. docs/adr/0060
 const firstPage = store
   .list(WARM_UP_OWNER, {}, { signal: AbortSignal.timeout(1_000), attempts: 0 })
   .next()
   .catch(() => undefined);
 
-// And the code, with a request handler that answers without a network.
+// Primes the code, without a network.
 const warmUpStore = createInquiryStore(createDynamoDbClient(warmUpRequestHandler), tableName, {
   retentionDays,
 });

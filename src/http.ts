@@ -2,7 +2,7 @@ import { idempotencyKeySchema, requiredFields, type ListQuery } from './contract
 import { ApiError, badRequest, bodyTooLarge, unparsableJson } from './errors.ts';
 import { parseLanguage, type Language } from './text/languages.ts';
 
-/** What is read of a payload 2.0 event. A direct invocation may send anything. */
+/** The parts of a payload 2.0 event that are read, unchecked. */
 export interface GatewayEvent {
   requestContext?: {
     http?: { method?: unknown };
@@ -19,22 +19,21 @@ export interface GatewayEvent {
 export interface GatewayResponse {
   statusCode: number;
   headers: Record<string, string>;
-  /** Serialized JSON. */
   body: string;
 }
 
-/** `ignoreBOM` keeps the byte order mark, which JSON.parse then rejects. */
+/** Keeps the byte order mark, which JSON.parse rejects. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** UTF-16 units: an item of 400 KB with every byte escaped, and room for space. */
+/** UTF-16 units: an item of 400 KB with every byte escaped, and some space. */
 const LENGTH_LIMIT = 2_600_000;
-/** UTF-16 units up to which a body may have any structure. */
+/** UTF-16 units; a shorter body may have any structure. */
 const ANY_STRUCTURE_LIMIT = 256 * 1024;
-/** Structural characters of a longer body. */
+/** Most structural characters of a longer body. */
 const STRUCTURE_LIMIT = 10_000;
 
 /**
- * Parses the body, which is base64 for content types that are not text. docs/contract.md, docs/adr/0062
+ * Parses the body, which is base64 unless its content type is text. docs/contract.md, docs/adr/0062
  *
  * @throws ApiError 400 without a body, 413 when no storable inquiry can need it, 500 when it is not JSON or not UTF-8.
  */
@@ -51,7 +50,7 @@ export function readJson({ body, isBase64Encoded }: GatewayEvent): unknown {
   }
 }
 
-/** Whether JSON.parse could take more memory than the function has: some 50 bytes for each character of `[[[[…`. */
+/** Whether JSON.parse could exceed the memory: `[[[[…` takes some 50 bytes a character. */
 function exceedsLimits(text: string): boolean {
   if (text.length <= ANY_STRUCTURE_LIMIT) return false;
   if (text.length > LENGTH_LIMIT) return true;
@@ -69,7 +68,7 @@ function exceedsLimits(text: string): boolean {
 const IDEMPOTENCY_KEY = new RegExp(idempotencyKeySchema.pattern);
 
 /**
- * `"abc"` and `abc` are one key. docs/adr/0090
+ * Takes `"abc"` and `abc` for one key. docs/adr/0090
  *
  * @throws ApiError 400 when it is malformed, empty or repeated.
  */
@@ -84,14 +83,13 @@ export function readIdempotencyKey(event: GatewayEvent): string | undefined {
   );
 }
 
-/** The language in which an answer is expected. docs/adr/0080 */
+/** The language of answers. docs/adr/0080 */
 export const readLanguage = (event: GatewayEvent): Language | undefined =>
   parseLanguage(headerOf(event, 'accept-language'));
 
 const headerOf = ({ headers }: GatewayEvent, name: string): unknown =>
   ((headers ?? {}) as Partial<Record<string, unknown>>)[name];
 
-/** Adds the two headers of every response. */
 export function createResponse(
   statusCode: number,
   json: string,
@@ -109,7 +107,7 @@ export function createResponse(
   };
 }
 
-/** RFC 8288. A query-only reference is valid under any base path. docs/adr/0015 */
+/** RFC 8288. A query-only reference holds under any base path. docs/adr/0015 */
 export function toLinkHeader({ before, ...others }: ListQuery): Record<string, string> {
   const parameters = Object.entries({ before, ...others });
   const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`);

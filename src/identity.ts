@@ -1,7 +1,7 @@
 import { UUID } from 'uuidv7';
 import { unauthorized } from './errors.ts';
 
-/** The owner of an inquiry: both claims together. */
+/** The owner of an inquiry: both claims. */
 export interface Identity {
   /** Canonical lower case. */
   sub: string;
@@ -16,10 +16,10 @@ export function isEmailVerified(claims: unknown): boolean {
 }
 
 /**
- * Takes any UUID as `sub`. An email with a lone surrogate has no UTF-8 form and would share a partition with others
- * like it. docs/contract.md
+ * Takes any UUID as `sub`. Emails with lone surrogates, which have no UTF-8 form, would share a partition.
+ * docs/contract.md
  *
- * @throws ApiError 401 when a claim is missing, empty or malformed, or when no authorizer ran.
+ * @throws ApiError 401 when a claim is missing, empty or malformed, or no authorizer ran.
  */
 export function parseIdentity(claims: unknown): Identity {
   const { email, sub } = (claims ?? {}) as Partial<Record<string, unknown>>;

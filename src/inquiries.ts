@@ -7,22 +7,20 @@ import type { Identity } from './identity.ts';
 import type { Language } from './text/languages.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 
-/** What an invocation asks of the store. */
+/** An invocation's use of the store. */
 export interface StoreCall {
   signal: AbortSignal;
-  /** Requests sent, retries and pages included. The store adds to it. */
+  /** Requests sent, with retries and pages. The store counts. */
   attempts: number;
 }
 
 export type PutResult =
-  /** The id of the inquiry that is stored, maybe before with the same key. */
+  /** The stored inquiry's id; with a known key, the first one's. */
   | { id: string }
-  /** Nothing was stored. */
   | { refusal: Exclude<keyof typeof refusals, 'limit'> }
-  /** Nothing was stored. */
   | { refusal: 'limit'; limit: Limit };
 
-/** The most inquiries that a person, whatever the email, may store in the hour of `time` in milliseconds. docs/adr/0091 */
+/** The most inquiries that a person may store in the hour of `time` in milliseconds. docs/adr/0091 */
 export interface Limit {
   most: number;
   time: number;
@@ -32,42 +30,42 @@ export interface PutOptions {
   limit?: Limit | undefined;
   /** The idempotency key. docs/adr/0090 */
   key?: string | undefined;
-  /** Kept for the mails to the owner. docs/adr/0080 */
+  /** For mails to the owner. docs/adr/0080 */
   language?: Language | undefined;
   /** Default: no. */
   isEmailVerified?: boolean | undefined;
 }
 
-/** Where inquiries are kept. They are appended and read, never changed. docs/adr/0009 */
+/** Inquiries are appended and read, never changed. docs/adr/0009 */
 export interface InquiryStore {
-  /** Once it resolves to an id, the inquiry is stored. Safe to retry. */
+  /** An id means that the inquiry is stored. Safe to retry. */
   put(inquiry: Inquiry, call: StoreCall, options?: PutOptions): Promise<PutResult>;
   /**
-   * Yields all inquiries of an owner, newest first and strongly consistent, or rejects. A page is read when it is
-   * asked for. `limit` bounds the first page only, to one more than that, which shows that there are older ones.
+   * Yields all inquiries of an owner, newest first and strongly consistent, or rejects. A page is read when it is asked
+   * for. `limit` bounds the first page, plus one that shows whether there are older ones.
    */
   list(owner: Identity, query: ListQuery, call: StoreCall): AsyncIterableIterator<Inquiry[]>;
 }
 
 export interface InquiriesOptions {
-  /** In an hour of the clock; default: any number. docs/adr/0091 */
+  /** Default: no limit. docs/adr/0091 */
   inquiriesPerHour?: number | undefined;
-  /** Milliseconds. While it runs backwards, ids and `created_at` stay at the latest millisecond seen. */
+  /** Milliseconds. While it runs backwards, ids and `created_at` keep the latest millisecond. */
   now?: () => number;
 }
 
 export type Inquiries = ReturnType<typeof createInquiries>;
 
-/** Milliseconds. No rollback of the clock resets the generator, so ids never go backwards. */
+/** Milliseconds: no rollback of the clock resets the generator. */
 const MAX_ROLLBACK = 2 ** 48 - 1;
 
-/** Bytes of the inquiries of a list, with a margin for status, headers and the rest of the body. */
+/** Bytes of a list's inquiries; the rest is for status, headers and other fields. */
 const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 
 /**
- * Bytes of JSON within Lambda's response, a JSON string in which quotes and backslashes are escaped.
+ * Bytes of JSON as an escaped string in Lambda's response.
  *
- * @param fields - How many there are: each has four quotes.
+ * @param fields - How many; each has four quotes.
  */
 function sizeOf(json: string, fields: number): number {
   let size = Buffer.byteLength(json) + 4 * fields;
@@ -80,25 +78,24 @@ function sizeOf(json: string, fields: number): number {
 function toError(refused: Extract<PutResult, { refusal: string }>): ApiError {
   if (refused.refusal !== 'limit') return refusals[refused.refusal]();
   const { most, time } = refused.limit;
-  // Rounded up, so that a client that waits meets the next hour.
+  // Rounded up, so that a client that waits is in the next hour.
   return refusals.limit(most, Math.ceil((HOUR - (time % HOUR)) / 1_000));
 }
 
-/** Create them once per process: ids increase strictly within one instance. */
+/** Create once per process: ids increase within one instance. */
 export function createInquiries(
   store: InquiryStore,
   { inquiriesPerHour, now = Date.now }: InquiriesOptions = {},
 ) {
   const generator = new V7Generator({
-    // The package's own source would load Node's Web Crypto in every cold start.
+    // The package's own source would load Web Crypto in every cold start.
     nextUint32: () => randomInt(2 ** 32),
   });
   generator.setRollbackAllowance(MAX_ROLLBACK);
 
   return {
     /**
-     * @returns JSON of an InquiryListResponse that fits into one response, and the query for older inquiries, if there
-     * are any.
+     * @returns JSON of an InquiryListResponse that fits into one response, and the query for older inquiries, if any.
      * @throws ApiError 400 when a parameter is malformed.
      */
     async list(owner: Identity, parameters: unknown, call: StoreCall) {
@@ -126,7 +123,7 @@ export function createInquiries(
       return toResult();
     },
 
-    /** @throws ApiError 400 when `json` is not a CreateInquiryRequest, otherwise of {@link refusals}. */
+    /** @throws ApiError 400 unless `json` is a CreateInquiryRequest, and those of {@link refusals}. */
     async create(
       owner: Identity,
       json: unknown,
@@ -147,7 +144,7 @@ export function createInquiries(
       const limit = inquiriesPerHour === undefined ? undefined : { most: inquiriesPerHour, time };
       const result = await store.put(inquiry, call, { ...options, limit });
       if ('refusal' in result) throw toError(result);
-      // A replay is the first response again: the text is the same, and the id has the time.
+      // A replay is the first response: the text is the same, and the id has the time.
       const isReplay = result.id !== inquiry.id;
       return { inquiry: isReplay ? toInquiry(result.id) : inquiry, isReplay };
     },

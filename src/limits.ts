@@ -1,28 +1,28 @@
-/** No imports: the form's bundle has this file. */
+/** Without imports, since it is in the form's bundle. */
 
-/** Bytes of a DynamoDB item: attribute names and values in UTF-8. */
+/** Bytes of a DynamoDB item: names and values in UTF-8. */
 export const ITEM_LIMIT = 400 * 1024;
 
 /** Bytes of a DynamoDB partition key. */
 export const PARTITION_KEY_LIMIT = 2048;
 
-/** Bytes of Lambda's request and response, JSON with the body as an escaped string. */
+/** Bytes of Lambda's request or response, JSON with the body as an escaped string. */
 export const LAMBDA_PAYLOAD_LIMIT = 6_291_556;
 
 /** Milliseconds. */
 export const HOUR = 3_600_000;
 
-/** UUID version 7 in canonical form (RFC 9562). */
+/** UUID version 7, canonical (RFC 9562). */
 export const INQUIRY_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-/** What users see of an id: its first two groups, which are its time. */
+/** The part of an id that users see: its time. */
 export const toReference = (id: string): string => id.slice(0, 13);
 
-/** The domain cannot receive mail (RFC 2606), so nobody else has it. */
+/** A domain that nobody has (RFC 2606). */
 export const isTestAddress = (email: string): boolean =>
   email.toLowerCase().endsWith('@inquiries.invalid');
 
-/** Maxima of settings that are whole numbers from 1. infra/terraform has the same. */
+/** Maxima of whole-number settings, also in infra/terraform. */
 export const MAXIMA = {
   RETENTION_DAYS: 36_500,
   INQUIRIES_PER_HOUR: 1_000,

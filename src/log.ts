@@ -12,15 +12,14 @@ export interface CompletedRequest {
   error?: unknown;
 }
 
-/** Names, codes and reasons of errors. Any other text could come from a request. */
+/** Names, codes and reasons; other texts could come from a request. */
 const NAME = /^[A-Za-z]\w{0,63}$/;
-/** Methods; too short for anything else. */
+/** Too short for anything but a method. */
 const METHOD = /^[A-Z]{3,7}$/;
 
 /**
- * Logs one line about a request without content: the message, stack and properties of an error may hold tokens, emails
- * and bodies. An {@link ApiError} is the client's mistake, a warning; any other error is internal and counted by the
- * alarms. docs/adr/0022
+ * Logs one line without content: an error's message, stack and properties may hold tokens, emails and bodies. An {@link
+ * ApiError} is a warning; any other error is internal and counted by the alarms. docs/adr/0022
  */
 export function logRequest(request: CompletedRequest): void {
   const { requestId, functionName, method, status, attempts, error } = request;
@@ -43,7 +42,7 @@ export function logRequest(request: CompletedRequest): void {
   writeMetrics(functionName, { Requests: 1, Faults: Number(isInternal), Latency: milliseconds });
 }
 
-/** Writes one line in CloudWatch's embedded metric format, past the console, which would wrap it. */
+/** Writes a line in CloudWatch's embedded metric format; the console would wrap it. */
 export function writeMetrics(functionName = 'local', values: Record<string, number>): void {
   const metrics = Object.keys(values).map((Name) => ({
     Name,
@@ -67,7 +66,7 @@ const findCause = (error: unknown): unknown =>
 
 type Reasons = { reason?: string; Code?: string }[];
 
-/** The limits of tables and indexes that DynamoDB names; for a transaction, the code of each row. */
+/** The limits that DynamoDB names; for a transaction, each write's code. */
 function listThrottling(error: unknown): false | { throttlingReasons: string[] } {
   const {
     ThrottlingReasons,
@@ -79,7 +78,7 @@ function listThrottling(error: unknown): false | { throttlingReasons: string[] }
   return reasons.length > 0 && { throttlingReasons: reasons };
 }
 
-/** An ApiError and system errors such as ECONNREFUSED go by their code. */
+/** The code of an ApiError or a system error, such as ECONNREFUSED. */
 export function nameOf(error: unknown): string {
   const cause = findCause(error);
   if (!(cause instanceof Error)) return typeof cause;

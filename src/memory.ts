@@ -1,13 +1,13 @@
-/** Characters of a body and its response that leave garbage worth collecting. */
+/** Characters of body and response from which garbage is collected. */
 const LARGE = 1024 * 1024;
-/** Bytes of heap and buffers with which the event after a large one may begin. */
+/** Bytes of heap and buffers allowed at the end of a large event. */
 const HEAP = 18 * 1024 * 1024;
-/** Bytes by which the process may have grown before the runtime copies a response. */
+/** Bytes of growth allowed before the runtime copies a response. */
 const GROWTH = 66 * 1024 * 1024;
 
 /**
- * Collects the garbage of large events: several of 6 MB in a row would exceed the 128 MB, since V8 knows nothing of
- * what buffers, stacks and code take. Lambda starts Node with `--expose-gc`. docs/adr/0062
+ * Collects the garbage of large events: several of 6 MB in a row would exceed 128 MB, since V8 does not count what
+ * buffers, stacks and code take. Lambda starts Node with `--expose-gc`. docs/adr/0062
  */
 export function withGarbageCollection<
   Event extends { body?: string },
@@ -25,7 +25,7 @@ export function withGarbageCollection<
     }
     const response = await handler(event, context);
     size = response.body.length + (event?.body?.length ?? 0);
-    // Reading it takes as long as a tenth of a small request.
+    // Reading it takes a tenth of a small request's time.
     if (size > LARGE && process.memoryUsage.rss() - initial > GROWTH) globalThis.gc?.();
     return response;
   };

@@ -1,13 +1,13 @@
 /**
- * Events that the function handles during initialisation, so that the code of the first requests is compiled by then,
- * and a response of DynamoDB to all of them. docs/adr/0060
+ * Events that the function handles during initialisation, so that the code of the first requests is compiled, and
+ * DynamoDB's response to all. docs/adr/0060
  */
 import { Readable } from 'node:stream';
 import { createInquiryRequestSchema, inquiryFields } from './contract.ts';
 import type { GatewayEvent } from './http.ts';
 import type { Identity } from './identity.ts';
 
-/** Nobody's: an email contains an @. */
+/** Cannot exist: an email contains an @. */
 export const WARM_UP_OWNER: Identity = { sub: '00000000-0000-0000-0000-000000000000', email: '-' };
 
 const createEvent = (method: string, event?: GatewayEvent): GatewayEvent => ({
@@ -24,7 +24,7 @@ const get = createEvent('GET');
 /** A POST with a key runs nearly all code of one without. */
 export const warmUpEvents = [post, keyedPost, get, keyedPost, get];
 
-/** To a write (consumed capacity) and to Query (items) at once. */
+/** Fits a write (consumed capacity) and a Query (items). */
 const RESPONSE = JSON.stringify({
   ConsumedCapacity: { CapacityUnits: 1 },
   Items: [

@@ -1,4 +1,4 @@
-/** Until DynamoDB has processed all items. */
+/** Batches, sent until DynamoDB has processed all items. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from './table.ts';
@@ -7,18 +7,18 @@ export type Item = Record<string, unknown>;
 
 /** Items of 400 KB in a response of 16 MB. */
 export const MOST_READ = 40;
-/** The most that DynamoDB takes. */
+/** DynamoDB's maximum. */
 const MOST_WRITTEN = 25;
 
-/** The name is that of the SDK's errors of this kind, which `describeFailure` knows. */
+/** Has the name of the SDK's errors of this kind, for `describeFailure`. */
 class BatchThrottled extends Error {
   override readonly name = 'ThrottlingException';
 }
 
-/** Responses without progress, one after the other, before a batch is given up: 13 s. */
+/** Responses without progress before a batch is given up: 13 s. */
 const MOST_REFUSALS = 7;
 
-/** Strongly consistent, in no order, without what is gone. */
+/** Strongly consistent, in no order, without missing items. */
 export async function getItems({ client, name }: Table, keys: Item[]): Promise<Item[]> {
   const items: Item[] = [];
   await sendAll(keys, MOST_READ, async (Keys) => {
@@ -41,10 +41,10 @@ export async function deleteItems({ client, name }: Table, keys: Item[]): Promis
 }
 
 /**
- * With exponential backoff.
+ * Sends with exponential backoff.
  *
  * @param send - Returns the keys that DynamoDB has not processed.
- * @throws BatchThrottled when DynamoDB processes nothing for 13 seconds.
+ * @throws BatchThrottled when nothing is processed for 13 seconds.
  */
 export async function sendAll<Key>(
   keys: Key[],

@@ -9,8 +9,8 @@ import { AwsJson1_0Protocol } from '@aws-sdk/core/protocols';
 type Deserialize = AwsJson1_0Protocol['deserializeResponse'];
 
 /**
- * Parses successful responses with JSON.parse alone: without binary attributes the JSON has the shape of the output. The
- * SDK's deserializer takes more CPU time than the rest of a long list. docs/adr/0060
+ * Parses successful responses with JSON.parse: without binary attributes, JSON has the shape of the output. The SDK's
+ * deserializer takes more CPU time than the rest of a long list. docs/adr/0060
  */
 class PlainJsonProtocol extends AwsJson1_0Protocol {
   override async deserializeResponse<Output extends Awaited<ReturnType<Deserialize>>>(
@@ -27,7 +27,7 @@ class PlainJsonProtocol extends AwsJson1_0Protocol {
 
 const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 
-/** Lets the SDK retry a throttled transaction: it decides by the error's name, which all cancellations share. */
+/** Lets the SDK retry a throttled transaction. It decides by the error's name, which all cancellations share. */
 function throwRetryable(error: TransactionCanceledException): never {
   const { CancellationReasons: reasons = [] } = error;
   if (reasons.some(({ Code }) => THROTTLED.has(Code ?? ''))) {
@@ -36,7 +36,7 @@ function throwRetryable(error: TransactionCanceledException): never {
   throw error;
 }
 
-/** Middleware that nothing here needs and that takes a tenth of a warm request's CPU time. docs/adr/0060 */
+/** Unneeded middleware, a tenth of a warm request's CPU time. docs/adr/0060 */
 const UNUSED = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 /** Milliseconds. */
@@ -48,10 +48,10 @@ const TIMEOUTS = {
 };
 
 /**
- * Creates the DynamoDB client of the functions. Region, credentials and endpoint come from the `AWS_*` environment.
+ * Creates the functions' DynamoDB client. Region, credentials and endpoint come from the `AWS_*` environment.
  *
- * An attempt ends after 1 s without a connection, or after 3 s without a byte; there are three at most. The caller's
- * signal bounds the whole call. docs/adr/0012
+ * An attempt ends after 1 s without a connection or 3 s without a byte; at most three are made. The caller's signal
+ * bounds the call. docs/adr/0012
  *
  * @param requestHandler - Replaces the network (src/warm-up.ts).
  */
@@ -66,7 +66,7 @@ export function createDynamoDbClient(
     maxAttempts: 3,
     retryMode: 'standard',
     ...(endpoint && { endpoint }),
-    // The SDK's defaults: without them it reads files that Lambda does not have.
+    // The SDK's defaults, which it would otherwise look up in files.
     accountIdEndpointMode: 'disabled',
     authSchemePreference: [],
     defaultsMode: 'standard',
@@ -77,7 +77,7 @@ export function createDynamoDbClient(
     useFipsEndpoint: false,
   });
   for (const name of UNUSED) client.middlewareStack.remove(name);
-  // In place of the SDK's serializer: inputs are JSON already (requests.ts).
+  // Replaces the SDK's serializer: inputs are JSON already.
   client.middlewareStack.add(
     (next, context) => async (args) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK sets both before

@@ -1,4 +1,4 @@
-/** What became of mails. Errors are ElectroDB's, whose cause is the SDK's. */
+/** What became of mails. Errors are ElectroDB's, with the SDK's as cause. */
 import type { EntityItem } from 'electrodb';
 import { getItems, type Item } from './batches.ts';
 import { createDeliveryEntity, type DELIVERED_MAILS } from './delivery.ts';
@@ -8,13 +8,13 @@ import type { Table } from './table.ts';
 type Delivery = EntityItem<ReturnType<typeof createDeliveryEntity>>;
 type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 
-/** Since when, and why, a reply is not with the owner. */
+/** Since when and why the owner does not have a reply. */
 export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'undelivered_at'>>>;
 
-/** Seconds. Longer than the stream keeps a record (24 h). */
+/** Seconds; the stream keeps a record for 24 h. */
 const RETENTION = 2 * 86_400;
 
-/** Seconds: a century, the longest that an inquiry is kept. */
+/** Seconds: a century, the longest retention of an inquiry. */
 const UNDELIVERED_RETENTION = 36_500 * 86_400;
 
 const expiry = (kept = RETENTION) => ({ expires_at: toExpiry(Date.now(), kept) });
@@ -29,7 +29,7 @@ export function createDeliveries(table: Table) {
       return (await deliveries.get({ inquiry, mail }).go({ consistent: true, abortSignal })).data;
     },
 
-    /** @param since - When the mail was begun. What became known since is kept. */
+    /** @param since - When the mail was begun. Later knowledge is kept. */
     async record(
       inquiry: string,
       mail: DeliveredMail,
@@ -61,10 +61,10 @@ export function createDeliveries(table: Table) {
 
     /**
      * Lambda repeats an invocation with the same id
-     * (docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html); the same event from SNS again has
-     * another one.
+     * (docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html); an event that SNS repeats has a new
+     * one.
      *
-     * @returns False when another invocation sends the notice, or it is sent.
+     * @returns False if another invocation has claimed or sent the notice.
      */
     async claimNotice(event: string, invocation: string, abortSignal: AbortSignal) {
       const { rejected } = await deliveries
@@ -78,7 +78,6 @@ export function createDeliveries(table: Table) {
       return !rejected;
     },
 
-    /** Adds why a reply has not arrived. */
     async addUndelivered<Row extends { id: string; reply_at?: string | undefined }>(
       rows: Row[],
     ): Promise<(Row & Partial<Undelivered>)[]> {

@@ -1,5 +1,5 @@
 /**
- * The table of erasures. It has no ElectroDB model: a record is a text, its key, and nothing else, so that operators, who may
+ * The table of erasures, without an ElectroDB model: a record is its key and nothing else, so that operators, who may
  * put records, cannot overwrite one. docs/adr/0084
  */
 import {
@@ -15,7 +15,7 @@ export type ErasureRecords = ReturnType<typeof createErasureRecords>;
 
 export function createErasureRecords({ client, name: TableName }: Table) {
   return {
-    /** Creates the table of a local stack, if there is none; on a stage, Terraform does. */
+    /** Creates a local stack's table if it is missing; on a stage, Terraform does. */
     async create(): Promise<void> {
       const command = new CreateTableCommand({
         TableName,
@@ -33,7 +33,7 @@ export function createErasureRecords({ client, name: TableName }: Table) {
       await client.send(new PutCommand({ TableName, Item: { hash } }));
     },
 
-    /** Reads all records, strongly consistent, in no order. */
+    /** Strongly consistent, in no order. */
     async read(): Promise<string[]> {
       const pages = await Array.fromAsync(
         paginateScan({ client }, { TableName, ConsistentRead: true }),
@@ -41,7 +41,7 @@ export function createErasureRecords({ client, name: TableName }: Table) {
       return pages.flatMap(({ Items = [] }) => Items.map(({ hash }) => String(hash)));
     },
 
-    /** Reads a tag of the table, which no restore of inquiries replaces. */
+    /** Reads a tag of the table, which a restore of inquiries does not replace. */
     async readTag(name: string): Promise<string | undefined> {
       const { Table: table } = await client.send(new DescribeTableCommand({ TableName }));
       const { Tags = [] } = await client.send(

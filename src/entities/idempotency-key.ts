@@ -1,14 +1,13 @@
 import { Entity, type DocumentClient } from 'electrodb';
 
-/** The model of an idempotency key, in the partition of its owner: which inquiry was stored with it. docs/adr/0090 */
+/** An idempotency key, in its owner's partition, with the inquiry stored under it. docs/adr/0090 */
 export const IDEMPOTENCY_KEY_MODEL = {
   model: { service: 'inquiries', entity: 'idempotency', version: '1' },
   attributes: {
     cognito_sub: { type: 'string' },
     email: { type: 'string' },
-    /** A digest. */
     key: { type: 'string' },
-    /** A digest of the fields of the request. */
+    /** A digest of the request's fields. */
     payload: { type: 'string', required: true },
     inquiry: { type: 'string', required: true },
     /** Seconds since the epoch. */

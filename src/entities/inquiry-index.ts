@@ -1,6 +1,6 @@
 /**
- * Reads the index `by-state`. It is eventually consistent: an inquiry that is just answered may be in no partition.
- * docs/adr/0081
+ * Reads of the index `by-state`. It is eventually consistent: an inquiry may be in neither partition just after its
+ * answer. docs/adr/0081
  */
 import type { EntityItem } from 'electrodb';
 import type { createInquiryEntity } from './inquiry.ts';
@@ -8,11 +8,11 @@ import { DIGITS, LAST_ID, toFirstId, toShard } from './keys.ts';
 
 type InquiryEntity = ReturnType<typeof createInquiryEntity>;
 
-/** Not the subject, which may be as long as a body. */
+/** Without the subject, which can be as long as a body. */
 export type IndexedInquiry = Omit<EntityItem<InquiryEntity>, 'subject' | 'body' | 'reply'>;
 
 export interface IndexQuery {
-  /** False: unanswered; true: answered or dismissed; absent: all. */
+  /** Absent: all; true includes dismissed. */
   isAnswered?: boolean | undefined;
   /** Byte for byte. */
   email?: string | undefined;
@@ -20,18 +20,18 @@ export interface IndexQuery {
   /** Ids, inclusive. */
   first?: string | undefined;
   last?: string | undefined;
-  /** `desc`, the default: newest first. */
+  /** Default: `desc`, newest first. */
   order?: 'asc' | 'desc';
   abortSignal?: AbortSignal | undefined;
 }
 
-/** Rows of a partition's first page; each next one has twice as many, up to the most. */
+/** Rows of a partition's first page. Each next page has twice as many, up to the maximum. */
 const FIRST_LIMIT = 16;
 const LAST_LIMIT = 1_024;
 
 /**
- * ElectroDB recognizes rows without `__edb_v__` by parsing their keys, which fails if the email has a line end. Raw
- * rows of `pages: 'all'` would be the first page only.
+ * ElectroDB recognizes rows without `__edb_v__` by their keys, which fails if the email has a line end. Raw rows of
+ * `pages: 'all'` would be the first page only.
  */
 const RAW = { data: 'raw', originalErr: true } as const;
 
@@ -40,7 +40,7 @@ interface RawPage {
   LastEvaluatedKey?: { id: string };
 }
 
-/** `end`: the last id that was read; undefined: all. */
+/** `end`: the last id read; undefined: all are. */
 interface Page {
   rows: IndexedInquiry[];
   end: string | undefined;
@@ -72,15 +72,15 @@ async function* readShard(
   } while (cursor !== null);
 }
 
-/** Whether an id is not behind another one in the order of a query; undefined: behind none. */
+/** Whether an id is not behind the bound in the query's order; undefined: no bound. */
 const createIsUpTo =
   (order: IndexQuery['order'], bound: string | undefined) =>
   ({ id }: IndexedInquiry): boolean =>
     bound === undefined || (order === 'asc' ? id <= bound : id >= bound);
 
 /**
- * Yields the inquiries of one digit. Each range is read in the unanswered partition first: one that is answered in
- * between is seen at least once, where the answered row counts.
+ * Yields the inquiries of one digit. The unanswered partition is read first in each range: an inquiry answered in
+ * between is seen at least once, and the answered row counts.
  */
 async function* readBoth(
   inquiries: InquiryEntity,
@@ -108,8 +108,7 @@ async function* readBoth(
 }
 
 /**
- * Yields pages in the order of ids, which is that of time; one may be empty. Partitions are read side by side, when
- * the caller asks for a page.
+ * Yields pages in the order of ids; one may be empty. Partitions are read side by side when the caller asks for a page.
  */
 export async function* readIndex(
   inquiries: InquiryEntity,

@@ -18,23 +18,23 @@ import type { Attributes, KeyRow, Requests } from './requests.ts';
 
 /** Seconds. */
 const DAY = 86_400;
-/** How long a key is kept, in seconds. docs/adr/0090 */
+/** Seconds that a key is kept. docs/adr/0090 */
 const KEY_KEPT = DAY;
-/** Bytes of an inquiry whose key is looked up first: a refused transaction costs 2 units for each KB. */
+/** Bytes from which an inquiry's key is looked up first: a refused transaction costs 2 units for each KB. */
 const LOOK_UP_FROM = 16 * 1024;
-/** How long the inquiry of a smoke test is kept. */
+/** Days that a smoke test's inquiry is kept. */
 const TEST_DAYS = 1;
-/** Seconds: longer than its hour, also where clocks differ. */
+/** Seconds: more than the hour, for clocks that differ. */
 const RATE_KEPT = 7_200;
-/** Attempts of a transaction whose counter is in another one, and the waits between them in milliseconds. */
+/** Attempts of a transaction that conflicts with another, and waits between them in milliseconds. */
 const CONFLICT_ATTEMPTS = 12;
 const FIRST_WAIT = 20;
 const LONGEST_WAIT = 500;
 
 export interface InquiryStoreOptions {
-  /** Days after which a new inquiry expires; absent: never. */
+  /** Absent: inquiries never expire. */
   retentionDays?: number | undefined;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds. */
   now?: () => number;
 }
 
@@ -48,7 +48,7 @@ class StoreError extends Error {
   }
 }
 
-/** With the SDK's own commands (docs/adr/0060). Errors that are not the SDK's are a {@link StoreError}. */
+/** Uses the SDK's own commands (docs/adr/0060). Other errors than the SDK's are a {@link StoreError}. */
 export function createInquiryStore(
   client: DynamoDBClient,
   table: string,
@@ -56,7 +56,7 @@ export function createInquiryStore(
 ): InquiryStore {
   const requests = createRequests(table);
 
-  /** Without what has expired. */
+  /** Leaves out expired rows. */
   async function query(input: QueryCommandInput, call: StoreCall) {
     const sent = client.send(new QueryCommand(input), { abortSignal: call.signal });
     const { Items, LastEvaluatedKey } = await countAttempts(call, sent);
@@ -68,15 +68,15 @@ export function createInquiryStore(
     return { rows, next: LastEvaluatedKey };
   }
 
-  /** Undefined when the key is not known. */
+  /** @returns undefined if the key is unknown. */
   async function find(key: KeyRow, call: StoreCall): Promise<PutResult | undefined> {
     const { rows } = await query(requests.findKey({ owner: key, digest: key.key }), call);
     return rows[0] && toResult(rows[0], key);
   }
 
   /**
-   * Undefined below the limit, as far as an eventually consistent read knows. A refused transaction would cost units
-   * for all of its text.
+   * The refusal, or undefined below the limit. An eventually consistent read is enough, and cheaper than a refused
+   * transaction.
    */
   async function checkLimit(
     { rate, key, limit }: Transaction,
@@ -85,11 +85,11 @@ export function createInquiryStore(
     if (rate === undefined || limit === undefined) return undefined;
     const { rows } = await query(requests.readRate(rate), call);
     if (!(Number(rows[0]?.['inquiries']?.N) >= rate.most)) return undefined;
-    // A known key is answered beyond the limit, too: it stores nothing.
+    // A known key stores nothing, so it is answered beyond the limit.
     return (key && (await find(key, call))) ?? { refusal: 'limit', limit };
   }
 
-  /** One transaction with key and count. docs/adr/0090, docs/adr/0091 */
+  /** Stores inquiry, key and count. docs/adr/0090, docs/adr/0091 */
   async function storeInTransaction(transaction: Transaction, call: StoreCall): Promise<PutResult> {
     const { inquiry, key, limit } = transaction;
     const command = new TransactWriteItemsCommand(requests.storeInquiry(transaction));
@@ -124,7 +124,7 @@ export function createInquiryStore(
         ...(isEmailVerified && { email_verified: true }),
         ...(days !== undefined && { expires_at: toExpiry(created, days * DAY) }),
       };
-      // Without a condition, which a retry after a lost response would fail. The id is fresh, so there is nothing to overwrite.
+      // Unconditional: a retry after a lost response would fail a condition, and the id is new.
       const put = requests.putInquiry({ inquiry: row });
       if (isTooLongKey(put.Item['pk'])) return { refusal: 'email' };
       const size = sizeOf(put.Item);
@@ -161,11 +161,11 @@ export function createInquiryStore(
     async *list({ sub, email }, { before, limit }, call) {
       const owner = { cognito_sub: sub, email };
       const input = requests.listInquiries({ owner });
-      // Nothing is stored under an email that no key can hold, and DynamoDB would refuse the query.
+      // No key holds such an email, so nothing is stored, and DynamoDB would refuse the query.
       if (isTooLongKey(input.ExpressionAttributeValues?.[':pk'])) return;
-      // There need be no such key.
+      // The key need not exist.
       let start = before === undefined ? undefined : requests.toStartKey({ owner, id: before });
-      // Later pages are whole: expired rows would be read a few at a time.
+      // Only the first page is limited: expired rows would be read a few at a time.
       let most = limit && { Limit: limit + 1 };
       do {
         const page = { ...input, ...most, ...(start && { ExclusiveStartKey: start }) };
@@ -181,7 +181,7 @@ export function createInquiryStore(
 const isTooLongKey = (key: Attributes[string] | undefined): boolean =>
   Buffer.byteLength(key?.S ?? '') > PARTITION_KEY_LIMIT;
 
-/** By name; nothing for another error. DynamoDB keeps the order of the writes. */
+/** The reasons by write, in DynamoDB's order; none for other errors. */
 function readReasons(
   error: unknown,
   { key, rate }: Transaction,
@@ -210,13 +210,13 @@ function toResult({ inquiry, payload }: Attributes, key: KeyRow): PutResult {
   return payload?.S === key.payload ? { id: inquiry.S } : { refusal: 'reused' };
 }
 
-/** The SDK takes any 200 for a success, also an empty one of a proxy. docs/adr/0012 */
+/** The SDK takes any 200 for success, also a proxy's empty one. docs/adr/0012 */
 function confirm({ ConsumedCapacity }: { ConsumedCapacity?: unknown }): void {
   if (ConsumedCapacity !== undefined) return;
   throw new StoreError('UnconfirmedWrite', 'The response to a write has no ConsumedCapacity.');
 }
 
-/** One attempt if the signal ended the request, which the SDK does not count. */
+/** Counts one attempt if the signal ended the request, which the SDK does not count. */
 async function countAttempts<Output extends { $metadata: { attempts?: number } }>(
   call: StoreCall,
   request: Promise<Output>,
@@ -224,12 +224,12 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
   const count = ({ $metadata }: Partial<Output>): void => {
     call.attempts += $metadata?.attempts ?? Number(call.signal.aborted);
   };
-  // The SDK adds it to its errors, too.
+  // The SDK's errors have it, too.
   void request.then(count, count);
   return request;
 }
 
-/** @throws MalformedRow: a list is complete or an error. */
+/** @throws MalformedRow, since a list is complete or an error. */
 function parseRow(
   row: Attributes,
   { cognito_sub, email }: Pick<Inquiry, 'cognito_sub' | 'email'>,

@@ -2,9 +2,8 @@ import { Entity, type DocumentClient } from 'electrodb';
 import { toShard } from './keys.ts';
 
 /**
- * The model of an inquiry. The partition is its owner; the sort key ends in the UUIDv7 id, so a reverse query lists the
- * newest first. Keys keep their case: ElectroDB's default would put emails that differ in case into one partition.
- * docs/adr/0009
+ * An inquiry. Its owner is the partition, the sort key ends in the UUIDv7 id, so a reverse query lists newest first.
+ * Keys keep their case: by default ElectroDB would join emails that differ in case. docs/adr/0009
  */
 export const INQUIRY_MODEL = {
   model: { service: 'inquiries', entity: 'inquiry', version: '1' },
@@ -15,17 +14,17 @@ export const INQUIRY_MODEL = {
     subject: { type: 'string', required: true, readOnly: true },
     body: { type: 'string', required: true, readOnly: true },
     created_at: { type: 'string', required: true, readOnly: true },
-    // For the mails to the owner; never in a response. docs/adr/0080
+    // For mails to the owner. docs/adr/0080
     language: { type: 'string', readOnly: true },
-    // Absent: the issuer has not verified the email.
+    // Absent: not verified.
     email_verified: { type: 'boolean', readOnly: true },
-    // Seconds since the epoch; absent: kept for ever. docs/adr/0084
+    // Seconds since the epoch; absent: never. docs/adr/0084
     expires_at: { type: 'number', readOnly: true },
-    // Set together and once, by operators' tools; never by the API, never in a response (spec, "Inquiry").
+    // Set once and together by operators' tools, never by the API or in a response (spec, "Inquiry").
     reply: { type: 'string' },
     respondent: { type: 'string' },
     reply_at: { type: 'string' },
-    // The partition in the index, which follows from the others; whoever writes `reply_at` writes it in the same update.
+    // The partition in the index. An update of `reply_at` also writes this.
     inbox: {
       type: 'string',
       hidden: true,
@@ -39,7 +38,7 @@ export const INQUIRY_MODEL = {
       pk: { field: 'pk', composite: ['cognito_sub', 'email'], casing: 'none' },
       sk: { field: 'sk', composite: ['id'], casing: 'none' },
     },
-    // All inquiries by whether they are answered (inquiry-index.ts). docs/adr/0081
+    // All inquiries, unanswered or answered. docs/adr/0081
     byState: {
       index: 'by-state',
       pk: { field: 'inbox', composite: ['inbox'], template: '${inbox}', casing: 'none' },
@@ -48,6 +47,6 @@ export const INQUIRY_MODEL = {
   },
 } as const;
 
-/** Without a client it makes inputs of commands only (`.params()`). */
+/** Without a client, for `.params()` only. */
 export const createInquiryEntity = (table: string, client?: DocumentClient) =>
   new Entity(INQUIRY_MODEL, { table, ...(client && { client }) });

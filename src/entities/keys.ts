@@ -1,27 +1,25 @@
-/** The parts of the table's keys. */
 import { createHash } from 'node:crypto';
 import { HOUR } from '../limits.ts';
 
-/** No id is higher. */
+/** Higher than any id. */
 export const LAST_ID = 'g';
 
-/** The smallest id prefix at a time in milliseconds since the epoch (RFC 9562, 5.7). */
+/** The smallest id prefix of a time in milliseconds (RFC 9562, 5.7). */
 export function toFirstId(milliseconds: number): string {
   const hex = Math.max(0, Math.floor(milliseconds)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
-/** The partition of an inquiry in the index `by-state`. The last digit of its id is random. docs/adr/0081 */
+/** The partition in the index `by-state`. An id's last digit is random. docs/adr/0081 */
 export const toShard = (id: string, isAnswered: boolean): string =>
   `${isAnswered ? 'done' : 'open'}-${id.slice(-1)}`;
 
-/** The last digits of ids. */
 export const DIGITS = Array.from('0123456789abcdef');
 
 /** SHA-256 in base64url, 43 characters. */
 export const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
-/** A hash of a person and an hour. @param time - Milliseconds since the epoch. */
+/** @param time - Milliseconds. */
 export const toOwnerHour = (sub: string, time: number): string =>
   digest(sub, String(Math.floor(time / HOUR)));

@@ -1,27 +1,27 @@
-/** The quotas of mails in an hour, and what the digests know. docs/adr/0080 */
+/** Quotas of mails, and the state of digests. docs/adr/0080 */
 import { createQuotaEntity } from './delivery.ts';
 import { toExpiry } from './expiry.ts';
 import type { Table } from './table.ts';
 
 export interface DigestState {
-  /** The first hour whose mails may still be sent. */
+  /** The first hour with mails that may still be sent. */
   next_hour?: number;
-  /** By hour: the time up to which digests have its inquiries. */
+  /** By hour: the time up to which digests have counted. */
   digested?: Record<string, number>;
-  /** The date of the last daily mail. */
+  /** Date of the last daily mail. */
   daily_on?: string;
 }
 
-/** A quota without a place for an id. */
+/** A quota that is used up. */
 export interface FullQuota {
   mailed: ReadonlySet<string>;
-  /** No lower id gets a place any more. */
+  /** Lower ids are refused. */
   closed: string;
 }
 
 const ALL = 'all';
 
-/** Seconds that a quota is kept. */
+/** Seconds. */
 const RETENTION = 2 * 86_400;
 
 const expiry = () => ({ expires_at: toExpiry(Date.now(), RETENTION) });
@@ -32,7 +32,7 @@ export function createQuotas({ name, client }: Table) {
   const quotas = createQuotaEntity(name, client);
 
   return {
-    /** One conditional update. The same id gets the same answer again. */
+    /** One conditional update. The same id gets the same answer. */
     async reserve(
       quota: string,
       id: string,
@@ -53,7 +53,7 @@ export function createQuotas({ name, client }: Table) {
       return { refused: { mailed: new Set(data?.mailed), closed: data?.closed ?? '' } };
     },
 
-    /** A digest has an inquiry of the hour. */
+    /** Marks an hour of which a digest has an inquiry. */
     async withhold(hour: string, abortSignal: AbortSignal): Promise<void> {
       await quotas
         .update({ quota: hour })
@@ -61,14 +61,14 @@ export function createQuotas({ name, client }: Table) {
         .go({ abortSignal });
     },
 
-    /** How many are mailed one by one, and whether the hour is marked. */
+    /** How many mails are reserved, and whether the hour is marked. */
     async read(hour: number, abortSignal: AbortSignal) {
       const options = { abortSignal, consistent: true } as const;
       const { data } = await quotas.get({ quota: String(hour) }).go(options);
       return { mailed: data?.mailed?.length ?? 0, isWithheld: data?.is_withheld === true };
     },
 
-    /** From now on no lower id is mailed that has no place. @returns Those that have one. */
+    /** Refuses lower ids that are not reserved. @returns The reserved ones. */
     async close(hour: number, closed: string, abortSignal: AbortSignal): Promise<Set<string>> {
       const { data } = await quotas
         .update({ quota: String(hour) })
@@ -78,9 +78,9 @@ export function createQuotas({ name, client }: Table) {
     },
 
     /**
-     * No other digest begins until the next is due.
+     * Keeps other digests from beginning until the next is due.
      *
-     * @returns What the last one has left; undefined when it is too early.
+     * @returns The last digest's state; undefined when it is too early.
      */
     async beginDigest(
       time: number,

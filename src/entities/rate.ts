@@ -1,6 +1,6 @@
 import { Entity } from 'electrodb';
 
-/** The model of a rate: how many inquiries one person has sent in one hour. The key does not name the person. docs/adr/0091 */
+/** How many inquiries a person has stored in an hour; the key does not name the person. docs/adr/0091 */
 export const createRateEntity = (table: string) =>
   new Entity(
     {

@@ -1,6 +1,6 @@
 /**
- * The requests of the function, made by ElectroDB of the models. The function runs requests.generated.ts, which `npm
- * run requests` writes from this. docs/adr/0060
+ * The function's requests, made by ElectroDB. It runs requests.generated.ts, which `npm run requests` writes from this.
+ * docs/adr/0060
  */
 import type {
   AttributeValue,
@@ -17,13 +17,13 @@ import { createRateEntity } from './rate.ts';
 
 export type Attributes = Record<string, AttributeValue>;
 type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
-/** `inbox`: from `toShard`. */
+/** From `toShard`. */
 export type InquiryRow = CreateEntityItem<ReturnType<typeof createInquiryEntity>> & {
   inbox: string;
 };
 
 export interface KeyRow extends CreateEntityItem<ReturnType<typeof createIdempotencyKeyEntity>> {
-  /** Seconds since the epoch: an expired row is replaced. */
+  /** Seconds; expired rows are replaced. */
   now: number;
 }
 
@@ -31,14 +31,14 @@ export interface Rate {
   owner_hour: string;
   /** Seconds since the epoch. */
   expires_at: number;
-  /** The most inquiries that are counted. */
+  /** The limit of inquiries. */
   most: number;
 }
 
-/** Neither reply columns nor keys. DynamoDB reserves some names, so all have aliases. */
+/** Neither reply columns nor keys. All names have aliases, since DynamoDB reserves some. */
 const LISTED = [...(inquiryFields satisfies readonly (keyof InquiryRow)[]), 'expires_at'];
 const ALIASES = Object.fromEntries(LISTED.map((name) => [`#${name}`, name]));
-/** Only DynamoDB reports it, so a write has arrived there. docs/adr/0012 */
+/** Only DynamoDB reports it, which proves the write. docs/adr/0012 */
 const CONFIRMED = { ReturnConsumedCapacity: 'TOTAL' } as const;
 
 export type Requests = ReturnType<typeof createRequests>;
@@ -57,8 +57,8 @@ export function createRequests(table: string) {
       ),
 
     /**
-     * The key, unless there is one, the count, below the most, and the inquiry. A retry after a lost response has the
-     * same token and succeeds. docs/adr/0090, docs/adr/0091
+     * Key if new, count if below the limit, and inquiry. A retry has the same token and succeeds. docs/adr/0090,
+     * docs/adr/0091
      */
     storeInquiry: ({
       inquiry,
@@ -109,11 +109,11 @@ export function createRequests(table: string) {
           .params({ consistent: true }),
       ),
 
-    /** Eventually consistent, for half a unit: a count that has reached the limit never falls. docs/adr/0091 */
+    /** Eventually consistent: a count at the limit never falls. docs/adr/0091 */
     readRate: ({ owner_hour }: { owner_hour: string }) =>
       toInput<QueryCommandInput>(rates.query.byOwnerHour({ owner_hour }).params()),
 
-    /** Strongly consistent: who lists after a POST sees the new inquiry. docs/adr/0015 */
+    /** Strongly consistent: a list after a POST has the new inquiry. docs/adr/0015 */
     listInquiries: ({ owner }: { owner: Owner }) => {
       const query = inquiries.query.byOwner(owner).params<QueryCommandInput>({
         order: 'desc',
@@ -126,13 +126,13 @@ export function createRequests(table: string) {
       });
     },
 
-    /** There need be no such row. */
+    /** The row need not exist. */
     toStartKey: ({ owner, id }: { owner: Owner; id: string }): Attributes =>
       toInput<{ Key: Attributes }>(inquiries.get({ ...owner, id }).params()).Key,
   };
 }
 
-/** With items, keys and values as attribute values. */
+/** Converts items, keys and values to attribute values. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of ElectroDB's parameters
 function toInput<Input>(params: object): Input {
   const entries = Object.entries(params).map(([name, value]: [string, unknown]) => {

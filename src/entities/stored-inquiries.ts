@@ -1,6 +1,4 @@
-/**
- * The inquiries of all owners. Reads of the table are strongly consistent, those of the index are not. docs/adr/0081
- */
+/** The inquiries of all owners. Reads of the table are strongly consistent, of the index eventually. docs/adr/0081 */
 import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
 import { isTestAddress } from '../limits.ts';
@@ -19,27 +17,27 @@ export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryE
 
 export type InquiryKeys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;
 
-/** In the order of JSON and CSV: all that the model does not hide. */
+/** The model's visible attributes, in the order of JSON and CSV. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
 export const FIELDS = Object.entries(INQUIRY_MODEL.attributes).flatMap(([name, attribute]) =>
   'hidden' in attribute ? [] : [name],
 ) as (keyof StoredInquiry)[];
 
 export interface InquiryFilter {
-  /** False: unanswered; true: answered or dismissed; absent: all. */
+  /** Absent: all; true includes dismissed. */
   isAnswered?: boolean | undefined;
   /** Byte for byte. */
   email?: string | undefined;
   sub?: string | undefined;
-  /** Milliseconds; not older. */
+  /** Milliseconds, inclusive. */
   since?: number | undefined;
-  /** Also expired ones, and those of smoke tests. */
+  /** Includes those of smoke tests. */
   withExpired?: boolean | undefined;
-  /** An id: only older ones. */
+  /** An id, exclusive. */
   before?: string | undefined;
-  /** An id: only newer ones. */
+  /** An id, exclusive. */
   after?: string | undefined;
-  /** Default: `newest`, first. */
+  /** Default: `newest` first. */
   order?: 'newest' | 'oldest' | undefined;
   abortSignal?: AbortSignal | undefined;
 }
@@ -50,12 +48,12 @@ export type AnswerResult =
   | { status: 'answered'; reply_at: string }
   | { status: 'already-answered'; respondent: string; reply_at: string }
   | { status: 'not-found' }
-  /** With the inquiry, the item would be larger than 400 KB. */
+  /** The item would exceed 400 KB. */
   | { status: 'too-large' };
 
 export type StoredInquiries = ReturnType<typeof createStoredInquiries>;
 
-/** Hides inquiries that have expired, to the second, and those of smoke tests, unless a method says otherwise. */
+/** Hides expired inquiries, to the second, and those of smoke tests, unless a method says otherwise. */
 export function createStoredInquiries(table: Table, now: () => number = Date.now) {
   const { client, name: TableName } = table;
   const inquiries = createInquiryEntity(TableName, client);
@@ -69,10 +67,9 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
   /** Yields pages of the index; one may be empty. A page is read when the caller asks for it. */
   async function* list(filter: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
     const { since, before: last, after, withExpired, ...query } = filter;
-    // RFC 9562, 5.7.
     const earliest = toFirstId(since ?? 0);
     const first = after !== undefined && after > earliest ? after : earliest;
-    // DynamoDB refuses such a range.
+    // DynamoDB refuses an empty range.
     if (last !== undefined && last < first) return;
     const order = filter.order === 'oldest' ? 'asc' : 'desc';
     for await (const page of readIndex(inquiries, { ...query, first, last, order })) {
@@ -82,11 +79,11 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     }
   }
 
-  /** What the index has of an inquiry, also of a hidden one. */
+  /** The index's attributes, also of a hidden inquiry. */
   const locate = async (id: string, abortSignal?: AbortSignal) =>
     findInIndex(inquiries, id, abortSignal);
 
-  /** Also a hidden one. @returns undefined when it is not in the table. */
+  /** Reads also a hidden inquiry. @returns undefined if it is not in the table. */
   async function read(
     keys: InquiryKeys,
     abortSignal?: AbortSignal,
@@ -96,13 +93,13 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     return (await inquiries.get({ cognito_sub, email, id }).go(options)).data ?? undefined;
   }
 
-  /** Also a hidden one, once the index has it. */
+  /** Finds also a hidden inquiry, once the index has it. */
   async function find(id: string, abortSignal?: AbortSignal): Promise<StoredInquiry | undefined> {
     const keys = await locate(id, abortSignal);
     return keys && read(keys, abortSignal);
   }
 
-  /** In portions of up to 40, in the order of the keys, without what is gone or hidden. */
+  /** Yields portions of up to 40 in the order of the keys, without missing and hidden ones. */
   async function* readInFull(keys: InquiryKeys[]): AsyncIterableIterator<StoredInquiry[]> {
     for (let at = 0; at < keys.length; at += MOST_READ) {
       const portion = keys.slice(at, at + MOST_READ);
@@ -117,20 +114,17 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     locate,
     read,
     find,
-    /** As {@link find}, without what is hidden. */
+    /** As {@link find}, without hidden ones. */
     async get(id: string): Promise<StoredInquiry | undefined> {
       const row = await find(id);
       return row && isShown(row) ? row : undefined;
     },
     readInFull,
-    /** As {@link list}, with all that is stored. */
+    /** As {@link list}, with all attributes. */
     async *listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
       for await (const page of list(filter)) yield* readInFull(page);
     },
-    /**
-     * Yields what matches, in no order, from the table itself: none is missing or there twice. It reads the whole
-     * table.
-     */
+    /** Reads the whole table; yields matches in no order, each once. */
     async *scan({ email, sub, since, withExpired }: ScanFilter = {}): AsyncGenerator<
       StoredInquiry[]
     > {
@@ -153,8 +147,8 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       return (await Array.fromAsync(pages)).flat().map(({ id }) => id);
     },
     /**
-     * Records an answer, once, in one conditional update. Without `reply` the inquiry is dismissed. A hidden one is
-     * not answered: the mailer would not send the reply.
+     * Records an answer, once, in a conditional update. Without `reply` the inquiry is dismissed. A hidden one is not
+     * answered, since the mailer would not send the reply.
      *
      * @param inquiry - As it was read.
      */
@@ -165,7 +159,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       if (!isShown(inquiry)) return { status: 'not-found' };
       const reply_at = new Date(now()).toISOString();
       try {
-        // Not ElectroDB's patch, which also sets columns that the operators' policy refuses.
+        // ElectroDB's patch also sets columns that the operators' policy refuses.
         await client.send(
           new UpdateCommand({
             TableName,
@@ -192,19 +186,18 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       const row = await read(inquiry);
       if (row?.reply_at === undefined) return { status: 'not-found' };
       const { respondent: by = '' } = row;
-      // The SDK repeats an update whose response was lost, and meets its own answer.
+      // The SDK repeats an update after a lost response and finds its own answer.
       if (row.reply_at === reply_at && by === respondent && row.reply === reply) {
         return { status: 'answered', reply_at };
       }
       return { status: 'already-answered', respondent: by, reply_at: row.reply_at };
     },
     /**
-     * Deletes the inquiries of an owner, the mailer's records of them and the idempotency keys. The next run finds an
-     * owner by inquiries only, so an inquiry is deleted after its records and after the keys, which come first in the
-     * partition.
+     * Deletes an owner's inquiries, delivery records and idempotency keys. A repeated run finds an owner by inquiries
+     * only, so these are deleted last; keys come first in the partition.
      *
      * @param until - Inclusive, in the form of `created_at`.
-     * @yields The ids of the inquiries that were deleted.
+     * @yields The ids of deleted inquiries.
      */
     async *remove(
       owner: Pick<InquiryKeys, 'cognito_sub' | 'email'>,

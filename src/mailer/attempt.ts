@@ -12,7 +12,7 @@ export interface Sender {
   send: SendMail;
   config: MailerConfig;
   attempt: ReturnType<typeof createAttempt>;
-  /** Milliseconds since the epoch, for digests and late replies. */
+  /** Milliseconds. */
   now: () => number;
 }
 
@@ -21,14 +21,14 @@ export type Invocation = Pick<
   'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'
 >;
 
-/** Milliseconds for the mail of one inquiry, for its delivery record, and for what follows. */
+/** Milliseconds for each of mail, delivery record and what follows. */
 export const MAIL_TIME = 20_000;
 const RECORD_TIME = 2_000;
 const RESERVE = 1_000;
-/** Milliseconds, without which no mail is begun. */
+/** Milliseconds; with less, no mail is begun. */
 const MINIMUM_TIME = 3_000;
 
-/** Runs the work on a mail within the time that is left, and logs its result; it never rejects. */
+/** Sends a mail within the time left, and logs the result; it never rejects. */
 export const createAttempt =
   (log: (mail: CompletedMail) => void) =>
   async (
@@ -53,7 +53,7 @@ export const createAttempt =
 export const isUnsent = (outcome: Outcome): boolean =>
   outcome === 'failed' || outcome === 'deferred';
 
-/** A record that cannot be written does not make the mail fail. */
+/** The mail was sent, so a failure is only logged. */
 export const recordSent = async (write: (signal: AbortSignal) => Promise<void>): Promise<Result> =>
   write(AbortSignal.timeout(RECORD_TIME)).then(
     () => ({ outcome: 'sent' }),
@@ -64,7 +64,7 @@ function outcomeOf(error: unknown): Outcome {
   if (error instanceof RateLimited) return 'deferred';
   const isFinal =
     [MailRejected, MalformedRow, MalformedEvent].some((type) => error instanceof type) ||
-    // DynamoDB refuses what belongs to the row, such as a key that is too long.
+    // DynamoDB refuses something in the row, such as a long key.
     nameOf(error) === 'ValidationException';
   return isFinal ? 'refused' : 'failed';
 }

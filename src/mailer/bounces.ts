@@ -1,15 +1,14 @@
-/** SES's events about mails that did not arrive, as SNS passes them on. */
+/** SES's events about mails that did not arrive, from SNS. */
 import { isInquiryId } from './rows.ts';
 
 export interface Bounce {
-  /** The id of the event. */
   id: string;
-  /** Undefined, as `mail`, unless the mail is to the owner of an inquiry. */
+  /** Undefined, as `mail`, unless the mail is to an owner. */
   inquiry: string | undefined;
   mail: 'reply' | 'acknowledgement' | undefined;
   address: string;
   isToTeam: boolean;
-  /** `maybe`: an automatic reply, such as a note of absence, is reported alike. */
+  /** `maybe`: can be an automatic reply, which SES reports alike. */
   why: 'bounce' | 'maybe' | 'complaint';
   /** SES's subtype. */
   cause: string | undefined;
@@ -28,16 +27,16 @@ interface SesEvent {
   };
 }
 
-/** Not an event of SES. It would fail again. */
+/** Not an event of SES, so a retry would fail. */
 export class MalformedEvent extends Error {
   override readonly name = 'MalformedEvent';
 }
 
 /**
- * Reads a bounce or a complaint (docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html). A mail
- * without tags is one of the user pool. SES reports automatic replies as transient, general bounces.
+ * Reads a bounce or complaint (docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html). A mail
+ * without tags is the user pool's. SES reports automatic replies as transient, general bounces.
  *
- * @returns undefined for anything else, such as the text with which SES tries the topic.
+ * @returns undefined for anything else, such as SES's test of the topic.
  */
 export function parseBounce(message: unknown, team: string): Bounce | MalformedEvent | undefined {
   try {

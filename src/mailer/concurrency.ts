@@ -1,7 +1,7 @@
-/** Mails of a batch, and requests of a digest, that are under way at the same time. */
+/** Mails of a batch, or requests of a digest, at the same time. */
 export const CONCURRENCY = 10;
 
-/** Runs `work` for each item, {@link CONCURRENCY} at most at the same time. @throws What `work` throws first. */
+/** Runs `work` for each item, at most {@link CONCURRENCY} at once. @throws The first error of `work`. */
 export async function forEachConcurrently<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,

@@ -2,7 +2,7 @@ import { createReaders, type Environment } from '../config.ts';
 import { isLanguage, type Text } from '../text/languages.ts';
 import { toMailbox } from '../text/mailbox.ts';
 
-/** Some of the form's settings, which `npm run deploy` has checked. */
+/** Settings of the form, checked by `npm run deploy`. */
 interface Company {
   name?: string;
   /** `#rrggbb` */
@@ -18,7 +18,7 @@ interface Company {
 export type MailerConfig = ReturnType<typeof parseMailerConfig>;
 
 /**
- * Reads the mailer's settings, once, during initialisation. docs/configuration.md has their meaning and defaults.
+ * Parses the mailer's settings; docs/configuration.md has their meaning.
  *
  * @throws Error naming the first variable that is missing or malformed.
  */
@@ -27,15 +27,15 @@ export function parseMailerConfig(env: Environment) {
   return {
     tableName: readText('TABLE_NAME'),
     stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
-    /** Where new inquiries are sent, and where owners answer. */
+    /** The team, which owners' answers reach, too. */
     inboxTo: read('INBOX_TO', toMailbox),
     inboxFrom: read('INBOX_FROM', toMailbox),
-    /** About new inquiries of one owner, and below, of all. */
+    /** For new inquiries of one owner; below, of all. */
     mailsPerHour: readNumber('MAILS_PER_HOUR') ?? 10,
     totalMailsPerHour: readNumber('TOTAL_MAILS_PER_HOUR') ?? 100,
-    /** Days after which an unanswered inquiry is in the daily mail; undefined: no such mail. */
+    /** Days until an inquiry is in the daily mail; undefined: no such mail. */
     answerWithin: readNumber('ANSWER_WITHIN'),
-    /** Language of mails to owners whose inquiries name none. Mails to the team are in English. */
+    /** For owners whose inquiries name none. The team's mails are English. */
     language: read('MAIL_LANGUAGE', (text) => (isLanguage(text) ? text : undefined), 'en'),
     acknowledge:
       read('ACKNOWLEDGE', (text) => /^(?:true|false)$/.exec(text)?.[0], 'false') === 'true',

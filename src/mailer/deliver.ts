@@ -10,16 +10,16 @@ import { createInquiryMail } from './team-mails.ts';
 
 interface Options {
   signal: AbortSignal;
-  /** Also what was sent before or is beyond the quotas. */
+  /** Sends also what was sent before or exceeds a quota. */
   again?: boolean;
 }
 
 export function createDeliver({ store, send, config, now }: Sender) {
   const { inquiries, deliveries, quotas } = store;
-  /** `create` returns undefined when no mail can go to the owner. */
+  /** `create` returns undefined if the owner cannot get mail. */
   const kinds = {
     inquiry: { create: createInquiryMail, claim: quotas.claim },
-    // Replies are not limited.
+    // Replies are unlimited.
     reply: { create: createReplyMail, claim: async () => ({ granted: true }) as const },
     acknowledgement: { create: createAcknowledgementMail, claim: quotas.claimAcknowledgement },
   };
@@ -33,7 +33,7 @@ export function createDeliver({ store, send, config, now }: Sender) {
     const inquiry = parseRow(row);
     const { id, email, isEmailVerified } = inquiry;
     if (kind === 'acknowledgement' && !isEmailVerified) return { outcome: 'idle' };
-    // Nobody reads what the smoke test sends, or its replies.
+    // Nobody reads the smoke test's mails.
     if (isTestAddress(email)) return { outcome: 'idle' };
     if (kind === 'inquiry' && !again && isBeyond(id, full)) return { outcome: 'withheld' };
     if (!isCurrent(row, now())) return { outcome: 'expired' };
@@ -49,7 +49,7 @@ export function createDeliver({ store, send, config, now }: Sender) {
     const since = new Date().toISOString();
     const { create, claim } = kinds[kind];
     const mail = create(inquiry, config);
-    // The mail to the team says that there is no address.
+    // The mail to the team says so.
     if (mail === undefined) return { outcome: kind === 'reply' ? 'no-address' : 'idle' };
     const claimed = again || (await claim(inquiry, signal));
     if (claimed !== true && 'refused' in claimed) {
@@ -57,7 +57,7 @@ export function createDeliver({ store, send, config, now }: Sender) {
       return { outcome: 'withheld' };
     }
     await send(mail, signal).catch(async (error: unknown) => {
-      // The owner's address is in Reply-To.
+      // The owner's address in Reply-To was refused.
       if (!(error instanceof AddressRejected && kind === 'inquiry')) throw error;
       await send(createInquiryMail(inquiry, config, false), signal);
     });

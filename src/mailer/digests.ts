@@ -1,6 +1,6 @@
 /**
- * Mails to the team about several inquiries: those without a mail of their own, and, once a day, those that wait for
- * an answer. docs/adr/0080
+ * Mails to the team about inquiries without a mail of their own and, once a day, about those that wait for an answer.
+ * docs/adr/0080
  */
 import { toFirstId } from '../entities/keys.ts';
 import type { DigestState } from '../entities/quotas.ts';
@@ -12,16 +12,16 @@ import { INDEX_LAG } from './notices.ts';
 import type { Mail } from './send-mail.ts';
 import { createDailyMail, createDigestMail, type ListedInquiry } from './team-mails.ts';
 
-/** `state` is recorded when the mail is sent. */
+/** `state` is recorded once the mail is sent. */
 interface DueMail {
   mail: Mail;
   state: DigestState;
 }
 
-/** Milliseconds after the end of an hour. The event source mapping tries its mails again for 6 hours. */
+/** Milliseconds after an hour's end. The event source mapping retries for 6 hours. */
 const GIVEN_UP = 7 * HOUR;
 
-/** Inquiries and hours of one digest. The next ones go on. */
+/** Inquiries and hours of one digest. */
 const ENOUGH = 20_000;
 const MOST_HOURS = 48;
 
@@ -29,20 +29,20 @@ const NEWEST = 10;
 const OLDEST = 50;
 
 const DAY = 24 * HOUR;
-/** The daily mail's hour, UTC. */
+/** The hour of the daily mail, UTC. */
 const MORNING = 5;
 
-/** A part of an hour, in milliseconds. */
+/** Part of an hour, in milliseconds. */
 interface Part {
   /** Hours since the epoch. */
   hour: number;
   from: number;
   to: number;
-  /** Whether its failed mails are given up: it is looked at for the last time. */
+  /** Whether this is the last look: failed mails are given up. */
   isOver: boolean;
 }
 
-/** What no digest has looked at, oldest first, up to two minutes ago. */
+/** The parts that no digest has counted, oldest first, until two minutes ago. */
 export function planHours({ next_hour, digested = {} }: DigestState, time: number): Part[] {
   const current = Math.floor(time / HOUR);
   const first = next_hour ?? current - 1;
@@ -60,7 +60,7 @@ export function planHours({ next_hour, digested = {} }: DigestState, time: numbe
 export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'>) {
   const { inquiries, deliveries, quotas } = store;
 
-  /** One that was deleted meanwhile has no subject. */
+  /** A deleted inquiry has no subject. */
   const readListed = async (
     rows: IndexedInquiry[],
     signal: AbortSignal,
@@ -69,7 +69,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
       rows.map(async (row) => (await inquiries.read(row, signal)) ?? { ...row, subject: '' }),
     );
 
-  /** Finds those of the claimed inquiries without a mail; none is answered. */
+  /** The claimed, unanswered inquiries without a mail. */
   async function findUnsent(ids: Iterable<string>, signal: AbortSignal): Promise<IndexedInquiry[]> {
     const unsent: IndexedInquiry[] = [];
     await forEachConcurrently(ids, async (id) => {
@@ -80,10 +80,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
     return unsent;
   }
 
-  /**
-   * Closes the hour up to a time, so that the ids that are mailed one by one are certain. All others belong to this
-   * digest, each once.
-   */
+  /** Closes the hour up to a time, which fixes the ids mailed one by one. All others belong to this digest. */
   async function digestHour({ hour, from, to, isOver }: Part, signal: AbortSignal) {
     const before = toFirstId(to);
     const mailed = await quotas.closeHour(hour, before, signal);
@@ -101,10 +98,9 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
 
   return {
     /**
-     * Looks at an hour as soon as one of its inquiries is withheld, and for the last time when its failed mails are
-     * given up.
+     * Counts an hour once one of its inquiries is withheld, and again when failed mails are given up.
      *
-     * @param state - What the last digest has left.
+     * @param state - The last digest's.
      * @returns undefined when no inquiry is left out.
      */
     async digest(
@@ -140,7 +136,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
       return { mail: createDigestMail({ count, since, named }, config), state: after };
     },
 
-    /** @returns undefined when it was sent today, when it is too early, or when nothing has waited so long. */
+    /** @returns undefined when it was sent today, it is too early, or nothing has waited so long. */
     async daily(
       { daily_on }: DigestState,
       time: number,

@@ -1,4 +1,4 @@
-/** Lambda entry of the mailer. Environment: src/mailer/config.ts, and the SDK's own `AWS_*`. docs/adr/0080 */
+/** Lambda entry of the mailer. Environment: src/mailer/config.ts and the SDK's `AWS_*`. docs/adr/0080 */
 import { openTable } from '../entities/table.ts';
 import type { Invocation } from './attempt.ts';
 import { parseMailerConfig } from './config.ts';
@@ -11,8 +11,8 @@ import { createTrial } from './trial.ts';
 const config = parseMailerConfig(process.env);
 
 /**
- * Handles batches of the stream, SES's events, the timer's `{ digest: true }`, and `{ ids, again }` from an operator.
- * Two functions run it, one for new inquiries and one for replies: which mails are sent follows from the records.
+ * Handles the stream's batches, SES's events, the timer's `{ digest: true }` and an operator's `{ ids, again }`. Two
+ * functions run it, for new inquiries and for replies; the records decide which mails are sent.
  *
  * A deployment tries a version with `{ "trial": event }` (src/mailer/trial.ts).
  */

@@ -4,21 +4,21 @@ import { isInquiryId, type MailKind } from './rows.ts';
 export type Outcome =
   | 'sent'
   | 'already-sent'
-  /** A quota of its hour is used up: it is in the next digest. */
+  /** Beyond a quota: the next digest counts it. */
   | 'withheld'
-  /** There is nothing to send, or another invocation does it. */
+  /** Nothing to send, or another invocation does. */
   | 'idle'
   | 'answered'
   | 'expired'
-  /** Deleted from the table, or never in it. */
+  /** Not in the table. */
   | 'erased'
   | 'no-address'
-  /** A mail to the team did not arrive, so that none can say so. */
+  /** A mail to the team did not arrive, so no mail can say so. */
   | 'undelivered'
-  /** It is not tried again. */
+  /** Not tried again. */
   | 'refused'
   | 'failed'
-  /** It is tried again: there was no time, or SES asks for a slower pace. */
+  /** Tried again: there was no time, or SES throttles. */
   | 'deferred';
 
 export interface Result {
@@ -30,7 +30,7 @@ export interface Subject {
   /** Absent for mails about none or several. */
   inquiry?: unknown;
   mail?: MailKind | 'notice' | 'digest' | 'daily';
-  /** Absent for an invocation by an operator. */
+  /** Absent when an operator invokes. */
   sequenceNumber?: string | undefined;
 }
 
@@ -39,17 +39,17 @@ export interface CompletedMail extends Subject, Result {
   functionName: string;
 }
 
-/** What needs an operator. Other failures are tried again. */
+/** Need an operator; other failures are tried again. */
 const ERRORS = new Set<Outcome>(['no-address', 'refused', 'undelivered']);
 
-/** Logs one line about a mail, without addresses and texts, as src/log.ts does. */
+/** Logs a line about a mail, without addresses and texts. */
 export function logMail({ functionName, error, ...mail }: CompletedMail): void {
   const { inquiry, outcome } = mail;
   const isError = ERRORS.has(outcome);
   const isWarning = error !== undefined || outcome === 'deferred';
   console[isError ? 'error' : isWarning ? 'warn' : 'info']({
     ...mail,
-    // Any other text of a row could be personal data.
+    // Other texts of a row could be personal data.
     ...(inquiry !== undefined && { inquiry: isInquiryId(inquiry) ? inquiry : 'malformed' }),
     ...(error !== undefined && { errorName: nameOf(error) }),
   });

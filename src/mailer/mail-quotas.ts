@@ -1,4 +1,4 @@
-/** How many mails are sent in an hour. docs/adr/0080 */
+/** Limits of mails in an hour. docs/adr/0080 */
 import { timeOf } from '../contract.ts';
 import { digest, LAST_ID, toOwnerHour } from '../entities/keys.ts';
 import type { FullQuota, Quotas } from '../entities/quotas.ts';
@@ -6,18 +6,18 @@ import type { InquiryKeys } from '../entities/stored-inquiries.ts';
 import { HOUR } from '../limits.ts';
 import type { MailerConfig } from './config.ts';
 
-/** To one address in an hour. */
+/** Per address and hour. */
 const ACKNOWLEDGEMENTS = 3;
 
-/** `refused` has the hour, if it is the quota of all persons that is full. */
+/** `refused`: the hour, if the quota of all persons is full. */
 export type Claim = { granted: true } | { refused: FullHour | undefined };
 
-/** An hour without a place for other inquiries. */
+/** An hour whose quota is used up. */
 export interface FullHour extends FullQuota {
   hour: string;
 }
 
-/** Whether `claim` would refuse an inquiry. A refused update costs as much as the whole row. */
+/** Whether `claim` would refuse. A refused update costs as much as the whole row. */
 export const isBeyond = (id: string, full: FullHour | undefined): boolean =>
   full?.hour === hourOf(id) && id < full.closed && !full.mailed.has(id);
 
@@ -34,8 +34,8 @@ export function createMailQuotas(
     closeHour: quotas.close,
 
     /**
-     * Takes a mail of the person and of all in the hour of an inquiry. The same inquiry gets the same answer again; a
-     * digest has what is refused.
+     * Claims a mail of the person and of all in the inquiry's hour. The same inquiry gets the same answer; a digest
+     * counts refused ones.
      */
     async claim({ id, cognito_sub }: InquiryKeys, abortSignal: AbortSignal): Promise<Claim> {
       const hour = hourOf(id);
@@ -65,7 +65,7 @@ export function createMailQuotas(
       return 'granted' in (await quotas.reserve(quota, event, totalMailsPerHour, abortSignal));
     },
 
-    /** Whether a quota of the hour is used up. */
+    /** Whether the hour's quota is used up. */
     async isWithheld(hour: number, abortSignal: AbortSignal): Promise<boolean> {
       const { mailed, isWithheld } = await quotas.read(hour, abortSignal);
       return isWithheld || mailed >= totalMailsPerHour;

@@ -1,4 +1,4 @@
-/** Decides which mails are sent, for the records of the stream and for operators. */
+/** Decides which mails are sent. */
 import type { DynamoDBRecord } from 'aws-lambda';
 import {
   createAttempt,
@@ -19,7 +19,7 @@ interface Dependencies extends Omit<Sender, 'attempt'> {
   log: (mail: CompletedMail) => void;
 }
 
-/** All records are from the stream, or all from SNS. */
+/** Records are all from the stream or all from SNS. */
 interface AnyEvent {
   Records?: (DynamoDBRecord & SnsRecord)[];
   digest?: unknown;
@@ -33,7 +33,7 @@ type MailerEvent =
   | { kind: 'digest' }
   | { kind: 'ids'; ids: string[]; again: boolean };
 
-/** Milliseconds from one digest to the next, less than from one invocation for it to the next: 5 minutes. */
+/** Milliseconds between digests, less than between the timer's invocations (5 minutes). */
 const DIGEST_TURN = 4 * 60_000;
 
 const IDS_LIMIT = 100;
@@ -41,14 +41,13 @@ const IDS_LIMIT = 100;
 /**
  * Creates the handler of the events of src/mailer/handler.ts.
  *
- * Mails of one inquiry are sent in the order of the batch, those of several side by side. What can succeed later is
- * reported, and Lambda repeats the batch from the first of these; delivery records keep the mails after it from being
- * sent twice. What cannot succeed (a malformed row, a mail that SES rejects) is logged as an error and not reported,
- * so that it holds nothing back; if it is a reply, the team gets a mail, and the inbox shows it. docs/adr/0080
+ * Mails of one inquiry are sent in the batch's order, those of several side by side. What can succeed later is
+ * reported, and Lambda repeats the batch from the first such record; delivery records prevent duplicates. What cannot
+ * succeed (a malformed row, a mail that SES rejects) is logged as an error and not reported, so that it holds nothing
+ * back; for a reply, the team gets a mail, and the inbox shows it. docs/adr/0080
  *
- * @returns What Lambda expects for a batch, or the outcome for each id or event.
- * @throws Error when the event is none of these, or when a notice cannot be sent yet, so that
- * Lambda repeats the invocation.
+ * @returns What Lambda expects of a batch, or the outcome for each id or event.
+ * @throws Error for another event, or when a notice cannot be sent yet, so that Lambda repeats the invocation.
  */
 export function createMailer({ log, ...dependencies }: Dependencies) {
   const attempt = createAttempt(log);
@@ -80,7 +79,7 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
         if (isUnsent(await deliverRecord(record, invocation))) failed.push(record);
       }
     });
-    // Lambda begins again at the lowest of them.
+    // Lambda begins again at the lowest.
     return {
       batchItemFailures: failed.map(({ dynamodb }) => ({
         itemIdentifier: dynamodb?.SequenceNumber,
@@ -103,7 +102,7 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
     return { results };
   }
 
-  /** Sends digest and daily mail if they are due, unless another invocation does. */
+  /** Sends digest and daily mail if due, unless another invocation does. */
   async function sendDigests(invocation: Invocation) {
     const time = now();
     const { quotas } = store;

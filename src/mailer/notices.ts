@@ -1,4 +1,4 @@
-/** Tells the team of mails that are not with their recipients. docs/adr/0080 */
+/** Tells the team of mails that did not arrive. docs/adr/0080 */
 import { timeOf } from '../contract.ts';
 import type { StoredInquiry } from '../entities/stored-inquiries.ts';
 import { HOUR } from '../limits.ts';
@@ -8,7 +8,7 @@ import type { Outcome, Result } from './log.ts';
 import { isInquiryId, parseRow, type Row } from './rows.ts';
 import { createNoticeMail } from './team-mails.ts';
 
-/** Milliseconds until an inquiry is certainly in the index. */
+/** Milliseconds until the index certainly has an inquiry. */
 export const INDEX_LAG = 120_000;
 
 export interface SnsRecord {
@@ -18,7 +18,7 @@ export interface SnsRecord {
 export function createNotices({ store, send, config, attempt, now }: Sender) {
   const { inquiries, deliveries, quotas } = store;
 
-  /** Sends no mail about one to the team, which might bounce, too. */
+  /** A mail to the team gets no notice, which might bounce, too. */
   async function handleBounce(
     bounce: Bounce,
     invocation: Invocation,
@@ -71,9 +71,9 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
     },
 
     /**
-     * Tells the team at once of a reply that cannot be sent, and after an hour of one that is tried further.
+     * Tells the team at once of a reply that cannot be sent, and after an hour of one that is still tried.
      *
-     * @returns The outcome of the reply, or of the notice if that is to be tried again.
+     * @returns The reply's outcome, or the notice's if that is to be tried again.
      */
     async reportUnsentReply(row: Row, outcome: Outcome, invocation: Invocation): Promise<Outcome> {
       const { id, reply_at } = row;
@@ -85,7 +85,7 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
           const state = { mail: 'reply', undelivered: 'refused', is_noticed } as const;
           return deliveries.recordUndelivered(row, state, recordSignal);
         };
-        // Lambda repeats a batch, and with it what was refused before.
+        // Lambda repeats a batch with what was refused before.
         const known = await deliveries.read(id, 'reply', signal);
         if (isGivenUp ? known?.is_noticed : known !== null) return { outcome: 'idle' };
         if (isGivenUp) await record(false, signal);

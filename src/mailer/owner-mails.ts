@@ -1,4 +1,4 @@
-/** Builds the mails to owners. Pure functions; src/mailer/ses.ts sends. */
+/** The mails to owners, as pure functions. */
 import { directionOf, inLanguage, NO_SUBJECT } from '../text/languages.ts';
 import { toReference } from '../limits.ts';
 import { toMailbox } from '../text/mailbox.ts';
@@ -25,18 +25,18 @@ import { formatTime, textsIn } from './texts.ts';
 const SUBJECT_LIMIT = 150;
 const QUOTE_LIMIT = 20_000;
 
-/** The form's. */
+/** As in the form. */
 const DEFAULT_ACCENT = '#3f4fd0';
 
-/** What mail programs put before the subject of an answer, in several languages, also repeated and counted. */
+/** Prefixes of answers in several languages, also repeated and counted. */
 const ANSWER_MARKS =
   /^(?:\s*(?:re|aw|antw|sv|vs|odp|ynt|res|rif|atb|bls|回复|回覆|答复|رد)\s*(?:\[\d+\]|\(\d+\)|\^\d+)?\s*[:：])+/iu;
 
 /**
- * The answer to an inquiry, in its language or the stage's. The reply is never cut, since the owner has no other way to read
- * it; the quoted original is.
+ * The answer, in the inquiry's language or the stage's. The reply is never cut, unlike the quoted inquiry: the owner
+ * cannot read it elsewhere.
  *
- * @returns undefined when no mail can be sent to the owner's address.
+ * @returns undefined when the owner's address takes no mail.
  */
 export function createReplyMail(inquiry: MailedInquiry, settings: MailerConfig): Mail | undefined {
   const { body, created_at, reply = '', language = settings.language } = inquiry;
@@ -53,7 +53,7 @@ export function createReplyMail(inquiry: MailedInquiry, settings: MailerConfig):
   });
 }
 
-/** Says that an inquiry has arrived, and nothing of what it says: a stranger may have written it. */
+/** Confirms an inquiry without quoting it: a stranger may have written it. */
 export function createAcknowledgementMail(
   inquiry: MailedInquiry,
   settings: MailerConfig,
@@ -102,10 +102,10 @@ function createOwnerMail(
   return createMail(envelope, parts, language, accent);
 }
 
-/** Characters of up to four bytes that fit into an encoded word in base64 (RFC 2047, 2). */
+/** Characters of up to four bytes that fit into a base64 encoded word (RFC 2047, 2). */
 const WORD = /.{1,11}/gu;
 
-/** `From`, with the name quoted (RFC 5322, 3.2.4) or, if it is not ASCII, encoded (RFC 2047). */
+/** `From`, its name quoted (RFC 5322, 3.2.4) or, if not ASCII, encoded (RFC 2047). */
 export function formatFrom(name: string, address: string): string {
   const line = toOneLine(name, SUBJECT_LIMIT);
   if (line === '') return address;

@@ -1,7 +1,7 @@
 /**
- * The parts that mails are made of, each as plain text and as HTML that all mail programs show (tests/mailer/html.test.ts):
- * styles are inline, lines end with `<br>`, and borders belong to cells of tables, since Outlook for Windows knows neither
- * `white-space` nor other borders. Only lines and buttons have a colour; each program chooses the rest, light or dark.
+ * Parts of mails, each as plain text and as HTML that all mail programs show (tests/mailer/html.test.ts): inline
+ * styles, `<br>` for line ends, and borders on table cells, since Outlook for Windows knows neither `white-space` nor
+ * other borders. Only lines and buttons have a colour; the program chooses the rest, light or dark.
  */
 import { directionOf, type Direction, type Language } from '../text/languages.ts';
 import type { Mail } from './send-mail.ts';
@@ -14,31 +14,30 @@ export interface Part {
 
 export type Parts = (Part | undefined)[];
 
-/** Names and values; the values may be those of users. */
+/** Values may be users' texts. */
 export type Pairs = [name: string, value: string][];
 
-/** Long words end where the line does. */
 const BREAK = 'word-break:break-word';
-/** Each cell names its font: Outlook's cells do not take that of the table. */
+/** On each cell, since Outlook's cells do not inherit it. */
 const FONT = 'font:16px/1.5 Helvetica,Arial,sans-serif';
 const NEUTRAL = '#888888';
 
 const HAIRLINE = '#bbbbbb';
-/** Pixels between blocks, and between those inside a quote. */
+/** Pixels between blocks. */
 const GAP = 24;
 const INNER_GAP = 12;
 
-/** Addresses of pages, up to a space, a quotation mark or a punctuation mark that no address has unencoded. */
+/** Web addresses, up to a space, a quotation mark or punctuation that addresses encode. */
 const ADDRESS =
   /(?<![A-Za-z0-9_])(https?:\/\/[^\s<>"“”„«»‹›「」『』【】《》〈〉（）［］、。，；：！？،؛؟…｜]+)/i;
-/** UTF-16 units. Longer addresses are no links. */
+/** UTF-16 units; longer addresses are no links. */
 const LONGEST_ADDRESS = 2_000;
 const BRACKETS = ['()', '[]', '{}'] as const;
-/** After it, a sentence may go on without a space: in these scripts none is needed. */
+/** Scripts in which a sentence goes on without a space. */
 const UNCLEAR_END =
   /[!-~]\p{sc=Hiragana}|[A-Za-z0-9][\p{sc=Han}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
 
-/** Leaves out the punctuation that ends a sentence, and closing brackets that were opened before the address. */
+/** Removes punctuation that ends a sentence, and closing brackets opened before the address. */
 function trimAddress(address: string): string {
   const trimmed = address.replace(/[.,:;!?'’‘*`|\\^]+$/, '');
   const isOdd = BRACKETS.some(
@@ -50,8 +49,8 @@ function trimAddress(address: string): string {
 }
 
 /**
- * Where an address leads, encoded; undefined unless that is what it says: in normal form but for letters of any script in
- * path and query, and without a name of a user before the host.
+ * The encoded target; undefined unless the address shows it: in normal form but for letters in path and query, and
+ * without a user's name before the host.
  */
 function toHref(address: string): string | undefined {
   if (UNCLEAR_END.test(address) || /\p{Default_Ignorable_Code_Point}/u.test(address)) return;
@@ -60,7 +59,7 @@ function toHref(address: string): string | undefined {
   return username === '' && [encoded, `${encoded}/`].includes(href) ? href : undefined;
 }
 
-/** A part of a text as HTML; spaces that HTML would merge are kept. */
+/** Keeps spaces that HTML would merge. */
 const formatPart = (text: string): string =>
   escapeHtml(text)
     .replaceAll('\t', '    ')
@@ -69,7 +68,7 @@ const formatPart = (text: string): string =>
 
 const formatLines = (text: string): string => formatPart(text).replace(/^ /, '&#160;');
 
-/** The same, in which the addresses of pages are links. An address is a link as a whole, or none. */
+/** Makes web addresses links, as a whole or not at all. */
 export const formatLinkedLines = (text: string): string =>
   text
     .split(ADDRESS)
@@ -84,7 +83,7 @@ export const formatLinkedLines = (text: string): string =>
     .join('')
     .replace(/^ /, '&#160;');
 
-/** The direction of the first letter. */
+/** Of the first letter. */
 const findDirection = (text: string): Direction =>
   /^\P{L}*[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}\p{scx=Thaana}\p{scx=Nko}]/u.test(text)
     ? 'rtl'
@@ -93,10 +92,10 @@ const findDirection = (text: string): Direction =>
 const sideOf = (direction: Direction) => (direction === 'rtl' ? 'right' : 'left');
 
 /**
- * The text of a person. Each line is read in the direction of its first letter, and all begin at the side of the first line:
- * so a Latin signature below an Arabic text stays at its side.
+ * A person's text. Each line has the direction of its first letter, and all align as the first line does, so a Latin
+ * signature below an Arabic text stays at its side.
  *
- * @param format - How its lines become HTML.
+ * @param format - Makes HTML of its lines.
  */
 export function formatMessage(text: string, format = formatLines): Part {
   const direction = findDirection(text);
@@ -104,7 +103,7 @@ export function formatMessage(text: string, format = formatLines): Part {
   return { text, html: `<div dir="${direction}" style="${style}">${format(text)}</div>` };
 }
 
-/** @param direction - Of the mail, whose side it takes; default: its own. */
+/** @param direction - The mail's; default: the text's. */
 export function formatHeading(text: string, direction?: Direction): Part {
   const align = direction === undefined ? '' : `;text-align:${sideOf(direction)}`;
   const style = `margin:0;font-weight:bold;${BREAK}${align}`;
@@ -116,13 +115,13 @@ export const formatParagraph = (text: string): Part => ({
   html: `<p style="margin:0">${escapeHtml(text)}</p>`,
 });
 
-/** A sentence below a line that ends what is before it. */
+/** A small sentence that ends the part above. */
 export const formatBreak = (text: string): Part => ({
   text,
   html: formatTable(`padding:${GAP}px 0 0;border-top:1px solid ${HAIRLINE}`, escapeHtml(text)),
 });
 
-/** Black or white, whichever is easier to read on a colour, `#rrggbb` (WCAG 2.2, relative luminance). */
+/** Black or white, whichever contrasts more with `#rrggbb` (WCAG 2.2, relative luminance). */
 function textColorOn(color: string): string {
   const light = Array.from(Buffer.from(color.slice(1), 'hex'), (part) => (part / 255) ** 2.2);
   const [red = 0, green = 0, blue = 0] = light;
@@ -142,7 +141,7 @@ export function formatButton(label: string, url: string, color: string): Part {
 const formatQuiet = (html: string): string =>
   `<p style="margin:0;font-size:13px;line-height:1.5;${BREAK}">${html}</p>`;
 
-/** Names and values in one small line. @param format - Makes HTML of both, escaped. */
+/** @param format - Makes HTML of both, escaped. */
 const formatPairs = (pairs: Pairs, format: (name: string, value: string) => string): Part => ({
   text: pairs.map((pair) => pair.join(' ')).join('\n'),
   html: formatQuiet(
@@ -150,17 +149,17 @@ const formatPairs = (pairs: Pairs, format: (name: string, value: string) => stri
   ),
 });
 
-/** Facts in one small line. No value's direction reaches what is beside it; Gmail and Outlook have no `<bdi>`. */
+/** Isolates each value's direction; Gmail and Outlook have no `<bdi>`. */
 export const formatFacts = (facts: Pairs): Part =>
   formatPairs(facts, (name, value) => `${name} <span dir="auto">${value}</span>`);
 
-/** A sentence, and the command that it announces. */
+/** A sentence with the command that it announces. */
 export const formatNote = (text: string, command: string): Part => ({
   text: `${text}\n  ${command}`,
   html: formatQuiet(`${escapeHtml(text)}<br><code>${escapeHtml(command)}</code>`),
 });
 
-/** Labels and addresses, of which some may be empty, in one small line; each has a direction of its own. */
+/** Labels and addresses in one small line, without empty ones; each has its own direction. */
 export function formatLinks(pages: Pairs): Part | undefined {
   const links = pages.filter(([, url]) => url !== '');
   return links.length === 0
@@ -194,7 +193,7 @@ export const joinParts = (parts: Parts, gap = GAP): Part => {
 const formatTable = (style: string, html: string): string =>
   `<table role="none" style="width:100%;table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${style};${FONT}">${html}</td></tr></tbody></table>`;
 
-/** What a user has written, behind a mark or border that it cannot leave. Logical sides are too new. */
+/** A user's text behind a mark or border that it cannot leave. Logical sides are too new. */
 export function formatQuote(parts: Parts, mark = '| ', direction: Direction = 'ltr'): Part {
   const { text, html } = joinParts(parts, INNER_GAP);
   const side = sideOf(direction);
@@ -208,17 +207,14 @@ export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subjec
   kind: string;
   /** Undefined unless the mail is about one inquiry. */
   id: string | undefined;
-  /** Keeps automatic replies away (RFC 3834). Absent when a person has written the mail. */
+  /** Prevents automatic replies (RFC 3834); absent for a person's mail. */
   automatic?: 'auto-generated' | 'auto-replied';
 }
 
-/** What automatic replies are asked of (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress): all but bounces. */
+/** Asks for no automatic replies but bounces (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress). */
 const SUPPRESSED_RESPONSES = 'DR, RN, NRN, OOF, AutoReply';
 
-/**
- * Builds a mail. All those about an inquiry refer to the same message, which makes them one thread: SES gives each mail
- * its own Message-ID.
- */
+/** Builds a mail. All about one inquiry refer to the same message, as one thread: SES sets each Message-ID. */
 export function createMail(
   { kind, id, automatic, ...envelope }: Envelope,
   parts: Parts,

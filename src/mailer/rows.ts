@@ -1,4 +1,4 @@
-/** Rows as the stream and the store have them: unchecked. */
+/** Unchecked rows of stream and store. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { toInquiry, type Inquiry } from '../contract.ts';
@@ -18,15 +18,12 @@ export class MalformedRow extends Error {
   override readonly name = 'MalformedRow';
 }
 
-/** It does not throw, whatever the numbers are. */
+/** Does not throw for any number. */
 const toRow = (image: unknown): Row =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types differ in binary values only
   unmarshall((image ?? {}) as Parameters<typeof unmarshall>[0], { wrapNumbers: Number });
 
-/**
- * Which mail a record calls for: about a new inquiry, unless it was answered elsewhere (a copied row), or a reply that
- * was not there before.
- */
+/** The mail that a record calls for: about a new inquiry, unless it is answered (a copied row), or a new reply. */
 export function parseRecord({ dynamodb, eventName }: DynamoDBRecord) {
   const row = toRow(dynamodb?.NewImage);
   const { __edb_e__: entity, reply, reply_at } = row;
@@ -41,7 +38,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 export const isInquiryId = (id: unknown): id is string => isText(id) && INQUIRY_ID.test(id);
 
-/** @throws MalformedRow when a column is missing or not a text, or the id is none of this service. */
+/** @throws MalformedRow when a column is missing or not a text, or the id is not this service's. */
 export function parseRow(row: Row): MailedInquiry {
   const { language, reply, email_verified: verified } = row;
   const inquiry = toInquiry((field) => row[field]);

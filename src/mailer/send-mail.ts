@@ -1,38 +1,38 @@
-/** What the mailer asks of a transport of mails, such as SES (src/mailer/ses.ts). */
+/** What a transport of mails, such as src/mailer/ses.ts, gets. */
 
 export interface Mail {
   to: string;
-  /** An address, or a name and an address (RFC 5322). Printable ASCII. */
+  /** An address, maybe with a name (RFC 5322). Printable ASCII. */
   from: string;
   replyTo?: string;
-  /** At most 250 UTF-16 units in one line. */
+  /** One line of at most 250 UTF-16 units. */
   subject: string;
   text: string;
   html: string;
   /** Printable ASCII. */
   headers: Record<string, string>;
-  /** Reported with a bounce. Letters, digits, `-` and `_`. */
+  /** Come back with a bounce. Letters, digits, `-` and `_`. */
   tags: Record<string, string>;
 }
 
 /**
- * Sends a mail within the time of a signal.
+ * Sends a mail before the signal aborts.
  *
- * @throws MailRejected, AddressRejected, RateLimited; anything else may succeed later.
+ * @throws MailRejected, AddressRejected, RateLimited; other errors may pass.
  */
 export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
 
-/** The transport would refuse the mail again. */
+/** A retry would be refused. */
 export class MailRejected extends Error {
   override readonly name: string = 'MailRejected';
 }
 
-/** It refuses one of the addresses. */
+/** An address is refused. */
 export class AddressRejected extends MailRejected {
   override readonly name = 'AddressRejected';
 }
 
-/** It takes the mail as soon as fewer are sent. */
+/** Accepted when fewer are sent. */
 export class RateLimited extends Error {
   override readonly name = 'RateLimited';
 }

@@ -9,7 +9,7 @@ import {
 } from './send-mail.ts';
 import type { MailerConfig } from './config.ts';
 
-/** Milliseconds. Long, since a mail whose response comes too late is sent twice. */
+/** Milliseconds. Long, since a mail with a late response is sent twice. */
 const TIMEOUTS = {
   connectionTimeout: 1_000,
   requestTimeout: 8_000,
@@ -17,21 +17,21 @@ const TIMEOUTS = {
   socketTimeout: 8_000,
 };
 
-/** Milliseconds that a mail waits when SES asks for a slower pace: at first, and after doublings. */
+/** Milliseconds of the first wait when SES throttles, and of the longest. */
 const SHORTEST_WAIT = 1_000;
 const LONGEST_WAIT = 4_000;
 
-/** Any 200 is a success for the SDK, also one of a proxy. */
+/** The SDK takes any 200 for success, also a proxy's. */
 class UnconfirmedMail extends Error {
   override readonly name = 'UnconfirmedMail';
 }
 
 /**
- * Creates the function that sends a mail with SES, configured by the `AWS_*` environment. It makes three attempts; a mail that
- * SES throttles waits for a random time and is sent again until its signal aborts. When the response to an accepted mail
- * is lost, the next attempt sends it twice: SES has no idempotency token. docs/adr/0080
+ * Creates the function that sends with SES, configured by the `AWS_*` environment. It makes three attempts; a throttled
+ * mail waits for a random time and is tried until its signal aborts. A retry after a lost response sends a mail twice:
+ * SES has no idempotency token. docs/adr/0080
  *
- * It rejects with the errors of {@link SendMail}, `UnconfirmedMail` for a success without MessageId, or the SDK's.
+ * Rejects with the errors of {@link SendMail}, `UnconfirmedMail` for a success without MessageId, or the SDK's.
  */
 export function createSendMail({ configurationSet }: MailerConfig): SendMail {
   const client = new SESv2Client({ requestHandler: TIMEOUTS });
@@ -58,9 +58,9 @@ export function createSendMail({ configurationSet }: MailerConfig): SendMail {
 }
 
 /**
- * SES v2 answers `TooManyRequestsException` (github.com/pm-pmaas/etailors_amazon_ses/issues/117), in its guide
- * `ThrottlingException`, also for the daily quota (docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html). An
- * identity that is not verified is one that an operator can verify.
+ * SES v2 answers `TooManyRequestsException` (github.com/pm-pmaas/etailors_amazon_ses/issues/117), by its guide
+ * `ThrottlingException`, also for the daily quota
+ * (docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html). An operator can verify an unverified identity.
  */
 function toSendMailError(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause;

@@ -7,10 +7,8 @@ import { createMailQuotas } from './mail-quotas.ts';
 
 export type MailerStore = ReturnType<typeof createMailerStore>;
 
-/** Creates the mailer's reads and writes. */
 export function createMailerStore(table: Table, config: MailerConfig, now?: () => number) {
   const inquiries = createStoredInquiries(table, now);
-  /** Whether an inquiry is in the table. */
   const exists = async (keys: InquiryKeys, signal: AbortSignal): Promise<boolean> =>
     (await inquiries.read(keys, signal)) !== undefined;
   return {

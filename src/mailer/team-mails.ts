@@ -1,6 +1,6 @@
 /**
- * Builds the mails to the team. Users' texts are beside a border in HTML and behind a mark on every line of plain text, so that
- * they cannot imitate the mail's own words.
+ * The mails to the team. Users' texts are beside a border in HTML and behind a mark in plain text, so that they cannot
+ * imitate the mail's own words.
  */
 import type { Inquiry } from '../contract.ts';
 import { escapeAddress } from '../text/invisible.ts';
@@ -34,10 +34,10 @@ const QUOTE_LIMIT = 20_000;
 const ADDRESS_LIMIT = 320;
 const DIAGNOSTICS_LIMIT = 500;
 
-/** What a mail about several inquiries says of one of them. */
+/** An inquiry in a mail about several. */
 export type ListedInquiry = Omit<Inquiry, 'cognito_sub' | 'body'>;
 
-/** The line of facts, by field, in this order. */
+/** The line of facts, in this order. */
 const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConfig) => Pairs> = {
   email: ({ email }) => [['From', formatSender(email)]],
   created_at: ({ created_at }, { timeZone }) => [
@@ -45,7 +45,7 @@ const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConf
   ],
   id: ({ id }) => [['Reference', toReference(id)]],
   cognito_sub: () => [],
-  // They have a place of their own.
+  // Subject and body are elsewhere.
   subject: () => [],
   body: () => [],
 };
@@ -56,7 +56,7 @@ const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Par
 /**
  * A new inquiry. Reply-To is the owner if a mail can be sent there.
  *
- * @param withReplyTo - False: as if the owner's address could not be used.
+ * @param withReplyTo - False: as if it could not.
  */
 export function createInquiryMail(
   inquiry: Inquiry,
@@ -90,7 +90,6 @@ interface Failure extends Pick<Bounce, 'mail' | 'address'> {
 }
 
 const OTHERWISE = 'Answer by another channel, or ask for another address.';
-/** What happened, and what the team can do. */
 const NOTICE_TEXTS = {
   refused: ['could not be sent', `It was refused and will not be sent again. ${OTHERWISE}`],
   'no-address': ['was not sent', `No mail can be sent to this address. ${OTHERWISE}`],
@@ -116,7 +115,7 @@ const CAUSES: Record<string, string> = {
 const formatTitled = (title: string, ...quoted: Part[]): Part =>
   joinParts([formatParagraph(title), formatQuote(quoted)]);
 
-/** A mail did not arrive: why, what to do, and what it was about. */
+/** A mail that did not arrive: why, what to do, and what it was about. */
 export function createNoticeMail(
   { mail, address, why, cause = '', diagnostics = '' }: Failure,
   settings: MailerConfig,
@@ -144,7 +143,10 @@ export function createNoticeMail(
   return createTeamMail('notice', settings, subject, parts, inquiry?.id);
 }
 
-/** What was not mailed one by one. @param since - Milliseconds; not after the first. @param named - The newest, newest first. */
+/**
+ * Inquiries that were not mailed one by one. @param since - Milliseconds, not after the first. @param named - The
+ * newest first.
+ */
 export function createDigestMail(
   { count, since, named }: { count: number; since: number; named: ListedInquiry[] },
   settings: MailerConfig,
@@ -160,7 +162,7 @@ export function createDigestMail(
   ]);
 }
 
-/** What has waited too long for an answer. @param named - The oldest, oldest first. */
+/** Inquiries that wait too long. @param named - The oldest first. */
 export function createDailyMail(
   { count, days, named }: { count: number; days: number; named: ListedInquiry[] },
   settings: MailerConfig,

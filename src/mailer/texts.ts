@@ -1,6 +1,6 @@
 import type { Language } from '../text/languages.ts';
 
-/** What mails to owners say. */
+/** Texts of mails to owners. */
 interface Texts {
   received: string;
   reference: string;
@@ -63,7 +63,7 @@ const TEXTS: Record<Language, Texts> = {
 
 export const textsIn = (language: Language): Texts => TEXTS[language];
 
-/** A time to the minute, with the month in words: digits alone would be reordered by Arabic letters before. */
+/** A time to the minute, with the month in words: Arabic letters before would reorder digits. */
 export const formatTime = (time: string | number, locale: string, timeZone = 'UTC'): string =>
   new Date(time).toLocaleString(locale, {
     timeZone,

@@ -1,11 +1,11 @@
-/** A trial of a version by a deployment (deploy/functions.ts): the mailer, composed so that it sends nothing. */
+/** A trial of a version by a deployment (deploy/functions.ts): the mailer without a transport. */
 import type { Invocation, Sender } from './attempt.ts';
 import { createMailer } from './mailer.ts';
 import type { MailerStore } from './store.ts';
 
 type Parts = Omit<Sender, 'attempt'>;
 
-/** The same requests to the table, but every inquiry exists, was not mailed, and has a place in the quotas. */
+/** Sends the same requests, but every inquiry exists, was not mailed, and is within the quotas. */
 function toTrialStore({ inquiries, deliveries, quotas }: MailerStore): MailerStore {
   return {
     inquiries: {
@@ -28,7 +28,7 @@ function toTrialStore({ inquiries, deliveries, quotas }: MailerStore): MailerSto
 }
 
 /**
- * @returns What handles an event like the mailer, but answers with the recipients of the mails that it would have sent.
+ * @returns A mailer that answers with the recipients of the mails it would have sent.
  * @throws Also for what the mailer only logs.
  */
 export const createTrial =

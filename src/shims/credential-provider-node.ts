@@ -1,11 +1,11 @@
-/** The name that the SDK's own chain uses; it appears in the log. */
+/** The name in the SDK's own chain, which the log shows. */
 class CredentialsProviderError extends Error {
   override readonly name = 'CredentialsProviderError';
 }
 
 /**
- * Replaces the SDK's chain of credential providers (environment, single sign-on, profiles, processes, containers,
- * instance metadata) in the bundle: Lambda passes a function its credentials in the environment. docs/adr/0060
+ * Replaces the SDK's chain of credential providers (single sign-on, profiles, containers and others) in the bundle:
+ * Lambda gives a function its credentials in the environment. docs/adr/0060
  */
 export function defaultProvider() {
   return async () => {

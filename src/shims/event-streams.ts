@@ -1,6 +1,5 @@
 /**
- * Replaces the SDK's event streams, which no operation of DynamoDB has. The SDK imports them dynamically, and for one such
- * import esbuild keeps every module that they share with the rest in a function of its own: 7 ms of each cold start.
- * docs/adr/0060
+ * Replaces the SDK's event streams, which DynamoDB does not use. For their dynamic import, esbuild would wrap every
+ * shared module in a function: 7 ms of a cold start. docs/adr/0060
  */
 export const EventStreamSerde = undefined;

@@ -1,6 +1,6 @@
 import { namesOf } from '../limits.ts';
 
-/** Languages of the form and of mails to owners, in the form's order. The compiler asks for the texts of another one. */
+/** Languages of the form and of mails to owners, in the form's order. The compiler asks for a new one's texts. */
 const DIRECTIONS = {
   en: 'ltr',
   de: 'ltr',
@@ -20,7 +20,7 @@ export const isLanguage = (value: unknown): value is Language =>
 
 export const directionOf = (language: Language): Direction => DIRECTIONS[language];
 
-/** What stands for a blank subject. Operators see the English one. */
+/** Stands for a blank subject; operators see the English one. */
 export const NO_SUBJECT: Record<Language, string> = {
   en: 'No subject',
   de: 'Kein Betreff',
@@ -30,22 +30,22 @@ export const NO_SUBJECT: Record<Language, string> = {
   ar: 'بلا موضوع',
 };
 
-/** What stands for a blank body, for operators. */
+/** Stands for a blank body, for operators. */
 export const NO_MESSAGE = 'No message';
 
-/** A text of the company's settings: one for all languages, or one for each of some. */
+/** A company's text: for all languages, or by language. */
 export type Text = string | Partial<Record<Language, string>>;
 
-/** The text in a language, otherwise in English, otherwise in the first language that it has. */
+/** In the language, else in English, else in the first that there is. */
 export const inLanguage = (text: Text, language: Language): string =>
   typeof text === 'string' ? text : (text[language] ?? text.en ?? Object.values(text)[0] ?? '');
 
-/** `de`, `de-AT`, `de ; q=0.9`: the language and its weight. */
+/** `de`, `de-AT`, `de ; q=0.9`: language and weight. */
 const WANTED = /^\s*([a-z]+)(?:-[\w-]*)?\s*(?:;\s*q=([\d.]+)\s*)?$/;
 
 /**
- * The first of these languages that a header Accept-Language takes (RFC 9110, 12.5.4). Browsers name the preferred one
- * first, so weights are not compared; 0 means that it is not wanted.
+ * The first supported language of a header Accept-Language (RFC 9110, 12.5.4). Browsers name the preferred one first,
+ * so only weight 0, not wanted, is looked at.
  *
  * @returns undefined when it takes none.
  */

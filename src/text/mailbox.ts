@@ -4,20 +4,20 @@ const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 const MAILBOX = new RegExp(`^(?=.{1,64}@)${ATOM}(?:\\.${ATOM})*@(?:${LABEL}\\.)+${LABEL}$`);
 
-/** The domain name in Punycode; empty when it is none. */
+/** In Punycode; empty unless it is a domain name. */
 const toAscii = (domain: string): string =>
   URL.canParse(`http://${domain}`) ? new URL(`http://${domain}`).hostname : '';
 
 /**
- * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, in Punycode
- * where it is not ASCII. Refused are quoted local parts, comments, names, address literals and encoded words (RFC 2047),
- * which some mail programs decode anywhere.
+ * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, in
+ * Punycode if it is not ASCII. Refuses quoted local parts, comments, names, address literals and encoded words (RFC
+ * 2047), which some mail programs decode anywhere.
  */
 export function toMailbox(text: string): string | undefined {
   if (text.includes('=?')) return undefined;
   const at = text.lastIndexOf('@');
   const domain = text.slice(at + 1);
-  // URL drops, decodes or maps characters that are invisible or not letters in their normal form.
+  // URL drops or maps characters that are invisible or not normalized.
   const isInternational =
     /\P{ASCII}/u.test(domain) &&
     /^[\p{L}\p{M}\p{N}.-]+$/u.test(domain) &&

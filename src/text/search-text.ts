@@ -1,10 +1,10 @@
-/** How form, inbox page and `npm run inbox` compare texts in a search. */
+/** Comparison of texts in the searches of form, inbox page and command. */
 
-/** What readers take for the same, beside what Unicode decomposes (NFKD): patterns, and what stands for them. */
+/** Equals for readers, beside what Unicode decomposes (NFKD). */
 const VARIANTS: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
-  // Seen by nobody: soft hyphens, joiners, marks of direction.
+  // Soft hyphens, joiners, marks of direction.
   [/\p{Default_Ignorable_Code_Point}/gu, ''],
-  // Accents of Latin, Greek and Cyrillic letters, and the vowel signs of Arabic. Those of other scripts tell words apart.
+  // Accents of Latin, Greek and Cyrillic, and Arabic vowel signs. In other scripts they distinguish words.
   [/[\u0300-\u036F\u064B-\u065F\u0670\u0640]/g, ''],
   [/ß/g, 'ss'],
   [/æ/g, 'ae'],
@@ -22,7 +22,7 @@ const VARIANTS: readonly (readonly [RegExp, string | ((found: string) => string)
   [/[^\P{Nd}0-9]/gu, (digit) => String(digitOf(digit.codePointAt(0) ?? 0))],
 ];
 
-/** Before the decomposition, which makes a space and an accent of some. */
+/** Before the decomposition, which splits some into a space and an accent. */
 const QUOTES = [
   [/[‘’‚‛‹›′ʹʼ´＇׳]/g, "'"],
   [/[“”„‟«»″＂״]/g, '"'],
@@ -30,7 +30,7 @@ const QUOTES = [
 
 const IS_ASCII = /^[\0-\x7F]*$/;
 
-/** The value of a digit of any script. The ten of a script follow each other. */
+/** A digit's value in any script; Unicode has each script's ten in a row. */
 const digitOf = (code: number): number =>
   /\p{Nd}/u.test(String.fromCodePoint(code - 1)) ? (digitOf(code - 1) + 1) % 10 : 0;
 
@@ -45,16 +45,16 @@ function foldLetters(text: string): string {
   );
 }
 
-/** The `e` of `ae`, `oe` and `ue`, which German writes for `ä`, `ö` and `ü`. */
+/** The `e` of `ae`, `oe` and `ue`, in German the same as `ä`, `ö` and `ü`. */
 const UMLAUT_E = /(?<=[aou])e/g;
 
 /**
- * A text as searches compare it: without case, accents and variants of letters, digits and punctuation. `größe`, `GRÖSSE`,
- * `grosse` and `GROESSE` are equal.
+ * Removes case, accents and variants of letters, digits and punctuation: `größe`, `GRÖSSE`, `grosse` and `GROESSE`
+ * become equal.
  */
 export const fold = (text: string): string => foldLetters(text).replace(UMLAUT_E, '');
 
-/** Folds a text. @returns For each unit of the folded text, and for its end, the place in the text that it comes from. */
+/** @returns For each unit of the folded text, and for its end, the position in the text. */
 export function foldWithPositions(text: string): { folded: string; positions: number[] } {
   const positions: number[] = [];
   let folded = '';
@@ -73,16 +73,15 @@ export function foldWithPositions(text: string): { folded: string; positions: nu
   return { folded, positions: [...positions, at] };
 }
 
-/** What may be the beginning of an id: a reference, an id, or as much of one as mail programs leave together. */
+/** A reference, or the beginning of an id. */
 const ID_BEGINNING = /^[\da-f]{8}[\da-f-]*$/;
-/** Hexadecimal digits of a reference. */
 const REFERENCE_DIGITS = 12;
 
 const withoutDashes = (text: string): string => text.replaceAll('-', '');
 
 /**
- * The terms of a query, separated by white space and folded. If one is a whole reference, it is the only term, so that
- * `Reference 01a1415c-9c4c`, `(#01a1415c-9c4c)` and `Ref: 01a1415c-9c4c…` find the inquiry.
+ * The folded terms of a query. A whole reference is the only term, so that `Reference 01a1415c-9c4c`,
+ * `(#01a1415c-9c4c)` and `Ref: 01a1415c-9c4c…` find the inquiry.
  */
 export function parseQuery(query: string): string[] {
   const terms = query.split(/\s+/).map((term) => {
@@ -96,20 +95,20 @@ export function parseQuery(query: string): string[] {
   return reference === undefined ? terms.filter((term) => term !== '') : [reference];
 }
 
-/** Whether a term of a query is in a folded text, or, from 8 hexadecimal digits on, the id begins with it. */
+/** Whether a term is in a folded text or, from 8 hexadecimal digits on, begins the id. */
 export const isFound = (term: string, folded: string, id: string): boolean =>
   folded.includes(fold(term)) ||
   (ID_BEGINNING.test(term) && withoutDashes(id).startsWith(withoutDashes(term)));
 
-/** Longest text in which hits are marked, in UTF-16 units. */
+/** UTF-16 units of a text in which hits are marked. */
 const MARKED = 50_000;
-/** The most hits of a term in a text. */
+/** Most hits of a term. */
 const MOST_HITS = 100;
 
-/** Places in a text: the beginning, and the end after the last character. In UTF-16 units. */
+/** UTF-16 units, the end exclusive. */
 type Hit = readonly [start: number, end: number];
 
-/** Where each term of a query is in the beginning of a text; empty for a term that is not there. */
+/** The hits of each term in the beginning of a text. */
 export function findHits(query: string, text: string): Hit[][] {
   const terms = parseQuery(query);
   if (terms.length === 0) return [];
@@ -119,7 +118,7 @@ export function findHits(query: string, text: string): Hit[][] {
     for (let at = folded.indexOf(term); at >= 0 && hits.length < MOST_HITS;) {
       const end = at + term.length;
       const start = positions[at] ?? at;
-      // At least one unit: a term may be a part of a character, such as of a ligature.
+      // At least one unit: a term may be part of a character, such as a ligature.
       hits.push([start, Math.max(start + 1, positions[end] ?? end)]);
       at = folded.indexOf(term, end);
     }
