@@ -3,7 +3,7 @@ import { button } from './dom.ts';
 /** Milliseconds. */
 const SAY_COPIED_FOR = 2_000;
 
-/** A button that copies a text. @param say - Announces what became of it. */
+/** @param say - Announces the outcome. */
 export function copyButton(
   label: string,
   text: string,
@@ -12,7 +12,7 @@ export function copyButton(
   say: (text: string) => unknown,
 ): HTMLButtonElement {
   const control = button(label, attributes, async () => {
-    // Rejects, or is absent, where the browser does not allow it.
+    // Rejects or is absent where the browser forbids it.
     const outcome = await (async () => navigator.clipboard.writeText(text))().then(
       () => copied,
       () => notCopied,

@@ -1,9 +1,9 @@
-/** Creates elements, never from markup. docs/adr/0073 */
+/** Creates elements without markup. docs/adr/0073 */
 
 type Child = Node | string | undefined;
 type Attributes = Record<string, string | boolean | undefined>;
 
-/** Creates an element; `true` sets an attribute without a value, `false` and undefined omit it. */
+/** `true` sets an attribute without a value, `false` and undefined omit it. */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -28,7 +28,7 @@ export const p = (classes: string, ...children: readonly Child[]): HTMLParagraph
 /** A region whose changes screen readers announce. */
 export const live = (role: 'alert' | 'status'): HTMLDivElement => h('div', { class: 'live', role });
 
-/** A button that keeps the focus and ignores clicks while its action runs. */
+/** Keeps the focus, and ignores clicks while its action runs. */
 export function button(
   label: string,
   attributes: Attributes,
@@ -45,12 +45,12 @@ export function button(
   return element;
 }
 
-/** Sets aria-disabled; a `disabled` element would lose the focus. */
+/** A `disabled` element would lose the focus. */
 export function setBusy(element: HTMLElement, busy: boolean): void {
   element.ariaDisabled = busy ? 'true' : null;
 }
 
-/** Whether a key belongs to an input method. Safari says so of the key that ends a composition by its code alone. */
+/** Whether a key belongs to an input method. Safari tells the one that ends a composition by its code alone. */
 export const isComposing = ({ isComposing: is, keyCode }: KeyboardEvent): boolean =>
   is || keyCode === 229;
 
@@ -67,7 +67,7 @@ export function notice(
   );
 }
 
-/** Shown when the application cannot start. @param reload - Label of the button. */
+/** For an application that cannot start. @param reload - Label of the button. */
 export function problemPage(
   { title, text }: { title: string; text: string },
   reload = 'Reload',
@@ -81,7 +81,7 @@ export function problemPage(
   );
 }
 
-/** Asks in a modal dialog within `place`; resolves to undefined when it is dismissed. */
+/** Asks in a modal dialog; resolves to undefined when it is dismissed. */
 export async function ask<Answer extends string>(
   place: Element,
   { title, text }: { title: string; text: string },

@@ -21,13 +21,13 @@ async function renderLanguages(bundle: Rolldown.OutputBundle): Promise<string> {
   return (await Promise.all(elements)).join('');
 }
 
-/** Paints the page in the visitor's language before another file has arrived; the other style sheet would block that. */
+/** Paints in the visitor's language before other files arrive. The main style sheet would block that. */
 function firstPaint(): Plugin {
   const [style, script] = [read('../ui/first-paint.css'), read('src/first-paint.js')];
   return {
     name: 'first-paint',
     generateBundle() {
-      // The operators' page is built with this configuration, too.
+      // The operators' page has this configuration, too.
       if (this.environment.config.root !== import.meta.dirname) return;
       const source = read('404.html').replace('</title>', () => `</title><style>${style}</style>`);
       this.emitFile({ type: 'asset', fileName: '404.html', source });
@@ -52,13 +52,13 @@ function firstPaint(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [firstPaint()],
-  // Relative addresses: the build can lie under any path of any host.
+  // Relative: the build works under any path.
   base: './',
   build: {
     target: 'baseline-widely-available',
     // Browsers with light-dark().
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-    // Inlined files would be data: addresses, which the Content-Security-Policy refuses.
+    // The policy refuses data: addresses of inlined files.
     assetsInlineLimit: 0,
     modulePreload: false,
   },

@@ -1,49 +1,48 @@
-/** The client of the API: every outcome is a value. */
 import type * as contract from '../../src/contract.ts';
 import { isText, parseJson, toRecord } from './narrow.ts';
 import { SignedOut, type Session } from './user.ts';
 
-/** Why a request failed, as far as it can be known. */
+/** Why a request failed, as far as it is known. */
 export interface Failure {
   kind:
     | 'signed-out'
     | 'too-large'
     | 'busy'
-    | 'limit' // of the user's inquiries in an hour
-    | 'conflict' // a request with the same key is being processed
-    | 'reused' // the key was used for another text
+    | 'limit' // of inquiries in an hour
+    | 'conflict' // the same key is in use
+    | 'reused' // the key had another text
     | 'refused'
-    | 'offline' // unreachable, and the browser says why
-    | 'unreachable' // no response, or none in time
+    | 'offline' // the browser says so
+    | 'unreachable' // no response in time
     | 'server';
   /** Whether the request may have succeeded. */
   mayBeDone: boolean;
   message?: string;
-  /** Seconds after which the request can be sent again. */
+  /** Seconds until a retry makes sense. */
   retryAfter?: number;
 }
 
 export interface Page {
   /** Newest first. */
   inquiries: contract.Inquiry[];
-  /** The query for the older inquiries, if there are any. */
+  /** The query for older inquiries, if any. */
   next: string | undefined;
 }
 
 export type Api = ReturnType<typeof createApi>;
 
-/** Only its type is imported, so the bundle has nothing of src/contract.ts. */
+/** Only a type is imported, so that src/contract.ts stays out of the bundle. */
 const PATH: typeof contract.inquiriesPath = '/inquiries';
-/** Milliseconds; the gateway gives up after 30 seconds. */
+/** Milliseconds; the gateway's limit is 30 seconds. */
 const TIMEOUT = 35_000;
 /** Milliseconds. */
 const FIRST_PAGE_WAIT = 1_000;
-/** Each page is twice as large as the one before. */
+/** Doubled for each next page. */
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
 /** Seconds before a new token is used: the issuer's clock may be ahead of the API's. */
 const CLOCK_SKEW = 3;
-/** What the service's `error` says. A response without one comes from something before it. docs/contract.md */
+/** By the service's `error`. A response without one is the gateway's or a proxy's. docs/contract.md */
 const KINDS: Partial<Record<string, Failure['kind']>> = {
   BAD_REQUEST: 'refused',
   IDEMPOTENCY_CONFLICT: 'conflict',
@@ -60,7 +59,7 @@ export function isFailure(value: object): value is Failure {
   return 'kind' in value && 'mayBeDone' in value;
 }
 
-/** @param baseUrl - Without `/inquiries` and without a slash at the end. */
+/** @param baseUrl - Without `/inquiries` or a slash at the end. */
 export function createApi(
   baseUrl: string,
   session: Session,
@@ -89,7 +88,7 @@ export function createApi(
     };
     try {
       let { response, json } = await attempt();
-      // The request was not processed, so it can be sent again.
+      // The request was not processed.
       if (isUnauthorized(response, json)) ({ response, json } = await attempt());
       if (response.status === success && isBody(json)) {
         return { json, link: response.headers.get('Link') ?? '' };
@@ -109,8 +108,8 @@ export function createApi(
       return { inquiries: answer.json.inquiries, next: parseNext(answer.link) };
     },
     /**
-     * @param key - The service stores one inquiry for it. docs/adr/0090
-     * @param language - Of mails about the inquiry. docs/adr/0080
+     * @param key - Stored once. docs/adr/0090
+     * @param language - Of mails. docs/adr/0080
      */
     async create(
       request: contract.CreateInquiryRequest,
@@ -129,7 +128,7 @@ export function createApi(
   };
 }
 
-/** Waits a second for the first page of a view, so that the layout does not change. */
+/** Waits a second for a view's first page, so that the layout stays. */
 export async function withFirstPage(api: Api): Promise<Api> {
   let first: ReturnType<Api['list']> | undefined = api.list();
   await Promise.race([first, new Promise((resolve) => setTimeout(resolve, FIRST_PAGE_WAIT))]);
@@ -152,7 +151,6 @@ function parseNext(link: string): string | undefined {
   );
 }
 
-/** Whether a value is an inquiry, as far as it is shown. */
 export const isInquiry = (value: unknown): value is contract.Inquiry => {
   const { id, subject, body, created_at } = toRecord(value);
   return [id, subject, body, created_at].every(isText);
@@ -166,7 +164,7 @@ const isList = (json: object): json is contract.InquiryListResponse => {
 const isCreated = (json: object): json is contract.CreateInquiryResponse =>
   isInquiry(toRecord(json)['inquiry']);
 
-/** Whether it is the gateway's or the function's 401. */
+/** From the gateway or the function. */
 const isUnauthorized = ({ status }: Response, json: object): boolean =>
   status === 401 && isText(toRecord(json)['message']);
 
@@ -175,7 +173,6 @@ function toFailure(response: Response, json: object): Failure {
   const text = isText(message) && { message };
   if (isUnauthorized(response, json)) return { kind: 'signed-out', mayBeDone: false, ...text };
   const kind = isText(error) ? KINDS[error] : undefined;
-  // In seconds, as the service sends it.
   const retryAfter = Number(response.headers.get('Retry-After') ?? '');
   const later = retryAfter > 0 && { retryAfter };
   if (kind !== undefined) return { kind, mayBeDone: kind === 'conflict', ...later, ...text };

@@ -1,17 +1,17 @@
-/** config.json, the settings of a stage. web/README.md */
+/** config.json, a stage's settings. web/README.md */
 import { isLanguage, LANGUAGES, type Language, type Text } from '../../src/text/languages.ts';
 
-/** The message is for the owner of the site. */
+/** For the site's owner. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Throws a ConfigError. @param part - Of the setting, such as `[1]`. */
+/** Throws a ConfigError. @param part - Such as `[1]`. */
 type Refuse = (must: string, part?: string) => never;
 type Reader<Value> = (value: unknown, refuse: Refuse) => Value;
 
 const MAX_TOPICS = 12;
-/** Plain http is allowed for this machine only. */
+/** Plain http is for this machine only. */
 const ADDRESS = /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1)(:\d+)?(\/|$))/i;
 
 const readText: Reader<string> = (value, refuse) =>
@@ -28,7 +28,7 @@ const readAddress = readValid(
   (text) => ADDRESS.test(text) && URL.canParse(text),
   'an https address',
 );
-/** Without a slash at the end, as the `iss` claim. */
+/** Without a slash at the end, as in the `iss` claim. */
 export const readUrl: Reader<string> = (value, refuse) =>
   readAddress(value, refuse).replace(/\/$/, '');
 
@@ -66,7 +66,7 @@ const readLanguages: Reader<readonly Language[]> = (value, refuse) =>
     ? value
     : refuse(`a list of languages of the form (${LANGUAGES.join(', ')}), each once`);
 
-/** What the element takes, too. */
+/** Also taken by the element. */
 export const BRANDING = {
   introduction: readTexts,
   expectation: readTexts,
@@ -83,7 +83,7 @@ const READERS = {
   scopes: readValid((text) => text.split(' ').includes('openid'), 'a list with “openid”'),
   logout: readValid((text) => text === 'cognito' || text === 'oidc', '“cognito” or “oidc”'),
   name: readText,
-  /** The page's policy allows no images from elsewhere. */
+  /** The page's policy allows no other images. */
   logo: readValid((text) => /^[\w-][\w./-]*$/.test(text), 'the name of a file next to index.html'),
   accent: readColor,
   home: readUrl,
@@ -106,14 +106,14 @@ export type Config = Partial<Values> &
   Pick<Values, (typeof REQUIRED)[number] | keyof typeof DEFAULTS>;
 export type Branding = Pick<Config, keyof typeof BRANDING>;
 
-/** @param place - Where the setting is, such as `in config.json`. */
+/** @param place - Such as `in config.json`. */
 export const refuseAs =
   (key: string, place: string): Refuse =>
   (must, part = '') => {
     throw new ConfigError(`“${key}${part}” ${place} must be ${must}.`);
   };
 
-/** @throws ConfigError naming the first key that is missing, invalid or unknown, such as a misspelt one. */
+/** @throws ConfigError naming the first missing, invalid or unknown key. */
 export function parseConfig(json: unknown): Config {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new ConfigError('config.json must hold a JSON object.');
@@ -130,7 +130,7 @@ export function parseConfig(json: unknown): Config {
   return { ...DEFAULTS, ...(Object.fromEntries(read) as Pick<Config, (typeof REQUIRED)[number]>) };
 }
 
-/** @throws ConfigError also when the file is missing or not JSON. */
+/** @throws ConfigError also for a missing file or other text than JSON. */
 export async function loadConfig(answer: Promise<Response>): Promise<Config> {
   const response = await answer.catch((cause: unknown) => {
     throw new ConfigError('config.json could not be loaded: the site does not answer.', { cause });

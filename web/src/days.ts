@@ -44,7 +44,7 @@ export function createDays(
   };
 }
 
-/** Gives an element these children. Those that stay keep the focus. */
+/** Sets an element's children. Those that stay keep the focus. */
 export function arrange(parent: Element, wanted: Element[]): void {
   const kept = new Set(wanted);
   for (const child of Array.from(parent.children).filter((one) => !kept.has(one))) child.remove();

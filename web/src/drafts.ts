@@ -4,11 +4,10 @@ import { isText, parseJson, toRecord } from './narrow.ts';
 import { attempt } from './storage.ts';
 
 export interface Draft extends Texts {
-  /** The service stores one inquiry for it. Tabs with the same draft have the same key. */
+  /** Tabs with the same draft have the same key. */
   key: string;
   /**
-   * When the first attempt whose outcome is unknown was made, in milliseconds since the epoch. 'signed-out': the draft
-   * waits for the user.
+   * Milliseconds: when the first attempt with an unknown outcome was made. 'signed-out': the draft waits for the user.
    */
   pending?: number | 'signed-out' | undefined;
 }
@@ -17,12 +16,12 @@ export type DraftStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 export type Drafts = ReturnType<typeof createDrafts>;
 
-/** For the next view of the page, where the browser stores nothing. */
+/** For the page's next view, where the browser stores nothing. */
 const inMemory = new WeakMap<DraftStore, DraftStore>();
 
 const PREFIX = 'inquiries.draft.';
 
-/** @param open - Throws where the browser forbids storage. */
+/** @param open - Throws where storage is forbidden. */
 export const toStore = (open: () => DraftStore): DraftStore => ({
   getItem: (key) => open().getItem(key),
   setItem: (key, value) => open().setItem(key, value),
@@ -30,16 +29,16 @@ export const toStore = (open: () => DraftStore): DraftStore => ({
 });
 
 /**
- * The drafts of one user.
+ * One user's drafts.
  *
- * @param own - The storage of this tab, which gets its own text back on reload.
- * @param shared - The storage of all tabs, which outlasts the browser.
+ * @param own - This tab's storage: it gets its own text back on reload.
+ * @param shared - All tabs' storage, which outlasts the browser.
  */
 export function createDrafts(own: DraftStore, shared: DraftStore, owner: string) {
   const key = PREFIX + owner;
   const memory = inMemory.get(own) ?? createMemory();
   inMemory.set(own, memory);
-  /** Names the last deletion in all tabs: drafts from before it are deleted. */
+  /** Names the last deletion: older drafts are deleted in all tabs. */
   const deletionKey = `inquiries.deleted.${owner}`;
   const findDeletion = (): string | undefined => readItem(shared, deletionKey) ?? undefined;
   const deletion = findDeletion();
@@ -50,9 +49,8 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
     return undefined;
   };
   return {
-    /** The last draft of this tab, otherwise of any tab. */
     load: (): Draft | undefined => read(memory) ?? read(own) ?? read(shared),
-    /** Whether the browser has stored the draft. */
+    /** @returns Whether the browser has stored it. */
     save(draft: Draft): boolean {
       if (!hasText(draft) && draft.pending === undefined) {
         this.clear();
@@ -60,10 +58,10 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       }
       const text = JSON.stringify({ ...draft, deletion });
       memory.setItem(key, text);
-      // One of them is enough.
+      // One is enough.
       return [own, shared].map((store) => attempt(() => store.setItem(key, text))).includes(true);
     },
-    /** Also the shared one, when it has the same text. */
+    /** Also the shared draft if it has the same text. */
     clear(): void {
       const mine = read(memory) ?? read(own);
       const theirs = read(shared);
@@ -73,7 +71,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
         attempt(() => shared.removeItem(key));
       }
     },
-    /** Also in tabs that show another page now. */
+    /** Also in tabs that show another page. */
     clearEverywhere(): void {
       for (const store of [memory, own, shared]) attempt(() => store.removeItem(key));
       attempt(() => shared.setItem(deletionKey, crypto.randomUUID()));
@@ -108,7 +106,7 @@ function parseDraft(text: string | null): (Draft & { deletion: unknown }) | unde
   const stored = toRecord(parseJson(text));
   const { key, pending, deletion } = stored;
   if (!isText(key)) return undefined;
-  // A draft of an older version of the page lacks the newer fields.
+  // Drafts of an older version lack newer fields.
   const texts = mapFields((name) => (isText(stored[name]) ? stored[name] : ''));
   const isPending = typeof pending === 'number' || pending === 'signed-out';
   return { ...texts, key, pending: isPending ? pending : undefined, deletion };

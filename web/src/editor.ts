@@ -1,4 +1,4 @@
-/** The fields of an inquiry, and what is said about its size. */
+/** The fields of an inquiry and the message about its size. */
 import { inLanguage } from '../../src/text/languages.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/text/mailbox.ts';
@@ -13,7 +13,7 @@ import type { ViewParts } from './view-parts.ts';
 
 type EditorParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
 
-/** @param onEdit - Called with the texts after each change by the user. */
+/** @param onEdit - Called after each change by the user. */
 export function createEditor(parts: EditorParts, onEdit: (texts: Texts) => void) {
   const { user, locale, branding } = parts;
   const { form: strings } = locale.strings;
@@ -51,7 +51,7 @@ export function createEditor(parts: EditorParts, onEdit: (texts: Texts) => void)
         const input = inputs[name];
         const text = draft[name] ?? '';
         if (input.value !== text) input.value = text;
-        // dir=auto would make each keystroke in a text of 400 KB take a second.
+        // dir=auto costs a second per keystroke in 400 KB.
         input.dir = directionOf(text);
         input.readOnly = isSending;
       }
@@ -60,15 +60,14 @@ export function createEditor(parts: EditorParts, onEdit: (texts: Texts) => void)
       const isOver = bytes > ITEM_LIMIT;
       const text = isMissing ? strings.empty : describeSize(locale, bytes);
       if (size.textContent !== text) size.textContent = text;
-      // Otherwise `required` would make an untouched field an invalid one.
+      // `required` alone would make an untouched field invalid.
       body.ariaInvalid = String(isMissing || isOver);
       // It is below a text that may fill the window.
       if (isOver && !wasOver) size.scrollIntoView({ block: 'nearest' });
       wasOver = isOver;
     },
-    /** Whether the browser takes the texts, and says otherwise why not. */
+    /** Lets the browser report what is invalid. */
     isValid: (): boolean => all.every((input) => input.reportValidity()),
-    /** Leads to what is said about the message, and says it again. */
     pointAtMessage(): void {
       body.focus();
       size.scrollIntoView({ block: 'nearest' });

@@ -1,4 +1,4 @@
-/** The form as a custom element for pages of other sites, which do the sign-in. web/README.md */
+/** The form as a custom element in pages that do the sign-in. web/README.md */
 import { createApi, withFirstPage } from './api.ts';
 import { BRANDING, ConfigError, readApiUrl, readColor, refuseAs, type Branding } from './config.ts';
 import { button, div, h, p } from '../../ui/dom.ts';
@@ -13,12 +13,12 @@ import { parseToken } from './token.ts';
 import { SignedOut, type Session, type User } from './user.ts';
 import { createView, type View } from './view.ts';
 
-/** Resolves to an ID token, if somebody is signed in. @param refused - A token that the API rejected. */
+/** Resolves to an ID token if somebody is signed in. @param refused - A token that the API rejected. */
 type GetToken = (refused?: string) => Promise<Token> | Token;
 type Token = string | null | undefined;
 
 const ATTRIBUTES = { apiUrl: 'api-url', language: 'language', accent: 'accent' } as const;
-/** A page may have set them before this script was loaded. */
+/** A page may set them before this script loads. */
 const PROPERTIES = [...Object.keys(ATTRIBUTES), 'list', 'getToken', 'branding'];
 const NOT_LOADED = 'The contact form could not be loaded. Please reload the page.';
 
@@ -28,22 +28,22 @@ export class InquiryForm extends HTMLElement {
   static readonly observedAttributes = [...Object.values(ATTRIBUTES), 'list'];
 
   declare apiUrl: string;
-  /** Default: that of the page (`lang`), then the browser's. */
+  /** Default: the page's (`lang`), then the browser's. */
   declare language: string;
 
   readonly #root = this.attachShadow({ mode: 'open' });
   readonly #sheet = new CSSStyleSheet();
-  /** Of this element: another one on the page has its own drafts. */
+  /** Each element on a page has its own drafts. */
   readonly #storage = toStore(() => sessionStorage);
   #accentStyle = '';
   #getToken: GetToken | undefined;
   #branding: Branding = { topics: [] };
-  /** The latest update; earlier ones stop. */
+  /** Earlier updates stop. */
   #version = 0;
-  /** Settings and texts of what is shown; empty: it is created again. */
+  /** What the content was made from; empty: it is made again. */
   #madeFrom = '';
   #view: View | undefined;
-  /** A view that has been replaced may report the same inquiry again. */
+  /** A replaced view may report an inquiry again. */
   #lastSent = '';
   #isFocusWanted = false;
 
@@ -62,7 +62,7 @@ export class InquiryForm extends HTMLElement {
 
   constructor() {
     super();
-    // Shortcuts of the page are not meant for fields; Tab and Escape are.
+    // Keeps the page's shortcuts out of fields, but not Tab and Escape.
     for (const type of ['keydown', 'keypress', 'keyup'] as const) {
       this.#root.addEventListener(type, (event) => {
         const isField =
@@ -88,7 +88,7 @@ export class InquiryForm extends HTMLElement {
     this.refresh();
   }
 
-  /** As in config.json. A wrong one is left out. */
+  /** As in config.json. A wrong value is left out. */
   get branding(): Branding {
     return this.#branding;
   }
@@ -110,7 +110,7 @@ export class InquiryForm extends HTMLElement {
     this.refresh();
   }
 
-  /** Focuses the first field, otherwise the first button; once there is one. */
+  /** Focuses the first field or else the first button, once it exists. */
   override focus(options?: FocusOptions): void {
     const target = this.#root.querySelector<HTMLElement>('input, textarea, button');
     this.#isFocusWanted = target === null;
@@ -125,7 +125,7 @@ export class InquiryForm extends HTMLElement {
       Reflect.deleteProperty(this, name);
       Reflect.set(this, name, value);
     }
-    // Its font size is read before the other styles are made from it.
+    // The other styles are made from its font size.
     this.#sheet.replaceSync(elementStyle);
     this.#root.adoptedStyleSheets = [this.#sheet];
     this.refresh();
@@ -133,7 +133,7 @@ export class InquiryForm extends HTMLElement {
 
   disconnectedCallback(): void {
     queueMicrotask(() => {
-      // Moving keeps the content.
+      // A move keeps the content.
       if (!this.isConnected) this.#show('');
     });
   }
@@ -150,10 +150,10 @@ export class InquiryForm extends HTMLElement {
     this.refresh();
   }
 
-  /** To be called after a sign-in or sign-out of the page. */
+  /** To be called after the page's sign-in or sign-out. */
   refresh(): void {
     const version = ++this.#version;
-    // Once for all properties set in the same task.
+    // Once for all properties set in a task.
     queueMicrotask(() => {
       if (this.#isCurrent(version)) void this.#update(version);
     });
@@ -227,14 +227,14 @@ export class InquiryForm extends HTMLElement {
     await view.start();
   }
 
-  /** @throws ConfigError for a wrong setting; any other error of `getToken`. */
+  /** @throws ConfigError, or any error of `getToken`. */
   async #find(): Promise<{ readonly apiUrl: string; readonly user: User | undefined }> {
     if (this.#getToken === undefined) this.#nameMissingToken();
     const apiUrl = readApiUrl(this.apiUrl, refuse('api-url'));
     return { apiUrl, user: (await this.#ask())?.user };
   }
 
-  /** A script of the page may set it late. */
+  /** A script may set it late. */
   #nameMissingToken(): void {
     const name = (): void => {
       if (this.#getToken !== undefined || !this.isConnected) return;
@@ -244,7 +244,7 @@ export class InquiryForm extends HTMLElement {
     else addEventListener('load', name, { once: true });
   }
 
-  /** Undefined when nobody is signed in. */
+  /** Undefined when signed out. */
   async #ask(
     refused?: string,
   ): Promise<{ readonly token: string; readonly user: User } | undefined> {
@@ -263,7 +263,7 @@ export class InquiryForm extends HTMLElement {
         if (found !== undefined && found.token !== refused && found.user.sub === user.sub) {
           return found.token;
         }
-        // So that it is created again, and finishes sending.
+        // Made again, it finishes sending.
         this.#madeFrom = '';
         throw new SignedOut();
       },
@@ -283,7 +283,7 @@ export class InquiryForm extends HTMLElement {
     this.#show(madeFrom, h('div', { class: 'view', lang: language, dir: direction }, card));
   }
 
-  /** Replaces the content; a field that has the focus keeps it. */
+  /** A focused field keeps the focus. */
   #show(madeFrom: string, content?: HTMLElement, view?: View): void {
     this.#view?.stop();
     this.#view = view;
@@ -297,7 +297,7 @@ export class InquiryForm extends HTMLElement {
     if (isField) same?.setSelectionRange(field.selectionStart, field.selectionEnd);
   }
 
-  /** One rem is the font size of this element, not of the page. No policy binds constructed style sheets. */
+  /** One rem is this element's font size. Constructed style sheets are bound by no policy. */
   #applyStyle(): void {
     const rem = Number.parseFloat(getComputedStyle(this).fontSize);
     const css = (firstPaint + elementStyle + style + this.#accentStyle).replaceAll(
@@ -312,7 +312,6 @@ export class InquiryForm extends HTMLElement {
   }
 }
 
-/** A wrong setting is reported. */
 function check<Value>(read: () => Value): Value | undefined {
   try {
     return read();

@@ -1,12 +1,12 @@
-/** The fields of the form. A further one is a line here and a label in each language. */
+/** The form's fields. Another one is a line here and a label in each language. */
 import type { CreateInquiryRequest } from '../../src/contract.ts';
 
 export type FieldName = keyof CreateInquiryRequest;
 
-/** A field that is not filled in is empty or absent. */
+/** An optional field may be empty or absent. */
 export type Texts = Readonly<CreateInquiryRequest>;
 
-/** The attributes of each control, in the order of the form. */
+/** Attributes, in the form's order. */
 export const CONTROLS: Readonly<Record<FieldName, Record<string, string>>> = {
   subject: { type: 'text', autocomplete: 'off' },
   body: {
@@ -26,11 +26,10 @@ export const fieldNames = Object.keys(CONTROLS) as readonly FieldName[];
 
 export const EMPTY: Texts = mapFields(() => '');
 
-/** Those that are not empty. */
 export const textsOf = (texts: Texts): readonly string[] =>
   fieldNames.flatMap((name) => texts[name] || []);
 
-/** As the service counts it: bytes of UTF-8. */
+/** Bytes of UTF-8, as the service counts. */
 export const sizeOf = (texts: Texts): number =>
   new TextEncoder().encode(textsOf(texts).join('')).length;
 
@@ -39,7 +38,7 @@ export const hasText = (texts: Texts): boolean => textsOf(texts).length > 0;
 export const isSame = (one: Texts, other: Texts): boolean =>
   fieldNames.every((name) => (one[name] ?? '') === (other[name] ?? ''));
 
-/** Subject and body, and of the optional fields those with text. */
+/** With optional fields only where they have text. */
 export const toRequest = (texts: Texts): CreateInquiryRequest => {
   const { subject, body } = texts;
   const filled = fieldNames.filter((name) => texts[name]);

@@ -8,15 +8,15 @@ export interface FormState {
   draft: Draft;
   isKept: boolean;
   isSending: boolean;
-  /** Whether it was to be sent without a message. */
+  /** Sent without a message. */
   isMissing: boolean;
-  /** Whether the service takes nothing more in this hour. */
+  /** No more in this hour. */
   isLimited: boolean;
-  /** Why the last attempt has failed. `at`: in milliseconds since the epoch. */
+  /** Why the last attempt failed. `at`: milliseconds. */
   failure?: (Failure & { at: number }) | undefined;
-  /** What is said in the place of the failure. */
+  /** Shown in the failure's place. */
   status?: Status | undefined;
-  /** Shown in the place of the fields. */
+  /** Shown in the fields' place. */
   sent?: Inquiry | undefined;
 }
 
@@ -25,12 +25,12 @@ export type Status =
   | { kind: 'slow' | 'ready' | 'elsewhere' }
   /** Again, after this failure. */
   | { kind: 'connected'; failure: Failure & { at: number } }
-  /** The service no longer knows the key. */
+  /** The service has forgotten the key. */
   | { kind: 'old-attempt'; at: number }
-  /** For users of a screen reader alone. */
+  /** For screen readers only. */
   | { kind: 'announced'; text: string };
 
-/** `newKey` is that of the draft that begins, `at` in milliseconds since the epoch. */
+/** `newKey`: of the next draft. `at`: milliseconds. */
 export type Action =
   | { type: 'edited'; texts: Texts; newKey: string }
   | { type: 'found-missing' }
@@ -61,7 +61,7 @@ export function reduce(state: FormState, action: Action): FormState {
     case 'edited':
       return {
         ...state,
-        // A text that is typed into an empty form is another inquiry.
+        // Text typed into an empty form is another inquiry.
         draft: { ...action.texts, key: hasText(action.texts) ? key : action.newKey },
         isMissing: false,
         failure: failure?.kind === 'too-large' ? undefined : failure,
@@ -85,7 +85,7 @@ export function reduce(state: FormState, action: Action): FormState {
         draft: { ...draft, pending: mayBeDone ? pending : isReady ? 'signed-out' : undefined },
         isSending: false,
         isLimited: kind === 'limit',
-        // Of a key that was used, a dialog asks.
+        // A dialog asks about a reused key.
         failure: kind === 'reused' ? undefined : { ...action.failure, at: action.at },
         status: undefined,
       };
@@ -93,7 +93,7 @@ export function reduce(state: FormState, action: Action): FormState {
     case 'sent':
       return { ...begin({ ...EMPTY, key: action.newKey }), sent: action.inquiry };
     case 'sent-elsewhere':
-      // An attempt of this tab ends by itself, with the same inquiry.
+      // This tab's own attempt ends with the same inquiry.
       if (state.isSending || key !== action.key || !isSame(texts, action.inquiry)) return state;
       return {
         ...state,

@@ -29,7 +29,6 @@ export function createFormView(parts: FormViewParts, { edit, writeAnother, say }
   const attributes = { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true };
   const element = h('form', attributes, editor.element, place, alert, status, actions);
   let panel: ReturnType<typeof sentPanel> | undefined;
-  /** What the regions say. */
   let said: Pick<FormState, 'failure' | 'status' | 'sent'> = {};
 
   return {
@@ -57,11 +56,11 @@ export function createFormView(parts: FormViewParts, { edit, writeAnother, say }
       }
       said = { failure, status: state.status, sent };
     },
-    /** The focus on the title announces it. */
+    /** The focus announces the title. */
     focusSent(): void {
       panel?.title.focus({ preventScroll: true });
       panel?.element.scrollIntoView({ block: 'nearest' });
-      // Where the window is too low for the whole panel.
+      // For windows lower than the panel.
       panel?.title.scrollIntoView({ block: 'nearest' });
     },
   };

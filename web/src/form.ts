@@ -11,9 +11,8 @@ import type { ViewParts } from './view-parts.ts';
 
 interface FormParts extends Omit<ViewParts, 'onSent'> {
   drafts: Drafts;
-  /** Shows what has arrived. */
   refreshList: () => void;
-  /** @param key - Of the draft. */
+  /** @param key - The draft's. */
   onSent: (inquiry: Inquiry, key: string) => void;
   /** Aborted when the form is removed. */
   signal: AbortSignal;
@@ -22,15 +21,15 @@ interface FormParts extends Omit<ViewParts, 'onSent'> {
 interface Form {
   parts: FormParts;
   view: ReturnType<typeof createFormView>;
-  /** Changed by `dispatch` alone. */
+  /** Changed by `dispatch` only. */
   state: FormState;
   dispatch: (action: Action) => void;
 }
 
-/** Milliseconds until sending takes longer than usual. */
+/** Milliseconds until the form says that sending takes long. */
 const SLOW_AFTER = 6_000;
 
-/** An insecure page has no `randomUUID`. */
+/** Insecure pages have no `randomUUID`. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
@@ -66,7 +65,7 @@ export function createForm(parts: FormParts) {
     empty: () => form.dispatch({ type: 'edited', texts: EMPTY, newKey: newKey() }),
     sentElsewhere: (inquiry: Inquiry, key: string) =>
       form.dispatch({ type: 'sent-elsewhere', inquiry, key, newKey: newKey() }),
-    /** Finishes what a reload or a sign-in has interrupted. */
+    /** Finishes what a reload or sign-in has interrupted. */
     async resume(): Promise<void> {
       const { draft } = form.state;
       if (isUnsure(draft)) return transmit(form);
@@ -99,7 +98,7 @@ function listen(form: Form): void {
   addEventListener('online', () => dispatch({ type: 'connected' }), { signal });
 }
 
-/** Leads back to the form while it is out of view. */
+/** Shown while the form is out of view. */
 function createBackButton(form: Form): HTMLElement {
   const { element, editor } = form.view;
   const attributes = { class: 'primary back', hidden: true };
@@ -136,7 +135,7 @@ async function signIn(form: Form): Promise<void> {
   dispatch({ type: 'signing-in', isSending: false });
 }
 
-/** Sends the texts, or repeats an attempt whose outcome is unknown. */
+/** Sends the texts, or repeats an attempt with an unknown outcome. */
 async function transmit(form: Form): Promise<void> {
   const { parts, dispatch } = form;
   const { draft } = form.state;
@@ -157,7 +156,7 @@ async function transmit(form: Form): Promise<void> {
   else fail(form, result);
 }
 
-/** The key names another version of the draft. */
+/** The key was used for another version of the draft. */
 async function askAboutVersions(form: Form, failure: Failure): Promise<void> {
   const { parts, view, dispatch } = form;
   const { ask: questions, failures } = parts.locale.strings;
@@ -177,7 +176,7 @@ function finish({ parts, view, dispatch }: Form, inquiry: Inquiry, key: string):
   const isElsewhere = activeElement !== document.body && !view.element.matches(':focus-within');
   dispatch({ type: 'sent', inquiry, newKey: newKey() });
   parts.onSent(inquiry, key);
-  // A user who has moved on to something else keeps the focus.
+  // A user who has moved on keeps the focus.
   if (!isElsewhere) return view.focusSent();
   const { title } = parts.locale.strings.sent;
   dispatch({ type: 'said', status: { kind: 'announced', text: title } });
@@ -189,7 +188,7 @@ function fail({ parts, view, dispatch }: Form, failure: Failure): void {
     setTimeout(() => dispatch({ type: 'hour-ended' }), (failure.retryAfter ?? 0) * 1_000);
   }
   parts.onFailed?.(failure);
-  // The message may have moved the button out of view.
+  // The message may have moved the button.
   view.submit.scrollIntoView({ block: 'nearest' });
 }
 

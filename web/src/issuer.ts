@@ -2,25 +2,24 @@
 import * as oauth from 'oauth4webapi';
 import type { Config } from './config.ts';
 
-/** Kept until the issuer redirects back. */
 export interface PendingSignIn {
   state: string;
   nonce: string;
   verifier: string;
-  /** The fragment of the address that the user comes back to. */
+  /** The fragment to come back to. */
   hash: string;
-  /** The discovery document, so that it is not requested again. */
+  /** The discovery document, which is not requested again. */
   metadata: oauth.AuthorizationServer;
 }
 
 /** Milliseconds. */
 const TIMEOUT = 15_000;
 
-/** @param home - What the issuer redirects to. */
+/** @param home - The redirect address. */
 export function createIssuer({ issuer, clientId, scopes }: Config, home: string) {
   const client: oauth.Client = {
     client_id: clientId,
-    // The clock of the machine may be wrong. The token comes straight from the issuer, and the API checks its expiry.
+    // The machine's clock may be wrong. The token comes straight from the issuer, and the API checks its expiry.
     [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER,
   };
   const options = () => ({
@@ -86,7 +85,7 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
       );
     },
 
-    /** @throws oauth.ResponseBodyError when the issuer answers with an error. */
+    /** @throws oauth.ResponseBodyError for the issuer's error. */
     async refresh(refreshToken: string): Promise<oauth.TokenEndpointResponse> {
       const metadata = await discover();
       return oauth.processRefreshTokenResponse(
@@ -102,7 +101,7 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
       );
     },
 
-    /** Where the issuer can; rejects for no other reason than discovery. */
+    /** If the issuer can; rejects only when discovery fails. */
     async revoke(refreshToken: string): Promise<void> {
       const metadata = await discover();
       if (metadata.revocation_endpoint === undefined) return;
@@ -113,7 +112,7 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
   };
 }
 
-/** The library's function takes no `iss` with a slash at the end, which config.json leaves out. */
+/** The library refuses an `iss` with a slash at the end, which config.json leaves out. */
 async function fetchMetadata(issuer: string): Promise<oauth.AuthorizationServer> {
   const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
     signal: AbortSignal.timeout(TIMEOUT),

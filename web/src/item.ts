@@ -1,4 +1,3 @@
-/** One inquiry in the list: its elements, and whether it is folded. */
 import type { Inquiry } from '../../src/contract.ts';
 import { NO_SUBJECT } from '../../src/text/languages.ts';
 import { isBlank, toVisible } from '../../src/text/visible.ts';
@@ -10,13 +9,12 @@ import { fieldNames, textsOf } from './fields.ts';
 import type { ViewParts } from './view-parts.ts';
 
 export interface ItemParts extends Pick<ViewParts, 'locale' | 'linkTo'> {
-  /** Announces what happened. */
   say: (text: string) => void;
 }
 
 export type Item = ReturnType<typeof createItem>;
 
-/** UTF-16 units of a folded text that are rendered: more than fit into its lines. */
+/** UTF-16 units rendered of a folded text, more than its lines hold. */
 const FOLDED_SUBJECT = 1_000;
 const FOLDED_BODY = 2_000;
 /** As in list.css. */
@@ -55,7 +53,6 @@ export function createItem(inquiry: Inquiry, parts: ItemParts) {
   );
   const item = {
     inquiry,
-    /** As they are shown. */
     subject,
     body,
     parts,
@@ -70,7 +67,7 @@ export function createItem(inquiry: Inquiry, parts: ItemParts) {
     /** Whether a search has unfolded it. */
     wasOpened: false,
   };
-  // The browser has found something that is folded.
+  // The browser has found folded text.
   element.addEventListener('beforematch', () => fold(item, false));
   fold(item, true);
   return item;
@@ -92,7 +89,7 @@ export function fold(item: Item, folded: boolean): void {
   if (!folded && !foot.hasChildNodes()) foot.append(...footOf(item));
 }
 
-/** Reads which texts are cut off. @returns What shows it. */
+/** Measures which texts are cut. @returns What renders it. */
 export function measure({ title, text, toggle }: Item): () => void {
   const isTitleCut = isTooLong(title, SUBJECT_LINES);
   const isTextCut = isTooLong(text, BODY_LINES);
@@ -121,7 +118,7 @@ function footOf({ inquiry, title, parts: { locale, linkTo, say } }: Item): HTMLE
   ];
 }
 
-/** Fills an element. The rest of a long text costs nothing while it is folded, but is found in the page. */
+/** A long text's rest costs nothing while folded, but the page's search finds it. */
 function fill(element: HTMLElement, content: string, length: number, absence: string): void {
   const isAbsent = isBlank(content);
   const beginning = beginningOf(content, length);

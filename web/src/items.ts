@@ -5,11 +5,11 @@ import { showHits } from './marks.ts';
 export function createItems(parts: ItemParts) {
   const items = new Map<string, Item>();
 
-  // What is cut off is known only of items that are laid out: those near the window.
+  // Only items near the window are laid out and can be measured.
   const itemOf = new WeakMap<Element, Item>();
   const widths = new ResizeObserver((entries) => {
     const seen = entries.filter(({ contentRect }) => contentRect.width > 0);
-    // All reads come first, so that there is one layout.
+    // All reads first: one layout.
     const changes = seen.flatMap(({ target }) => itemOf.get(target) ?? []).map(measure);
     for (const change of changes) change();
   });
@@ -23,7 +23,7 @@ export function createItems(parts: ItemParts) {
 
   return {
     get: (id: string): Item | undefined => items.get(id),
-    /** Also marks what a query finds. */
+    /** Also marks the query's hits. */
     show(visible: readonly Inquiry[], query: string): void {
       const ids = new Set(visible.map(({ id }) => id));
       for (const inquiry of visible) if (!items.has(inquiry.id)) add(inquiry);

@@ -5,23 +5,23 @@ import { addSent, appendOlder, mergeNewest } from './pages.ts';
 import { createMatcher } from './search.ts';
 
 export interface ListState {
-  /** Undefined until the newest page was loaded. */
+  /** Undefined until loaded. */
   page?: Page | undefined;
-  /** An inquiry that the address names, while it is older than the page. */
+  /** An inquiry in the address that is older than the page. */
   linked?: Inquiry | undefined;
   query: string;
-  /** The time from which inquiries are searched, in the form of `created_at`; empty: any. */
+  /** The earliest `created_at` of a search; empty: any. */
   since: string;
-  /** The loaded inquiries that match. */
+  /** Loaded and matching. */
   visible: readonly Inquiry[];
-  /** Why the newest inquiries, or the wanted one, could not be loaded. */
+  /** Of the newest inquiries or the wanted one. */
   failure?: Failure | undefined;
-  /** Why older inquiries could not be loaded. */
+  /** Of older inquiries. */
   trouble?: Failure | undefined;
-  /** The id that the address names, until its inquiry is shown. */
+  /** The address's id, until it is shown. */
   wanted?: string | undefined;
   isNotFound: boolean;
-  /** The id of what was sent or looked for last. */
+  /** The id last sent or looked for. */
   marked?: string | undefined;
   said: { text: string };
 }
@@ -32,7 +32,7 @@ export type Action =
   | { type: 'loaded'; page: Page }
   | { type: 'asked-older' }
   | { type: 'failed-older'; failure: Failure }
-  /** @param after - The query that has loaded the page. */
+  /** @param after - The query of the page. */
   | { type: 'loaded-older'; after: string; page: Page }
   | { type: 'linked'; inquiry: Inquiry | undefined }
   | { type: 'shown'; id: string }
@@ -65,7 +65,7 @@ export function reduce(state: ListState, action: Action): ListState {
     case 'failed-older':
       return { ...state, trouble: action.failure };
     case 'loaded-older':
-      // Otherwise the list was replaced in the meantime.
+      // The list was replaced meanwhile.
       if (page?.next !== action.after) return state;
       return select({ ...state, page: appendOlder(page, action.page) });
     case 'linked':
@@ -100,14 +100,14 @@ export const allOf = ({ page, linked }: ListState): readonly Inquiry[] => [
 
 export const isFiltered = ({ query, since }: ListState): boolean => query + since !== '';
 
-/** Whether inquiries that match may not be loaded yet. */
+/** Whether unloaded inquiries may match. */
 const isPartial = ({ page, since }: ListState): boolean =>
   page?.next !== undefined && (page.inquiries.at(-1)?.created_at ?? '') >= since;
 
 export const isSearching = (state: ListState): boolean =>
   isFiltered(state) && state.trouble === undefined && isPartial(state);
 
-/** How many inquiries are listed, once all are loaded, or match. */
+/** How many match or, once all are loaded, are listed. */
 export function describeCount(state: ListState, { strings: { list }, count }: Locale): string {
   const { visible } = state;
   if (!isFiltered(state)) return isPartial(state) ? '' : count(list.count, visible.length);

@@ -1,4 +1,3 @@
-/** The elements of the list, and how they show its state. */
 import type { Failure } from './api.ts';
 import { button, div, h, live, notice, p } from '../../ui/dom.ts';
 import { isolate } from './bidi.ts';

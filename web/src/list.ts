@@ -23,7 +23,7 @@ interface ListParts extends ViewParts {
 interface List {
   parts: ListParts;
   view: ReturnType<typeof createListView>;
-  /** Changed by `dispatch` alone. */
+  /** Changed by `dispatch` only. */
   state: ListState;
   dispatch: (action: Action) => void;
   say: (text: string) => void;
@@ -119,7 +119,7 @@ async function loadOlder(list: List): Promise<void> {
   if (hadFocus && first !== undefined) view.focus(first.id);
 }
 
-/** Says what a search has found, and goes on while more may match. */
+/** Announces what a search has found, and loads more. */
 function continueSearch(list: List): void {
   const { state, parts, say } = list;
   if (!isFiltered(state)) return;
@@ -129,7 +129,7 @@ function continueSearch(list: List): void {
   if (isSearching(state)) void more(list);
 }
 
-/** Leads to an inquiry, and loads it, and first the list, when needed. @param fragment - Not always an id. */
+/** Shows an inquiry, which is loaded if needed. @param fragment - May be no id. */
 async function show(list: List, fragment: string): Promise<void> {
   const { parts, view, dispatch } = list;
   const id = fragment.toLowerCase();

@@ -3,7 +3,7 @@ import { createTimeFormat } from '../../ui/format.ts';
 import type { Strings } from './languages/en.ts';
 import type { Plural } from './languages/strings.ts';
 
-/** A visitor loads one of them. */
+/** A visitor loads one. */
 const LOADERS = {
   en: async () => import('./languages/en.ts'),
   de: async () => import('./languages/de.ts'),
@@ -43,7 +43,7 @@ export async function loadLocale(language: Language, preferred: readonly string[
       sentences.filter((sentence) => sentence !== '').join(language === 'ja' ? '' : ' '),
     count: (plural: Plural, count: number): string =>
       (plural[rules.select(count)] ?? plural.other).replace('{n}', numbers.format(count)),
-    /** In units of 1024 bytes, rounded up, so that more than 400 kB is 401 kB. */
+    /** In units of 1024 bytes, rounded up: more than 400 kB is 401 kB. */
     formatBytes(bytes: number): string {
       if (bytes < 1024) return unit(bytes, 'byte', 'long');
       const factor = bytes < 100 * 1024 ? 10 : 1;
@@ -60,7 +60,7 @@ export async function loadLocale(language: Language, preferred: readonly string[
   };
 }
 
-/** The language of a tag such as de-AT; empty when it is none. */
+/** Of a tag such as de-AT; empty when it is malformed. */
 export function baseOf(tag: string): string {
   try {
     return new Intl.Locale(tag).language;

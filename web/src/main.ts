@@ -1,4 +1,3 @@
-/** The page around the form. */
 import { createApi, withFirstPage, type Api } from './api.ts';
 import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../src/text/languages.ts';
 import { INQUIRY_ID, toReference } from '../../src/limits.ts';
@@ -20,13 +19,13 @@ interface Page {
   config: Config;
   signIn: ReturnType<typeof createSignIn>;
   signedIn: SignInResult;
-  /** For the next view: the list is being loaded. */
+  /** The next view's, whose list is loading. */
   api?: Promise<Api> | undefined;
   locale?: Locale;
   view?: View | undefined;
-  /** The fragment of the address, until it was shown. */
+  /** The address's fragment, until it is shown. */
   linked: string;
-  /** Counts the calls of `show`. */
+  /** Counts calls of `show`. */
   shows: number;
 }
 
@@ -46,7 +45,7 @@ async function start(): Promise<void> {
   );
   const signedIn = await signIn.resume();
   const page: Page = { config, signIn, signedIn, linked: location.hash.slice(1), shows: 0 };
-  // While the language is loading.
+  // While the language loads.
   page.api = openApi(page);
   addEventListener('hashchange', () => void page.view?.show(location.hash.slice(1)));
   // From the back/forward cache: the session may have ended.
@@ -75,7 +74,7 @@ async function show(page: Page, locale: Locale): Promise<void> {
   const run = ++page.shows;
   const api = await (page.api ?? openApi(page));
   page.api = undefined;
-  // Another language was chosen, or the session has ended.
+  // Replaced by another language or the session's end.
   if (run !== page.shows) return;
   page.view?.stop();
   page.view = undefined;
@@ -144,7 +143,7 @@ function showSurroundings(page: Page, { language, direction, strings }: Locale):
   if (hadFocus) select.focus();
 }
 
-/** Each language has its name in itself. */
+/** Each language in its own name. */
 function languageMenu(page: Page, current: Language, label: string): HTMLSelectElement {
   const options = page.config.languages.map((language) => {
     const name = new Intl.DisplayNames([language], { type: 'language' }).of(language);
@@ -160,7 +159,7 @@ function languageMenu(page: Page, current: Language, label: string): HTMLSelectE
   return menu;
 }
 
-/** What is said of config.json is for the owner of the site, in English. */
+/** Mistakes in config.json are shown to the site's owner, in English. */
 async function showProblem(error: unknown): Promise<void> {
   const { strings } = await load(chooseLanguage(LANGUAGES, navigator.languages));
   const { cannotStart, unsupported, reload } = strings.page;

@@ -3,11 +3,11 @@ import { findHits } from '../../src/text/search-text.ts';
 
 /** UTF-16 units that a folded inquiry shows. */
 const SEEN = 100;
-/** Named in list.css. Firefox before 140 shows none. */
+/** Named in list.css. Firefox before 140 has none. */
 const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
 if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
-/** Marks what a query finds, and unfolds what hides it. @param isOnly - Whether nothing else matches. */
+/** Marks hits, and unfolds what hides them. @param isOnly - Whether nothing else matches. */
 export function showHits(item: Item, query: string, isOnly: boolean): void {
   const { title, text, subject, body } = item;
   const hits = findHits(query, `${subject}\n${body}`);
@@ -16,7 +16,7 @@ export function showHits(item: Item, query: string, isOnly: boolean): void {
     const [place, offset] = end <= subject.length ? [title, 0] : [text, subject.length + 1];
     const [startContainer, startOffset] = pointIn(place, start - offset);
     const [endContainer, endOffset] = pointIn(place, end - offset);
-    // Browsers adjust each Range when an item is removed: thousands took 40 s.
+    // Live Ranges are adjusted for each removed item: thousands took 40 s.
     const range = new StaticRange({ startContainer, startOffset, endContainer, endOffset });
     highlight?.add(range);
     return range;
@@ -30,7 +30,7 @@ export function showHits(item: Item, query: string, isOnly: boolean): void {
   item.wasOpened = true;
 }
 
-/** The place of a UTF-16 unit in the parts of a text. */
+/** The node and offset of a UTF-16 unit. */
 function pointIn(place: HTMLElement, offset: number): [Node, number] {
   const [beginning = place, rest] = place.childNodes;
   const length = beginning.textContent?.length ?? 0;

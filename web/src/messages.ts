@@ -1,4 +1,4 @@
-/** What is said about failures, sizes and answers. */
+/** Sentences about failures, sizes and answers. */
 import type { Failure } from './api.ts';
 import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
@@ -72,7 +72,7 @@ export function describeSize({ strings: { form }, formatBytes }: Locale, bytes: 
   return bytes < WARN_FROM ? '' : form.size(formatBytes(bytes), formatBytes(ITEM_LIMIT));
 }
 
-/** Undefined when no mail can go to the user. */
+/** Undefined when the user's address takes no mail. */
 export function describeAnswer(
   { email }: User,
   { answersFrom }: Branding,

@@ -2,11 +2,11 @@
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** The properties of an object; none of anything else. */
+/** No properties unless it is an object. */
 export const toRecord = (value: unknown): Partial<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? { ...value } : {};
 
-/** Undefined when the text is not JSON, such as a proxy's error page. */
+/** Undefined unless the text is JSON. */
 export function parseJson(text: string | null): unknown {
   try {
     return JSON.parse(text ?? '');

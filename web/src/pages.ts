@@ -1,8 +1,8 @@
-/** Pages of the user's inquiries, newest first, as they are joined. */
+/** Joins pages of the user's inquiries, newest first. */
 import type { Inquiry } from '../../src/contract.ts';
 import type { Page } from './api.ts';
 
-/** Older inquiries are kept unless there may be a gap between the two. */
+/** Keeps older inquiries unless there may be a gap. */
 export function mergeNewest(shown: Page, newest: Page): Page {
   const last = newest.inquiries.at(-1);
   const overlaps = last !== undefined && shown.inquiries.some(({ id }) => id >= last.id);
@@ -23,7 +23,7 @@ export function appendOlder(shown: Page, older: Page): Page {
   };
 }
 
-/** At its place: another tab may have sent it before newer ones. */
+/** In order: another tab may have sent it before newer ones. */
 export function addSent(shown: Page, inquiry: Inquiry): Page {
   const { inquiries, next } = shown;
   if (inquiries.some(({ id }) => id === inquiry.id)) return shown;
@@ -32,7 +32,7 @@ export function addSent(shown: Page, inquiry: Inquiry): Page {
   return { inquiries: inquiries.toSpliced(older < 0 ? inquiries.length : older, 0, inquiry), next };
 }
 
-/** The query for one inquiry: `before` may be any id, here the one that follows. */
+/** `before` may be any id, here the next. */
 export function toQueryFor(id: string): string {
   const next = (Number.parseInt(id.slice(-12), 16) + 1).toString(16).padStart(12, '0');
   return `?limit=1&before=${id.slice(0, -12)}${next}`;

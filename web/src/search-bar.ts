@@ -1,7 +1,7 @@
 import { h, isComposing } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 
-/** The periods to choose from, in milliseconds, as the languages name them. */
+/** Milliseconds of the periods that the languages name. */
 const PERIODS = [7, 30, 365].map((days) => days * 86_400_000);
 
 /** @param onChange - `since`: in the form of `created_at`; both may be empty. */

@@ -10,7 +10,7 @@ function foldedTextOf(inquiry: Inquiry): string {
   return text;
 }
 
-/** Finds inquiries with all terms, or the reference. @param since - In the form of `created_at`; empty: any time. */
+/** All terms, or the reference, must be found. @param since - In the form of `created_at`; empty: any time. */
 export function createMatcher(query: string, since: string): (inquiry: Inquiry) => boolean {
   const terms = parseQuery(query);
   return (inquiry) =>

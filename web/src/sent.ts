@@ -9,7 +9,7 @@ import type { ViewParts } from './view-parts.ts';
 
 type SentParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
 
-/** @returns The title, too, which takes the focus. */
+/** @returns Also the title, which takes the focus. */
 export function sentPanel(
   inquiry: Inquiry,
   { user, locale, branding }: SentParts,

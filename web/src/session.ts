@@ -1,4 +1,4 @@
-/** Sign-in and session: the ID token in sessionStorage, the refresh token in memory alone. docs/adr/0050 */
+/** Sign-in and session: the ID token in sessionStorage, the refresh token only in memory. docs/adr/0050 */
 import * as oauth from 'oauth4webapi';
 import type { Config } from './config.ts';
 import { createIssuer, type PendingSignIn } from './issuer.ts';
@@ -19,7 +19,7 @@ interface Held {
   tabs: ReturnType<typeof createTabs>;
   tokens?: Tokens | undefined;
   refreshToken?: string | undefined;
-  /** One refresh at a time: using a refresh token twice ends the session at the issuer. */
+  /** One refresh at a time: a refresh token used twice ends the session at the issuer. */
   refreshing?: Promise<Tokens> | undefined;
 }
 
@@ -28,7 +28,7 @@ const PENDING_KEY = 'inquiries.sign-in';
 const REASON_KEY = 'inquiries.left';
 /** Names the last sign-out in any tab. */
 const SIGN_OUT_KEY = 'inquiries.signed-out';
-/** Errors of the issuer after which no refresh can work (RFC 6749, 5.2). */
+/** Final errors of a refresh (RFC 6749, 5.2). */
 const FINAL: ReadonlySet<string> = new Set([
   'invalid_grant',
   'invalid_client',
@@ -37,7 +37,7 @@ const FINAL: ReadonlySet<string> = new Set([
 /** Milliseconds before its expiry. */
 const EXPIRY_MARGIN = 30_000;
 
-/** Both are called for other tabs: on a sign-out, and before it when it deletes the user's text. */
+/** For other tabs' sign-outs; `onDelete` before one that deletes the text. */
 export function createSignIn(config: Config, onSignOut: () => void, onDelete: () => void) {
   const home = new URL('.', location.href).href;
   const issuer = createIssuer(config, home);
@@ -62,18 +62,18 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
       return isRedirect ? complete(held, query, home) : restore(held);
     },
 
-    /** @throws when the issuer cannot be reached. */
+    /** @throws if the issuer cannot be reached. */
     redirect: async (): Promise<void> =>
       issuer.redirect((pending) => sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))),
 
-    /** @param deletesText - Whether other tabs delete what was typed. */
+    /** @param deletesText - In other tabs, too. */
     async signOut(deletesText: boolean): Promise<void> {
       const { tokens, refreshToken } = held;
       if (deletesText && tokens !== undefined) tabs.delete(tokens.user.sub);
       forget(held);
-      // Valid unless the issuer responds below.
+      // True unless the issuer answers below.
       leave('signedOutHere');
-      // For tabs that show another page now.
+      // For tabs that show another page.
       attempt(() => localStorage.setItem(SIGN_OUT_KEY, crypto.randomUUID()));
       tabs.signOut();
       const metadata = await issuer.discover();
@@ -90,13 +90,13 @@ const leave = (reason: 'signedOut' | 'signedOutHere'): boolean =>
 
 const findLastSignOut = (): string | null => localStorage.getItem(SIGN_OUT_KEY);
 
-/** Whether no tab has signed out since the sign-in. */
+/** Whether no tab has signed out since. */
 const isCurrent = (tokens: Tokens | undefined): tokens is Tokens =>
   tokens?.lastSignOut === findLastSignOut();
 
 const isFresh = ({ expires }: Tokens): boolean => Date.now() < expires - EXPIRY_MARGIN;
 
-/** The session of this tab, otherwise of another one. */
+/** This tab's session, else another one's. */
 async function restore(held: Held): Promise<SignInResult> {
   const stored = parseJson(sessionStorage.getItem(KEY));
   const own = isTokens(stored) ? stored : undefined;
@@ -105,7 +105,7 @@ async function restore(held: Held): Promise<SignInResult> {
   forget(held);
   sessionStorage.removeItem(REASON_KEY);
   if (left === 'signedOut' || left === 'signedOutHere') return { reason: left };
-  // So that a sign-in redirects at once.
+  // A sign-in then redirects at once.
   held.issuer.discover().catch(() => undefined);
   const theirs = await held.tabs.ask(isCurrent(own) ? { sub: own.user.sub } : {});
   if (isCurrent(theirs)) return begin(held, theirs);
@@ -116,13 +116,13 @@ async function complete(held: Held, query: URLSearchParams, home: string): Promi
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
   const pending = parseJson(sessionStorage.getItem(PENDING_KEY)) as PendingSignIn | undefined;
   if (pending?.state === query.get('state')) sessionStorage.removeItem(PENDING_KEY);
-  // A code can be used once.
+  // A code works once.
   history.replaceState(null, '', home + (pending?.hash ?? ''));
   try {
     const lastSignOut = findLastSignOut();
     return begin(held, read(held, await held.issuer.exchange(query, pending), lastSignOut));
   } catch (error) {
-    // An old redirect from the history; the session may still be valid.
+    // An old redirect; the session may be valid.
     const before = await restore(held);
     if (before.session !== undefined) return before;
     const isCancelled =
@@ -161,7 +161,7 @@ async function getToken(held: Held, refused?: string): Promise<string> {
   } catch (error) {
     if (!(error instanceof SignedOut)) throw error;
     const theirs = await held.tabs.ask({ sub: user.sub, refused: idToken });
-    // The user may have signed out in the meantime.
+    // The user may have signed out meanwhile.
     if (!isCurrent(theirs) || held.tokens === undefined) throw error;
     return keep(held, theirs).idToken;
   }
@@ -173,7 +173,7 @@ async function give(
   wait: () => void,
 ): Promise<Tokens | undefined> {
   const { tokens, refreshToken } = held;
-  // Another user's session does not replace that of the tab.
+  // Another user's session does not replace the tab's.
   if (!isCurrent(tokens) || tokens.user.sub !== (sub ?? tokens.user.sub)) return undefined;
   if (isFresh(tokens) && tokens.idToken !== refused) return tokens;
   if (refreshToken === undefined) return undefined;
@@ -191,13 +191,13 @@ async function requestTokens(held: Held): Promise<Tokens> {
   if (tokens === undefined || refreshToken === undefined) throw new SignedOut();
   try {
     const response = await held.issuer.refresh(refreshToken);
-    // Signed out in the meantime.
+    // Signed out meanwhile.
     if (held.tokens === undefined) throw new SignedOut();
     const fresh = read(held, response, tokens.lastSignOut);
     if (fresh.user.sub === tokens.user.sub) return keep(held, fresh);
     throw new Error('The new ID token is of another user.');
   } catch (cause) {
-    // Anything else may pass, such as the issuer's 429 or 503.
+    // Other errors may pass, such as a 429 or 503.
     if (!(cause instanceof oauth.ResponseBodyError) || !FINAL.has(cause.error)) throw cause;
     held.refreshToken = undefined;
     throw new SignedOut('', { cause });
@@ -214,7 +214,7 @@ function read(
     throw new Error('The issuer has sent no ID token.');
   }
   const { exp, iat, sub, email } = claims;
-  // Some issuers send a new refresh token each time, others never.
+  // Some issuers rotate the refresh token.
   held.refreshToken = response.refresh_token ?? held.refreshToken;
   return {
     idToken: response.id_token,

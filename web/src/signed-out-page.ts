@@ -2,7 +2,7 @@ import { button, div, h, live, notice, p } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import type { SignInResult } from './session.ts';
 
-/** @param lead - Default: what signing in is for. */
+/** @param lead - Default: what a sign-in is for. */
 export function signedOutPage(
   { strings: { form, session, failures, page } }: Locale,
   reason: SignInResult['reason'],

@@ -1,6 +1,6 @@
-/** What the browser may refuse, as it does in some frames and where cookies are blocked. */
+/** Browsers refuse storage in some frames and where cookies are blocked. */
 
-/** Whether an action on the browser's storage worked. */
+/** @returns Whether the action worked. */
 export function attempt(action: () => void): boolean {
   try {
     action();
@@ -10,7 +10,7 @@ export function attempt(action: () => void): boolean {
   }
 }
 
-/** A channel to the other tabs; where it is refused, to nobody. */
+/** To the other tabs; to nobody where it is refused. */
 export function openChannel(name: string) {
   try {
     return new BroadcastChannel(name);

@@ -10,7 +10,7 @@ function withoutTopic(subject: string, topics: string[]): string {
   return topic === undefined ? subject : subject.slice(`${topic}: `.length);
 }
 
-/** A topic that is chosen once more is removed. What the user typed stays. */
+/** Removes a topic that is chosen again. Keeps typed text. */
 export function toggleTopic(subject: string, topic: string, topics: string[]): string {
   const typed = withoutTopic(subject, topics);
   if (topic === topicOf(subject, topics)) return typed;

@@ -1,25 +1,25 @@
-/** A draft on its way, which the service stores once, by its key. docs/adr/0051 */
+/** Sends a draft, which the service stores once, by its key. docs/adr/0051 */
 import { isFailure, sleep, type Api, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import type { Draft } from './drafts.ts';
 
-/** Milliseconds. The service knows a key for 24 hours. */
+/** Milliseconds. The service keeps a key for 24 hours. */
 const KEY_LIFETIME = 23 * 3_600_000;
-/** How often a draft is sent again after a conflict. */
+/** Most retries after a conflict. */
 const CONFLICTS = 5;
-/** Failures after which a draft is sent again at once. */
+/** Failures that are retried at once. */
 const UNANSWERED: ReadonlySet<Failure['kind']> = new Set(['offline', 'unreachable', 'server']);
-/** Failures that say what became of earlier attempts, too. */
+/** Failures that also decide earlier attempts. */
 const VERDICTS: ReadonlySet<Failure['kind']> = new Set(['too-large', 'refused', 'limit', 'reused']);
 
 /** Whether an earlier attempt may have arrived. */
 export const isUnsure = ({ pending }: Draft): boolean => typeof pending === 'number';
 
-/** Whether the service may have forgotten the key. @param now - Milliseconds since the epoch. */
+/** Whether the service may have forgotten the key. */
 export const hasExpired = ({ pending }: Draft, now: number): boolean =>
   typeof pending === 'number' && now - pending > KEY_LIFETIME;
 
-/** @param wasSent - Whether an earlier attempt may have arrived. `mayBeDone` of the result is about all attempts. */
+/** @param wasSent - An earlier attempt may have arrived. The result's `mayBeDone` is about all attempts. */
 export async function send(
   request: () => ReturnType<Api['create']>,
   wasSent: boolean,

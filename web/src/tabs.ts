@@ -1,4 +1,4 @@
-/** Tabs share their session: the ID token, never the refresh token. docs/adr/0050 */
+/** Tabs share the ID token, never the refresh token. docs/adr/0050 */
 import { isText, toRecord } from './narrow.ts';
 import { dataOf, openChannel } from './storage.ts';
 import type { User } from './user.ts';
@@ -8,14 +8,14 @@ export interface Tokens {
   /** By the local clock, which may be wrong. */
   expires: number;
   user: User;
-  /** The last sign-out before the sign-in. A later one ends the session. */
+  /** The last sign-out before the sign-in; a later one ends the session. */
   lastSignOut: string | null;
 }
 
 export interface Wanted {
   /** Default: any user. */
   sub?: string;
-  /** A token that has expired or that the API has rejected. */
+  /** A token that has expired or was rejected. */
   refused?: string;
 }
 
@@ -24,20 +24,20 @@ type Message =
   | 'wait'
   | { wanted: Wanted }
   | { tokens: Tokens }
-  /** The `sub` of the user whose drafts are deleted in all tabs. */
+  /** The `sub` whose drafts are deleted in all tabs. */
   | { deleted: string };
 
 interface TabsParts {
   name: string;
-  /** @param wait - Called when a new token has to be requested first. */
+  /** @param wait - Called when a new token must be requested first. */
   give: (wanted: Wanted, wait: () => void) => Promise<Tokens | undefined>;
   onSignOut: () => void;
   onDelete: (sub: string) => void;
 }
 
-/** Milliseconds. A tab that the browser has suspended does not answer. */
+/** Milliseconds. Suspended tabs do not answer. */
 const ANSWER_TIMEOUT = 1_000;
-/** Milliseconds, after a tab has said that it requests a new token. */
+/** Milliseconds after a tab has said that it requests a token. */
 const REFRESH_TIMEOUT = 20_000;
 
 export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
@@ -59,7 +59,7 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
   });
 
   return {
-    /** Resolves to the session of another tab, if one answers in time. */
+    /** Another tab's session, if one answers in time. */
     async ask(wanted: Wanted): Promise<Tokens | undefined> {
       const { promise, resolve } = Promise.withResolvers<Tokens | undefined>();
       const waitFor = (time: number) => setTimeout(() => resolve(undefined), time);
@@ -79,7 +79,7 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
           timer = waitFor(REFRESH_TIMEOUT);
         } else if (typeof message === 'object' && 'tokens' in message) {
           const { user, idToken } = message.tokens;
-          // Otherwise it is the answer to another tab.
+          // Not the answer to another tab.
           if (user.sub === (wanted.sub ?? user.sub) && idToken !== wanted.refused) {
             resolve(message.tokens);
           }
@@ -92,7 +92,7 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
         channel.removeEventListener('message', listen);
       });
     },
-    /** From now on other tabs may ask this one. */
+    /** Lets other tabs ask this one. */
     open(): void {
       if (release !== undefined) return;
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
   };
 }
 
-/** Undefined when it is malformed: tabs may show other versions of the page. */
+/** Undefined when malformed: tabs may show other versions of the page. */
 function parseMessage(event: Event): Message | undefined {
   const data = dataOf(event);
   if (data === 'signed-out' || data === 'wait') return data;

@@ -6,9 +6,9 @@ import type { User } from './user.ts';
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 
 /**
- * The user of an ID token, whose signature the API checks.
+ * Reads the user of an ID token; the API checks its signature.
  *
- * @throws ConfigError when it is not a JWT with the claims `sub` and `email`.
+ * @throws ConfigError unless it is a JWT with `sub` and `email`.
  */
 export function parseToken(token: unknown): User {
   const claims = parseClaims(token);

@@ -3,7 +3,7 @@ import { button, div, h } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import { toggleTopic, topicOf } from './subject.ts';
 
-/** @param onChoose - Called with what a topic makes of a subject. */
+/** @param onChoose - Gets the changed subject. */
 export function topicMenu(
   texts: readonly Text[],
   { language, strings }: Locale,
@@ -24,7 +24,6 @@ export function topicMenu(
       h('p', { class: 'label', id: 'topics-label' }, strings.form.topics),
       div('topics', ...chips),
     ),
-    /** Shows the topic of a subject. */
     render(subject: string, locked: boolean): void {
       isLocked = locked;
       const chosen = topicOf(subject, topics);

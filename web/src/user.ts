@@ -9,6 +9,6 @@ export class SignedOut extends Error {
 
 export interface Session {
   user: User;
-  /** @throws SignedOut when the session has ended; any other error when the issuer cannot be reached. */
+  /** @throws SignedOut when the session has ended; other errors when the issuer cannot be reached. */
   token(refused?: string): Promise<string>;
 }

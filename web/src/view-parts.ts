@@ -11,13 +11,13 @@ export interface ViewParts {
   locale: Locale;
   branding: Branding;
   withList: boolean;
-  /** @throws when the sign-in cannot be reached. */
+  /** @throws if the sign-in cannot be reached. */
   signIn: () => Promise<void>;
-  /** Default: in the browser's storage. */
+  /** Default: the browser's storage. */
   drafts?: Drafts;
-  /** The address of an inquiry. */
+  /** An inquiry's address. */
   linkTo?: ((id: string) => string) | undefined;
-  /** The fragment of the address. */
+  /** The address's fragment. */
   linked?: string | undefined;
   onSent?: (inquiry: Inquiry) => void;
   onFailed?: (failure: Failure) => void;

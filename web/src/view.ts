@@ -1,4 +1,4 @@
-/** Form and list of a user, for page and element. */
+/** Form and list, for page and element. */
 import { ask, h } from '../../ui/dom.ts';
 import { isInquiry } from './api.ts';
 import { createDrafts } from './drafts.ts';
@@ -13,16 +13,15 @@ import type { ViewParts } from './view-parts.ts';
 
 export type View = ReturnType<typeof createView>;
 
-/** Between the views of a user: whether one has text that is not sent. */
+/** Views ask each other for unsent text. */
 const TEXT_QUESTION = 'text?';
 const TEXT_ANSWER = 'text';
 /** Milliseconds. */
 const ANSWER_TIMEOUT = 200;
 
-/** For the views of other tabs. */
 interface SentMessage {
   inquiry: Inquiry;
-  /** The key of the draft. */
+  /** The draft's. */
   key: string;
 }
 
@@ -63,7 +62,7 @@ export function createView(parts: ViewParts) {
     drafts,
     tabs,
     show: async (id: string) => list?.show(id),
-    /** Loads the list, and finishes sending; never rejects. */
+    /** Loads the list and finishes sending; never rejects. */
     async start(): Promise<void> {
       await Promise.all([list?.show(parts.linked ?? ''), form.resume()]);
     },
@@ -75,13 +74,13 @@ export function createView(parts: ViewParts) {
   };
 }
 
-/** It may come from another version of the page. */
+/** May be another version's. */
 function isSentMessage(data: unknown): data is SentMessage {
   const { inquiry, key } = toRecord(data);
   return isText(key) && isInquiry(inquiry);
 }
 
-/** Asks what becomes of unsent text; 'delete': in all tabs. */
+/** Asks about unsent text; 'delete': in all tabs. */
 export async function askToLeave(
   view: View,
   { strings }: Locale,
@@ -96,7 +95,7 @@ export async function askToLeave(
   return answer ?? 'stay';
 }
 
-/** Also in another tab, or in what a closed one has stored. */
+/** In any tab, or left by a closed one. */
 async function isTextAnywhere({ form, drafts, tabs }: View): Promise<boolean> {
   if (form.hasText() || isWritten(drafts.load() ?? EMPTY)) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,6 +1,6 @@
 import type { Strings } from './en.ts';
 
-// Verbal nouns and the past tense address everybody; imperatives and the present tense would have to choose a gender.
+// Verbal nouns and the past tense address everybody; imperatives and the present tense have a gender.
 export const strings: Strings = {
   page: {
     title: 'التواصل معنا',

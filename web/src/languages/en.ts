@@ -2,11 +2,10 @@ import type { Plural } from './strings.ts';
 
 export const strings = {
   page: {
-    /** Title of the document, before the name of the company. */
+    /** The document's title, before the company's name. */
     title: 'Contact us',
-    /** Label of the language menu. */
     language: 'Language',
-    /** Label of the button for language and account, on phones. */
+    /** The button for language and account on phones. */
     menu: 'Menu',
     home: 'Home',
     privacy: 'Privacy',
@@ -19,13 +18,13 @@ export const strings = {
   },
   session: {
     lead: 'Sign in to write to us and to see what you’ve sent before.',
-    /** The lead where the address names an inquiry. */
+    /** When the address names an inquiry. */
     toSee: (reference: string) => `Sign in to see inquiry ${reference}.`,
     signIn: 'Sign in',
     signInAgain: 'Sign in again',
     signOut: 'Sign out',
     signedOut: 'You’re signed out',
-    /** The issuer did not answer at sign-out. */
+    /** The issuer did not answer. */
     signedOutHere: 'You’re signed out here',
     /** Below it. */
     mayBeSignedIn:
@@ -33,20 +32,20 @@ export const strings = {
     cancelled: 'The sign-in was cancelled',
     failed: 'The sign-in didn’t work',
     noAnswer: 'The sign-in service doesn’t answer',
-    /** In the custom element, whose page does the sign-in. */
+    /** In the element, whose page does the sign-in. */
     required: 'Please sign in',
   },
   form: {
     title: 'How can we help?',
-    /** Default of the introduction. */
+    /** Default introduction. */
     lead: 'Tell us what it’s about.',
     topics: 'Topics',
     fields: { subject: 'Subject (optional)', body: 'Message' },
     /** Subject and message are empty. */
     empty: 'Please write a message.',
-    /** The address of the account is one to which no mail can go. */
+    /** No mail can go to the account's address. */
     noMail: (email: string) => `We can’t send email to ${email}.`,
-    /** What the user can do about it. */
+    /** What the user can do. */
     reachable: 'In your message, please tell us how else we can reach you.',
     send: 'Send inquiry',
     sending: 'Sending…',
@@ -57,11 +56,11 @@ export const strings = {
     ready: 'Ready to send',
     /** Below the title of `failures.offline`. */
     offline: 'You can keep writing.',
-    /** @param used, limit - Sizes with their units. */
+    /** @param used, limit - With units. */
     size: (used: string, limit: string) => `${used} of ${limit}`,
     tooLarge: (over: string) => `Too long by ${over}. Please shorten your message.`,
     backToForm: 'Write to us',
-    /** Title, after having been offline. */
+    /** After having been offline. */
     connected: 'You’re connected again',
   },
   sent: {
@@ -74,7 +73,7 @@ export const strings = {
       `Our answer comes by email from ${sender} to ${email}.`,
     reachable: 'If your message doesn’t say how else we can reach you, please write another.',
     another: 'Write another',
-    /** Another tab has sent the text that this tab shows. */
+    /** Another tab has sent this tab's text. */
     elsewhere: 'You sent this inquiry from another tab.',
   },
   ask: {
@@ -99,7 +98,7 @@ export const strings = {
     offline: 'You’re offline',
     unreachable: 'The service doesn’t answer',
     server: 'Something went wrong on our side',
-    /** What became of the inquiry, then of the text, then what to do. */
+    /** What became of the inquiry and the text, and what to do. */
     unknown: 'We can’t tell yet whether your inquiry arrived.',
     nothingSent: 'Nothing was sent.',
     textKept: 'We’ve kept your text.',
@@ -121,7 +120,7 @@ export const strings = {
     noMessage: 'No message',
     showAll: 'Show all',
     showLess: 'Show less',
-    /** Comes before where they do, of `sent`. */
+    /** Followed by `sent`, which says where. */
     answers: 'Answers don’t appear here.',
     search: 'Search your inquiries',
     period: 'Period',
@@ -129,16 +128,16 @@ export const strings = {
     periods: ['Last 7 days', 'Last 30 days', 'Last 12 months'] as string[],
     matches: { one: '{n} match', other: '{n} matches' } as Plural,
     noMatch: 'No inquiry matches',
-    /** While older inquiries are loaded for a search. */
+    /** While a search loads older inquiries. */
     noMatchYet: 'No matches so far',
-    /** While older inquiries are loaded for a search. */
+    /** While a search loads older inquiries. */
     searching: 'Searching older inquiries…',
     clear: 'Clear search',
     copyText: 'Copy text',
     copyLink: 'Copy link',
     copied: 'Copied',
     notCopied: 'Copying didn’t work',
-    /** The address names an inquiry that this user does not have. */
+    /** The address names an inquiry that this user lacks. */
     notFound: 'This inquiry isn’t in your list.',
     /** Below it. */
     otherAccount: (email: string) =>
@@ -146,5 +145,4 @@ export const strings = {
   },
 };
 
-/** What each language has: the texts of English. */
 export type Strings = typeof strings;

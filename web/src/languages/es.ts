@@ -1,6 +1,6 @@
 import type { Strings } from './en.ts';
 
-/** The hour is in the singular for one o’clock. */
+/** One o’clock is singular. */
 const from = (time: string): string => `a partir de ${/^0?1\D/.test(time) ? 'la' : 'las'} ${time}`;
 
 export const strings: Strings = {

@@ -1,6 +1,6 @@
 import type { Strings } from './en.ts';
 
-// \u202f is the narrow space before ? ! : ; and inside « »; the line never breaks there.
+// \u202f is the narrow space before ? ! : ; and inside « », where lines do not break.
 export const strings: Strings = {
   page: {
     title: 'Nous contacter',

@@ -1,6 +1,6 @@
-/** The texts that people read. Callers isolate what they put in (../bidi.ts). */
+/** Callers isolate the texts that they put in (../bidi.ts). */
 
-/** By the plural rules of the language (CLDR). `{n}` stands for the number. */
+/** By the language's plural rules (CLDR); `{n}` is the number. */
 export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & {
   other: string;
 };
