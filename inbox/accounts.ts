@@ -1,4 +1,4 @@
-/** Accounts in a stage's own user pool (infra/terraform/identity). */
+/** Accounts in the stage's own user pool (infra/terraform/identity). */
 import {
   AdminDeleteUserCommand,
   CognitoIdentityProviderClient,
@@ -9,14 +9,14 @@ import type { Connection } from './connect.ts';
 import { ignore, nameMissingTable } from './erasures.ts';
 
 export interface Account {
-  /** `elsewhere`: there is no pool of the stage's own. */
+  /** `elsewhere`: the stage has no pool of its own. */
   status: 'found' | 'none' | 'elsewhere' | 'kept';
   description: string;
   /** With its refresh tokens. */
   remove?: () => Promise<unknown>;
 }
 
-/** @throws Error when the stage does not say whether it has a pool. */
+/** @throws Error if the stage does not say whether it has a pool. */
 export async function findAccount(connection: Connection, sub: string): Promise<Account> {
   const { stage } = connection;
   const pool = stage === 'local' ? 'none' : await readUserPool(connection);
@@ -37,12 +37,12 @@ export async function findAccount(connection: Connection, sub: string): Promise<
   return {
     status: 'found',
     description: `${place} has an account of ${sub} in its user pool ${pool}.`,
-    // The user may have deleted it since it was found.
+    // It may have been deleted meanwhile.
     remove: async () => client.send(command).catch(ignore('UserNotFoundException')),
   };
 }
 
-/** The pool's id, or `none`, from a tag of the table of erasures. */
+/** An id or `none`, from a tag of the table of erasures. */
 async function readUserPool(connection: Connection): Promise<string> {
   const { stage, erasures } = connection;
   const pool = await nameMissingTable(connection, erasures.records.readTag('user_pool'));

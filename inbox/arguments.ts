@@ -13,15 +13,15 @@ const UNITS: Record<string, number> = {
 const quote = (text: string): string => `"${escapeUnsafe(text).slice(0, 80)}"`;
 
 /**
- * `7d`, `12h` (before now), `2026-11-01` (its beginning, local time) or a date-time.
+ * `7d`, `12h` (ago), `2026-11-01` (local midnight) or a date-time.
  *
- * @returns Milliseconds since the epoch. @throws UsageError
+ * @returns Milliseconds. @throws UsageError
  */
 export function parseSince(text: string, now = Date.now()): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
   const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text);
-  // Date takes a date alone as UTC, and a date with a time as local time. It turns 30 February into 2 March.
+  // Date takes a date alone as UTC, a date with a time as local, and 30 February as 2 March.
   const time = isDate ? Date.parse(text.includes('T') ? text : `${text}T00:00`) : Number.NaN;
   const day = new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate();
   if (!Number.isNaN(time) && day === Number(text.slice(8, 10))) return time;
@@ -42,8 +42,8 @@ export function parseUuid(text: string, name: string, kind = 'a UUID'): string {
 const REFERENCE = /^([\da-f]{8})-?([\da-f]{4})$/;
 
 /**
- * @param takes - `ID`: the verb takes one inquiry; otherwise nothing.
- * @returns Its id or its reference. @throws UsageError
+ * @param takes - `ID`: one inquiry; absent: nothing.
+ * @returns An id or reference. @throws UsageError
  */
 export function parseId([text, ...others]: string[], verb: string, takes?: 'ID'): string {
   if (takes === undefined) {
@@ -58,7 +58,7 @@ export function parseId([text, ...others]: string[], verb: string, takes?: 'ID')
   return first === undefined ? parseUuid(text, 'ID', 'an id or a reference') : `${first}-${second}`;
 }
 
-/** @throws Error when there is none or it has expired, or when several have the reference. */
+/** @throws Error if there is none, it has expired, or several have the reference. */
 export async function findInquiry(
   inquiries: StoredInquiries,
   named: string,

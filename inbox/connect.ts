@@ -1,4 +1,4 @@
-/** Connects to the table of the running local stack, or of a stage. */
+/** Connections to the table of the running local stack or of a stage. */
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { NETWORK, tableOf } from '../lib/aws.ts';
@@ -9,13 +9,13 @@ import { createErasureRecords, type ErasureRecords } from '../src/entities/erasu
 import { createStoredInquiries, type StoredInquiries } from '../src/entities/stored-inquiries.ts';
 import { openTable } from '../src/entities/table.ts';
 
-/** `unknown`: the credentials do not tell, or the table is not the stage's. */
+/** `unknown`: the credentials do not tell, or the table is another one. */
 export type MailState = 'sent' | 'none' | 'unknown';
 
 export interface Connection {
-  /** `local`, or the stage's name, which confirms an erasure. */
+  /** `local` or the stage's name, which confirms an erasure. */
   stage: string;
-  /** On the command line, such as `--stage develop`; empty locally. */
+  /** Such as `--stage develop`; empty locally. */
   options: string;
   table: string;
   inquiries: StoredInquiries;
@@ -26,18 +26,18 @@ export interface Connection {
     records: ErasureRecords;
     key: { file: string } | { parameter: string };
   };
-  /** The name in the AWS credentials; locally the user of the operating system. */
+  /** The name in the AWS credentials; locally the system's user. */
   respondent: () => Promise<string>;
   mail: () => Promise<MailState>;
 }
 
-/** Both or neither: records belong to the inquiries of one service. */
+/** Both or neither: records belong to one service's inquiries. */
 export interface Tables {
   table: string | undefined;
   erasures: string | undefined;
 }
 
-/** @throws UsageError when the stack of the folder is not running. */
+/** @throws UsageError if the folder's stack is not running. */
 export function connectLocally(
   folder: string,
   options: Partial<Tables> & { respondent?: string | undefined } = {},
@@ -74,7 +74,7 @@ function openTables(
   };
 }
 
-/** A user id of a container may have no name. */
+/** A container's user may have no name. */
 function readUserName(): string {
   try {
     return userInfo().username;
@@ -98,7 +98,7 @@ export function connectToStage(
     options: `--stage ${stage}${service === undefined ? '' : ` --service ${service}`}`,
     ...openTables(table, erasures, { parameter: `/${name}/erasure-key` }),
     respondent: async () => {
-      // Only needed for an answer.
+      // For answers only.
       const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
       const { Arn = '' } = await new STSClient(NETWORK).send(new GetCallerIdentityCommand());
       // arn:aws:iam::111122223333:user/ana, arn:aws:sts::111122223333:assumed-role/support/ana@example.com,

@@ -1,6 +1,6 @@
 /**
- * Who was erased, as a keyed hash of the `sub`, and until when: the text `KEY_ID#HASH#TIME`. The record is outside the
- * table of inquiries, so that `erase --replay` finds it after a restore. docs/adr/0084
+ * Who was erased, as a keyed hash of the `sub`, and until when: `KEY_ID#HASH#TIME`. Records are outside the table of
+ * inquiries, so that `erase --replay` finds them after a restore. docs/adr/0084
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ export const ignore =
     if (error.name !== expected && error.code !== expected) throw error;
   };
 
-/** @throws Error that names the table when it does not exist. */
+/** @throws Error naming the missing table. */
 export async function nameMissingTable<Result>(
   { stage, erasures }: Connection,
   request: Promise<Result>,
@@ -42,7 +42,7 @@ export function openErasures(connection: Connection) {
 
   return {
     /**
-     * The latest record of a user counts. The first of all creates the key.
+     * A user's latest record counts. The first record creates the key.
      *
      * @param erased_at - Inclusive, in the form of `created_at`.
      */
@@ -56,10 +56,7 @@ export function openErasures(connection: Connection) {
       await nameMissingTable(connection, records.add(record));
     },
 
-    /**
-     * @returns `count` of the users, `lost` of those whose key is gone, and `find`: until when a user is erased,
-     * undefined if not.
-     */
+    /** @returns `count`: users; `lost`: users whose key is gone; `find`: until when a user is erased, if so. */
     async read() {
       if (isLocal) await records.create();
       const text = await keys.read();
@@ -84,10 +81,10 @@ export function openErasures(connection: Connection) {
 const toHash = (key: Buffer, sub: string): string =>
   createHmac('sha256', key).update(sub).digest('hex');
 
-/** No `sub` has this text. */
+/** No `sub` is this text. */
 const toKeyId = (key: Buffer): string => toHash(key, 'key id').slice(0, 16);
 
-/** In base64. `create` does nothing when there is a key. */
+/** Base64. `create` keeps an existing key. */
 function createParameter(Name: string) {
   const ssm = new SSMClient(NETWORK);
   return {

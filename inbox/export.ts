@@ -13,7 +13,7 @@ import { FIELDS, type StoredInquiry } from '../src/entities/stored-inquiries.ts'
 export async function run({ values, filter, io, connect }: Command): Promise<void> {
   const { csv = false, json, out } = values;
   if (csv && json) throw new UsageError('--json and --csv exclude each other.');
-  // A device or a pipe must not be replaced by a file.
+  // A file must not replace a device or pipe.
   if (out !== undefined && lstatSync(out, { throwIfNoEntry: false })?.isFile() === false) {
     throw new UsageError(`--out ${escapeUnsafe(out)} is not a regular file.`);
   }
@@ -34,7 +34,7 @@ export async function run({ values, filter, io, connect }: Command): Promise<voi
   io.stderr.write(`${countInquiries(count)} in ${escapeUnsafe(out)}\n`);
 }
 
-/** Writes a file next to the target and renames it when it is complete. */
+/** Writes beside the target, and renames when complete. */
 async function writeFile(
   target: string,
   write: (stream: Writable) => Promise<void>,
@@ -48,7 +48,7 @@ async function writeFile(
   };
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    // Opened at once: a stream might create the file after a failure has discarded it.
+    // Opened at once: a stream could create it after a failure has discarded it.
     await write(createWriteStream(part, { fd: openSync(part, 'wx', 0o600) }));
     renameSync(part, file);
   } catch (error) {
@@ -62,13 +62,11 @@ async function writeFile(
 }
 
 /**
- * What may begin a formula, full-width forms included, at the start of a field or, with another separator than the
- * comma, of a cell. csv-stringify sees the start of a field only.
- * https://owasp.org/www-community/attacks/CSV_Injection
+ * What may begin a formula, also full-width, at the start of a field or, with another separator than the comma, of a
+ * cell. csv-stringify sees only the former. https://owasp.org/www-community/attacks/CSV_Injection
  */
 const FORMULA = /(^|[\n;|])(?=(?:[^\S\n]|")*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
-/** See --csv. */
 export const toCsvText = (text: string): string =>
   text
     .split(/\r?\n/)

@@ -21,7 +21,7 @@ export async function run({ values, filter, isInteractive, io, connect }: Comman
   const { inquiries, deliveries } = connect();
   const query = { ...filter, isAnswered: all ? undefined : false, order } as const;
   const isFound = createSearch(text);
-  // One more than is shown tells whether there are others.
+  // One more tells whether there are others.
   const most = limit + Number(isInteractive);
   const pages = async function* () {
     let left = most;
@@ -50,7 +50,7 @@ export async function run({ values, filter, isInteractive, io, connect }: Comman
   }
 }
 
-/** Columns of a terminal that has room for who has answered, too. */
+/** Columns that also hold who has answered. */
 const WIDE = 120;
 
 function formatRows(rows: ShownInquiry[], columns = 0): string {

@@ -3,16 +3,16 @@ import { createSearch } from './search.ts';
 import type { Connection } from './connect.ts';
 import type { ShownInquiry } from './shown-inquiry.ts';
 
-/** Inquiries in one response. */
+/** Inquiries in a response. */
 const PAGE_SIZE = 50;
-/** Rows and milliseconds that a search may take. */
+/** Rows and milliseconds of a search. */
 const SEARCH_ROWS = 5_000;
 const SEARCH_TIME = 3_000;
-/** The latest answers are looked for among so many. */
+/** The rows among which the latest answers are found. */
 const CLOSED_ROWS = 5_000;
 /** Milliseconds after an answer. */
 const BOUNCED_FOR = 7 * 86_400_000;
-/** Ids of unanswered inquiries in one response. */
+/** Unanswered ids in a response. */
 const MANY = 2_000;
 
 export const SHOWS = ['unanswered', 'answered', 'all', 'undelivered'] as const;
@@ -37,7 +37,7 @@ export function createListing({
   inquiries,
   deliveries,
 }: Pick<Connection, 'inquiries' | 'deliveries'>) {
-  /** Closed inquiries, the latest first, or all replies of the last days that came back. */
+  /** The latest closed inquiries, or the last days' replies that came back. */
   async function listClosed({ show, from }: ListQuery, signal: AbortSignal): Promise<Listing> {
     let rows: IndexedInquiry[] = [];
     for await (const row of rowsOf(inquiries.list({ isAnswered: true }), signal)) {
@@ -56,7 +56,7 @@ export function createListing({
     return { inquiries: await deliveries.addUndelivered(page.flat()), ...(next && { next }) };
   }
 
-  /** A page by arrival, or what a search finds in as many as it may read. */
+  /** A page by arrival, or what a limited search finds. */
   async function listByArrival(
     { show, order, text, from }: ListQuery,
     signal: AbortSignal,
@@ -87,7 +87,7 @@ export function createListing({
       query.show === 'undelivered' || query.order === 'answered'
         ? listClosed(query, signal)
         : listByArrival(query, signal),
-    /** Byte for byte; not `isAll` where the table is too large to count them. */
+    /** Byte for byte; not `isAll` if there are too many rows to read. */
     async countOthers(
       { id, email }: Pick<StoredInquiry, 'id' | 'email'>,
       signal: AbortSignal,
@@ -100,7 +100,7 @@ export function createListing({
       }
       return { count, isAll: true };
     },
-    /** Newest first. The page asks every few seconds. */
+    /** Newest first, for the page's polls. */
     async listUnanswered(signal: AbortSignal): Promise<{ ids: string[]; isAll: boolean }> {
       const ids: string[] = [];
       for await (const { id } of rowsOf(inquiries.list({ isAnswered: false }), signal)) {
@@ -112,7 +112,7 @@ export function createListing({
   };
 }
 
-/** The rows of pages, until the page has closed its connection. */
+/** Until the page has closed its connection. */
 async function* rowsOf<Row>(pages: AsyncIterable<Row[]>, signal: AbortSignal): AsyncGenerator<Row> {
   for await (const page of pages) {
     if (signal.aborted) return;

@@ -1,4 +1,4 @@
-/** The operators' inbox. Usage and exit codes: `help` and `help VERB`. docs/adr/0082 */
+/** The operators' inbox. Usage and exit codes: `help`, `help VERB`. docs/adr/0082 */
 import { describeFailure } from '../lib/aws.ts';
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
@@ -9,7 +9,7 @@ import { connectLocally, connectToStage, type Connection } from './connect.ts';
 import { OPTIONS, type Command } from './options.ts';
 import { describeUsage, CONNECTION_OPTIONS, VERBS, type Verb } from './verbs.ts';
 
-/** @throws UsageError that names the verbs. */
+/** @throws UsageError naming the verbs. */
 function findVerb(name: string): Verb {
   const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (verb !== undefined) return verb;
@@ -17,7 +17,7 @@ function findVerb(name: string): Verb {
   throw new UsageError(`"${escapeUnsafe(name)}" is not a verb; verbs are ${verbs}.`);
 }
 
-/** @throws UsageError about the first option that is wrong. */
+/** @throws UsageError about the first wrong option. */
 function checkOptions(name: string, { options }: Verb, values: Command['values']): void {
   const taken = new Set<string>([...CONNECTION_OPTIONS, ...options]);
   const wrong = Object.keys(values).find((each) => !taken.has(each));
@@ -86,7 +86,7 @@ export const main: Main = async (line, io) => {
 };
 
 if (import.meta.main) {
-  // `inbox list | head` ends when the reader does.
+  // `inbox list | head` ends with its reader.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();
     process.stderr.write(`The output cannot be written (${error.code}).\n`);

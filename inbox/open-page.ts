@@ -6,7 +6,7 @@ import type { Command } from './options.ts';
 import { readSavedReplies } from './saved-replies.ts';
 import { serveInbox } from './server.ts';
 
-/** Until the process is ended. */
+/** Until the process ends. */
 export async function run({ values, io, connect }: Command): Promise<void> {
   const { port = '0', replies } = values;
   const { stdout, stderr, env } = io;
@@ -29,7 +29,7 @@ export async function run({ values, io, connect }: Command): Promise<void> {
   onEndOfNpm(env, () => process.exit());
 }
 
-/** A local stack that was started again has another address. */
+/** A restarted local stack has another address. */
 function createReconnector(
   { stage, data = DATA_FOLDER }: Command['values'],
   connect: Command['connect'],

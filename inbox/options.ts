@@ -1,4 +1,4 @@
-/** The options of the command line, and what a verb gets of them. */
+/** Options, and what a verb gets of them. */
 import type { parseArgs } from 'node:util';
 import type { Io } from '../lib/command-line.ts';
 import type { Connection } from './connect.ts';
@@ -7,7 +7,7 @@ import type { InquiryFilter } from '../src/entities/stored-inquiries.ts';
 const flag = (help: string) => ({ type: 'boolean', value: '', help }) as const;
 const option = (value: string, help: string) => ({ type: 'string', value, help }) as const;
 
-/** `value` is what the usage calls the value. */
+/** `value`: its name in the usage. */
 export const OPTIONS = {
   stage: option(
     'STAGE',
@@ -50,14 +50,14 @@ export type OptionName = keyof typeof OPTIONS;
 
 export interface Command {
   values: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
-  /** Id or reference, of a verb that takes one. */
+  /** Id or reference, for a verb that takes one. */
   named: string;
-  /** What --email, --sub and --since say. */
+  /** --email, --sub and --since. */
   filter: Pick<InquiryFilter, 'email' | 'sub' | 'since'>;
-  /** At a terminal without `--json`: tables and texts. */
+  /** Tables and texts: at a terminal without `--json`. */
   isInteractive: boolean;
   io: Io;
-  /** A verb looks at its options first. */
+  /** Called after a verb has checked its options. */
   connect: () => Connection;
 }
 

@@ -1,4 +1,4 @@
-/** What the verbs print: tables and texts for a terminal, JSON lines for programs. */
+/** The verbs' output: tables and texts for a terminal, JSON lines for programs. */
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import stringWidth from 'string-width';
@@ -6,11 +6,11 @@ import type { Io } from '../lib/command-line.ts';
 import { escapeUnsafe, toLine } from '../lib/terminal-text.ts';
 import { formatCount } from '../ui/format.ts';
 
-/** Escapes what is unsafe on a terminal; parsed, it is the same value. */
+/** Escapes what is unsafe on a terminal; the parsed value is the same. */
 export const toJsonLine = (value: object, fields?: readonly string[]): string =>
   `${escapeUnsafe(JSON.stringify(value, fields && [...fields]))}\n`;
 
-/** Writes the texts of pages, no faster than they are read. */
+/** Writes texts no faster than they are read. */
 export const writePages = async <Page>(
   pages: AsyncIterable<Page>,
   format: (page: Page) => string,
@@ -26,7 +26,6 @@ export const writePages = async <Page>(
     options,
   );
 
-/** `1 inquiry`, `1,234 inquiries`. */
 export const countInquiries = (count: number): string => formatCount(count, 'inquiry', 'inquiries');
 
 const segmenter = new Intl.Segmenter();
@@ -34,7 +33,7 @@ const segmenter = new Intl.Segmenter();
 /** UTF-16 units. Longer ones are piles of marks. */
 const GRAPHEME_LIMIT = 32;
 
-/** An ellipsis shows that something is missing. */
+/** With an ellipsis where it is cut. */
 export function cutText(text: string, columns: number): string {
   let width = 0;
   let kept = '';
@@ -52,7 +51,7 @@ export function cutText(text: string, columns: number): string {
 const RIGHT_TO_LEFT =
   /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
-/** Text from right to left is isolated, so that cells keep their order. UAX #9, 3.1.2 */
+/** Isolates text from right to left, so that cells keep their order. UAX #9, 3.1.2 */
 function padCell(text: string, columns: number): string {
   const cut = cutText(text, columns);
   const isolated = RIGHT_TO_LEFT.test(cut) ? `\u2068${cut}\u2069` : cut;
@@ -64,14 +63,14 @@ const NARROWEST = 8;
 interface Column<Row> {
   head: string;
   cell: (row: Row) => string;
-  /** Whether it may be cut where the terminal is too narrow. */
+  /** Can be cut on a narrow terminal. */
   flexible?: boolean;
 }
 
 /**
- * A column of which all cells are empty is left out.
+ * Leaves out empty columns.
  *
- * @param terminal - Its columns, 80 by default. Rows are wider only if columns that are not flexible are.
+ * @param terminal - Its columns, 80 by default; exceeded only by columns that are not flexible.
  */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
@@ -104,13 +103,13 @@ export function formatTable<Row>(
   return `${lines.join('\n')}\n`;
 }
 
-/** `2026-11-20 07:11:02 UTC`, in the local time zone. */
+/** Local time: `2026-11-20 07:11:02 UTC`. */
 export function formatTime(time: string | number): string {
   // Swedish dates have the form of ISO 8601.
   return new Date(time).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
 }
 
-/** On a terminal, standard error says how many there were, in a line that is renewed at most four times a second. */
+/** Counts on standard error at a terminal, at most four times a second. */
 export async function* showProgress<Page extends { length: number }>(
   { stderr }: Io,
   pages: AsyncIterable<Page>,

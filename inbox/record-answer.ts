@@ -1,4 +1,4 @@
-/** Answering, for the verbs and for the page. */
+/** Answers, for verbs and page. */
 import { ITEM_LIMIT, toReference } from '../src/limits.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { UsageError } from '../lib/command-line.ts';
@@ -11,8 +11,8 @@ export const TOO_LARGE =
   'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
 
 /**
- * @returns Well-formed Unicode, LF between lines, no white space at its end.
- * @throws UsageError when it is blank or larger than any inquiry can hold.
+ * @returns Well-formed Unicode with LF as line end, without white space at the end.
+ * @throws UsageError if it is blank or larger than an inquiry can hold.
  */
 export function parseReply(text: string): string {
   const reply = text.toWellFormed().replaceAll(/\r\n?/g, '\n').trimEnd();
@@ -22,12 +22,11 @@ export function parseReply(text: string): string {
 }
 
 /**
- * Prints the result, or on standard error who has answered before. On a stage, it first names the table and the
- * respondent.
+ * Prints the result, or on standard error who has answered before; on a stage, first the table and the respondent.
  *
- * @param reply - From `parseReply`; undefined dismisses the inquiry.
- * @returns The exit code: 0, or 3 when someone else has answered.
- * @throws Error when the inquiry is gone or cannot hold the reply.
+ * @param reply - From `parseReply`; undefined: a dismissal.
+ * @returns The exit code: 0, or 3 if someone else has answered.
+ * @throws Error if the inquiry is gone or cannot hold the reply.
  */
 export async function recordAnswer(
   { isInteractive, io }: Command,

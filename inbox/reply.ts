@@ -16,7 +16,7 @@ import { canMail, subjectOf } from './words.ts';
 export async function run(command: Command): Promise<number> {
   const { named, values, io } = command;
   const file = values.file ?? (io.stdin.isTTY === true ? undefined : '-');
-  // The order of git.
+  // In git's order.
   const editor = io.env['VISUAL'] || io.env['EDITOR'];
   if (file === undefined && !editor) {
     throw new UsageError('There is no editor; set $EDITOR, or pass --file FILE or standard input.');
@@ -35,7 +35,7 @@ export async function run(command: Command): Promise<number> {
   return reply === undefined ? replyFromEditor(io, inquiry, `${editor}`, record) : record(reply);
 }
 
-/** Bytes: more than any reply, with CRLF and white space at its end. */
+/** Bytes: more than a reply, with CRLF and white space at its end. */
 const READ_LIMIT = 4 * ITEM_LIMIT;
 
 async function readText(file: string, { stdin }: Pick<Io, 'stdin'>): Promise<string> {
@@ -53,7 +53,7 @@ async function readText(file: string, { stdin }: Pick<Io, 'stdin'>): Promise<str
   }
 }
 
-/** The file is kept, and named on standard error, unless the text was recorded or is empty. */
+/** Keeps the file, and names it on standard error, unless its text was recorded or is empty. */
 async function replyFromEditor(
   io: Io,
   inquiry: StoredInquiry,
@@ -62,7 +62,7 @@ async function replyFromEditor(
 ): Promise<number> {
   const file = join(mkdtempSync(join(tmpdir(), 'inquiry-')), 'reply.txt');
   writeFileSync(file, toDraft(inquiry), { mode: 0o600 });
-  // The variable may hold arguments, as in `code --wait`.
+  // May hold arguments, as in `code --wait`.
   const { status } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
   const [above = '', ...below] = (await readText(file, io)).split(SCISSORS);
   const text = above.replace(/^(?:[^\S\n]*\n)+/, '');
@@ -85,11 +85,11 @@ async function replyFromEditor(
 const SCISSORS = '------------------------ >8 ------------------------';
 
 /**
- * Editors take settings from a file, which must not be the user's:
+ * The user's text must not set an editor. Editors take settings from:
  *
- * - Kate, jEdit and gedit from the first and the last ten lines.
- * - Vim from as many as `modelines` says; the first ones, ours, count.
- * - Emacs from the last 3,000 characters of the last page: a form feed begins one.
+ * - the first and last ten lines (Kate, jEdit, gedit),
+ * - as many as `modelines` says (Vim; ours come first),
+ * - the last 3,000 characters of the last page, which a form feed begins (Emacs).
  */
 export function toDraft({ id, email, subject, body }: StoredInquiry): string {
   return `${'\n'.repeat(6)}${SCISSORS}

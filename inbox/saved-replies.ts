@@ -3,21 +3,21 @@ import { UsageError } from '../lib/command-line.ts';
 import { readUpTo } from '../lib/read-up-to.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 
-/** `{name}` and `{reference}` are replaced. */
+/** With `{name}` and `{reference}`. */
 export interface SavedReply {
   title: string;
   text: string;
 }
 
-/** Bytes. The page gets all of them at its start. */
+/** Bytes. The page gets all at its start. */
 const LIMIT = 1_048_576;
 
 const isFilled = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '';
 
 /**
- * @param file - Default: saved-replies.json in the working folder, if it is there.
- * @throws UsageError in one line when it cannot be read or has another form.
+ * @param file - Default: saved-replies.json in the working folder, if it exists.
+ * @throws UsageError if it cannot be read or is malformed.
  */
 export async function readSavedReplies(file?: string): Promise<SavedReply[]> {
   const path = file ?? 'saved-replies.json';

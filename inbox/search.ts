@@ -5,8 +5,8 @@ import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 const SEARCHED = ['email', ...requestFields] as const;
 
 /**
- * Each term is somewhere in the email or in what the owner wrote, whatever its case and accents, or, from 8
- * hexadecimal digits on, the id begins with it.
+ * Each term is in the email or in the owner's text, whatever its case and accents, or, from 8 hexadecimal digits on,
+ * begins the id.
  */
 export function createSearch(
   text: string,

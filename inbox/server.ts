@@ -1,6 +1,5 @@
 /**
- * The operators' page (inbox/page) and its API. The address ends in a secret, which the page sends with each request.
- * docs/adr/0082
+ * The operators' page (inbox/page) and its API. The address ends in a secret, which each request carries. docs/adr/0082
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -24,10 +23,10 @@ const PAGE = join(import.meta.dirname, 'page');
 /** UTF-16 units of subject and text in the list. */
 const BEGINNING = 160;
 
-/** Bytes: a reply of 400 KB, all escaped, and room. */
+/** Bytes: a reply of 400 KB, all escaped. */
 const BODY_LIMIT = 8 * ITEM_LIMIT;
 
-/** What GET session returns. Errors are `{ message }`. */
+/** GET session. Errors are `{ message }`. */
 export interface Session {
   stage: string;
   respondent: string;
@@ -35,7 +34,7 @@ export interface Session {
   savedReplies: SavedReply[];
 }
 
-/** What POST inquiries/ID/reply and /dismiss return; with 409 it is `already-answered`. */
+/** POST inquiries/ID/reply and /dismiss; with 409, `already-answered`. */
 export type Recorded = Exclude<AnswerResult, { status: 'not-found' | 'too-large' }> & {
   respondent: string;
 };
@@ -46,22 +45,22 @@ export type PageConnection = Pick<
 >;
 
 interface Options {
-  /** Default: any free one. */
+  /** Default: any. */
   port?: number;
   savedReplies?: SavedReply[];
 }
 
 /**
- * @param connect - Called for each request: a local stack that was started again has other addresses.
+ * @param connect - Called for each request: a restarted local stack has other addresses.
  * @returns `url` ends in the secret.
- * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ * @throws Error with `code` EADDRINUSE and `port`.
  */
 export async function serveInbox(connect: () => PageConnection, options?: Options) {
   await buildPageWhenStale(PAGE);
   return startInboxServer(connect, options);
 }
 
-/** As {@link serveInbox}, with the page as it is built. */
+/** As {@link serveInbox}, with the built page. */
 export async function startInboxServer(
   connect: () => PageConnection,
   { port = 0, savedReplies = [] }: Options = {},
@@ -119,18 +118,18 @@ async function respond(
     .end(JSON.stringify(data));
 }
 
-/** Refuses a request without the secret, or from another page. */
+/** Refuses requests without the secret or from another page. */
 function refuseOthers(
   { headers, method }: IncomingMessage,
   origin: string,
   secret: string,
 ): Result | undefined {
-  // Of equal length, in constant time.
+  // Equally long, for a comparison in constant time.
   const [given, expected] = [headers.authorization ?? '', `Bearer ${secret}`].map((text) =>
     hash('sha256', text, 'buffer'),
   ) as [Buffer, Buffer];
   if (!timingSafeEqual(given, expected)) return toError(403, 'The secret in the address is wrong.');
-  // Browsers send it with a POST, and to another origin.
+  // Browsers send it with a POST or to another origin.
   const { origin: from = method === 'GET' ? origin : undefined } = headers;
   return from === origin ? undefined : toError(403, 'The request is from another page.');
 }
@@ -169,7 +168,7 @@ function createApi({ stage, inquiries, deliveries, respondent, mail }: PageConne
       const inquiry = await inquiries.get(id);
       return inquiry === undefined ? UNKNOWN : [200, await listing.countOthers(inquiry, signal)];
     },
-    /** Without a reply the inquiry is dismissed. */
+    /** Without a reply, a dismissal. */
     async answer(id: string, reply?: string): Promise<Result> {
       const by = await respondent();
       const inquiry = await inquiries.get(id);
@@ -183,7 +182,7 @@ function createApi({ stage, inquiries, deliveries, respondent, mail }: PageConne
   };
 }
 
-/** @throws UsageError, or an error of the table. */
+/** @throws UsageError, or the table's error. */
 async function handle(
   connection: PageConnection,
   savedReplies: SavedReply[],
@@ -214,7 +213,7 @@ async function handle(
   }
 }
 
-/** Messages of errors that are not AWS's may hold data. */
+/** Only AWS's messages certainly hold no data. */
 function toRefusal(error: Error, connection: PageConnection | undefined): Result {
   if (error instanceof UsageError) return toError(400, error.message);
   const { stage, table } = connection ?? {};
@@ -238,7 +237,7 @@ function parseListQuery(query: URLSearchParams): ListQuery {
 /** @throws UsageError */
 async function readReply(request: IncomingMessage): Promise<string> {
   const bytes = await readUpTo(request.iterator({ destroyOnReturn: false }), BODY_LIMIT);
-  // Browsers read no response before all of the request is sent.
+  // Browsers read the response after sending the whole request.
   request.resume();
   if (bytes === undefined) throw new UsageError(TOO_LARGE);
   const reply = parseObject(bytes.toString())?.['reply'];

@@ -16,19 +16,18 @@ export async function run({ named, isInteractive, io, connect }: Command): Promi
   }
 }
 
-/** Texts of users are indented, so that none can look like a heading. */
+/** Indented, so that a user's text cannot look like a heading. */
 const indent = (text: string, columns?: number): string =>
   toLines(text)
     .map((line) => wrapLine(`  ${line}`.trimEnd(), columns, 2))
     .join('\n');
 
-/** Columns of the names of what is shown. */
+/** Columns of labels. */
 const LABEL = 11;
 
 const describe = (what: string, time: string): string =>
   `${what}, ${formatTime(time)} (${formatAge(Date.parse(time))})`;
 
-/** Formats an inquiry for a terminal. */
 export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
   const {
     id,

@@ -1,7 +1,7 @@
 import { wrapLine } from '../lib/terminal-text.ts';
 import { OPTIONS, type OptionName, type Run } from './options.ts';
 
-/** Every verb takes them. */
+/** Taken by every verb. */
 export const CONNECTION_OPTIONS: OptionName[] = [
   'stage',
   'service',
@@ -13,7 +13,7 @@ export const CONNECTION_OPTIONS: OptionName[] = [
 
 export interface Verb {
   takes?: 'ID';
-  /** Its first sentence stands in the list of the verbs. */
+  /** Its first sentence is in the list of verbs. */
   help: string;
   options: OptionName[];
   load: () => Promise<{ run: Run }>;

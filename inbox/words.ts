@@ -1,11 +1,11 @@
-/** In the command and on the page alike. */
+/** Words of command and page. */
 import { inquiryFields } from '../src/contract.ts';
 import { NO_SUBJECT } from '../src/text/languages.ts';
 import { toMailbox } from '../src/text/mailbox.ts';
 import type { Undelivered } from '../src/entities/deliveries.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
-/** Milliseconds before the end of an unanswered inquiry. */
+/** Milliseconds before an unanswered inquiry expires. */
 const NEAR_EXPIRY = 7 * 86_400_000;
 
 export const UNDELIVERED = {
@@ -14,7 +14,7 @@ export const UNDELIVERED = {
   complaint: 'was reported as spam',
 } as const satisfies Record<Undelivered['undelivered'], string>;
 
-/** In milliseconds; undefined: it is answered, or that is far. */
+/** Milliseconds; undefined when answered or far. */
 export function nearExpiryOf({ reply_at, expires_at }: StoredInquiry): number | undefined {
   if (reply_at !== undefined || expires_at === undefined) return undefined;
   const expiry = expires_at * 1_000;
@@ -27,14 +27,14 @@ export const canMail = ({ email }: Pick<StoredInquiry, 'email'>): boolean =>
 export const subjectOf = ({ subject }: Pick<StoredInquiry, 'subject'>): string =>
   subject.trim() === '' ? NO_SUBJECT.en : subject;
 
-/** The contract's that have no place of their own, and two of the inbox's. */
+/** The contract's without a place of their own, and two of the inbox's. */
 const FACTS: readonly (keyof StoredInquiry)[] = [
   ...inquiryFields.filter((name) => !['email', 'subject', 'body'].includes(name)),
   'language',
   'expires_at',
 ];
 
-/** Another goes by the name of its field. */
+/** Others have the field's name. */
 const LABELS: Partial<Record<keyof StoredInquiry, string>> = {
   id: 'Id',
   cognito_sub: 'Owner',
@@ -46,7 +46,7 @@ const LABELS: Partial<Record<keyof StoredInquiry, string>> = {
 export interface Fact {
   label: string;
   value: string;
-  /** Whether the value is a time, in the form of `created_at`. */
+  /** In the form of `created_at`. */
   isTime: boolean;
 }
 
@@ -72,7 +72,7 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(positive / unit)}${name}`;
 }
 
-/** `3h ago`, `in 2d`, `now` within a minute. @param time, now - Milliseconds since the epoch. */
+/** `3h ago`, `in 2d`, `now` within a minute. */
 export function formatAge(time: number, now = Date.now()): string {
   const distance = Math.abs(now - time);
   if (distance < 60_000) return 'now';

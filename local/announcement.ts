@@ -1,4 +1,4 @@
-/** What `npm start` prints when the stack runs. */
+/** What `npm start` prints. */
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { styleText } from 'node:util';
@@ -8,14 +8,14 @@ import { engineNames } from './database/engines.ts';
 import type { Settings } from './settings.ts';
 import type { Stack } from './stack.ts';
 
-/** @param seeded - How many inquiries were stored; undefined without --seed. */
+/** @param seeded - Inquiries stored; undefined without --seed. */
 export function formatAnnouncement(
   { state, docsUrl, demoUrl, corsOrigins, engine }: Stack,
   { folder, liveForm, inspect, engine: chosen }: Settings,
   seeded: number | undefined,
 ): string {
   const { gateway, form, mailbox, issuer, table } = state;
-  // Other commands find it themselves.
+  // Other commands find the default.
   const data = folder === DATA_FOLDER ? '' : ` --data '${folder}'`;
   const lines: string[] = [];
   const add = (label: string, value: string, note = ''): void =>

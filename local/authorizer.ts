@@ -1,10 +1,10 @@
-/** The JWT authorizer of an API Gateway HTTP API. */
+/** The JWT authorizer of an HTTP API. */
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 
-/** Claims as the function gets them. */
+/** As the function gets them. */
 export type Claims = Record<string, string>;
 
-/** `challenge`: the value of `www-authenticate` (RFC 6750, 3). */
+/** `challenge`: for `www-authenticate` (RFC 6750, 3). */
 export type Authorize = (
   authorization: string | undefined,
 ) => Promise<{ claims: Claims } | { challenge: string }>;
@@ -12,13 +12,13 @@ export type Authorize = (
 /** RFC 7515, 7.1. jose ignores white space. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const ALGORITHMS = ['RS256', 'RS384', 'RS512'];
-/** Milliseconds. AWS caches keys for two hours. */
+/** Milliseconds, as on AWS. */
 const KEY_CACHE = { cacheMaxAge: 7_200_000 };
 
 /**
  * Source: API Gateway Developer Guide, "Control access to HTTP APIs with JWT authorizers".
  *
- * @param options.audience - Accepted values of `aud`, or of `client_id` in a token without `aud`.
+ * @param options.audience - Values of `aud`, or of `client_id` in a token without `aud`.
  */
 export function createAuthorizer(options: {
   issuer: string;
@@ -33,7 +33,7 @@ export function createAuthorizer(options: {
     const token = authorization.replace(/^Bearer /i, '');
     if (!COMPACT_JWS.test(token)) return invalidToken('the token is malformed');
     try {
-      // jose accepts a token without `kid` when the issuer has one key.
+      // jose takes a token without `kid` if the issuer has one key.
       const { kid } = decodeProtectedHeader(token);
       if (typeof kid !== 'string') return invalidToken('the token has no key identifier');
       const { payload } = await jwtVerify(token, keys, {
@@ -48,7 +48,7 @@ export function createAuthorizer(options: {
   };
 }
 
-/** The rules of the gateway that jose does not check. */
+/** The gateway's rules that jose does not check. */
 function findInvalidClaim(payload: JWTPayload, audience: readonly string[]): string | undefined {
   const { aud, exp, iat } = payload;
   if (!Number.isFinite(exp)) return 'the token must have an expiry';
@@ -65,7 +65,7 @@ const invalidToken = (description: string) => ({
   challenge: `Bearer scope="" error="invalid_token" error_description="${description}"`,
 });
 
-/** All become text, arrays `[a b]`; nulls are left out. */
+/** As text, arrays as `[a b]`, without nulls. */
 function toClaims(payload: JWTPayload): Claims {
   const toText = (value: unknown): string =>
     Array.isArray(value)

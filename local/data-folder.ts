@@ -1,4 +1,4 @@
-/** Whom the data folder belongs to, and which process uses it. */
+/** Who owns and who uses the data folder. */
 import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { isAlive, readState } from '../lib/running-stack.ts';
 const toError = (folder: string, reason: string): UsageError =>
   new UsageError(`The data folder ${folder} ${reason}.`);
 
-/** In a folder of others, links could lead to other files. @throws UsageError when it cannot be used. */
+/** In others' folders, links could lead elsewhere. @throws UsageError */
 export function openDataFolder(folder: string): void {
   openFolder(folder);
   if (statSync(folder).uid !== process.getuid?.()) throw toError(folder, 'belongs to another user');
@@ -21,7 +21,7 @@ export function openDataFolder(folder: string): void {
 
 const isOpenToOthers = (folder: string): boolean => (statSync(folder).mode & 0o077) !== 0;
 
-/** A drive of Windows has one mode for everything (learn.microsoft.com/windows/wsl/file-permissions). */
+/** Windows drives have one mode for everything (learn.microsoft.com/windows/wsl/file-permissions). */
 function hasModes(folder: string): boolean {
   const created = mkdtempSync(join(folder, '.mode-test-'));
   const isClosed = !isOpenToOthers(created);
@@ -30,11 +30,11 @@ function hasModes(folder: string): boolean {
 }
 
 /**
- * Claims the folder while the stack starts; then its state file says so. The lock is a folder with the process id in it: it is
- * renamed onto an empty one alone, so that no two processes take over the lock of one that was killed.
+ * Locks the folder until the stack's state file does. The lock is a folder with the process id: it can only be renamed
+ * onto an empty one, so no two processes take over a killed one's lock.
  *
- * @returns Gives it back.
- * @throws UsageError when another process is starting.
+ * @returns Unlocks.
+ * @throws UsageError if another process is starting.
  */
 export function lockDataFolder(folder: string): () => void {
   const lock = join(folder, 'starting.lock');
@@ -56,7 +56,7 @@ export function lockDataFolder(folder: string): () => void {
   return () => rmSync(lock, { recursive: true, force: true });
 }
 
-/** @returns False when the target has something in it. */
+/** @returns False if the target is not empty. */
 function isRenamed(from: string, to: string): boolean {
   try {
     renameSync(from, to);
@@ -68,18 +68,18 @@ function isRenamed(from: string, to: string): boolean {
   }
 }
 
-/** Whether that process runs, and the machine was not restarted since. */
+/** Whether the process runs, and the machine was not restarted. */
 function isHeld(lock: string, holder: string): boolean {
   const { mtimeMs = 0 } = statSync(join(lock, holder), { throwIfNoEntry: false }) ?? {};
   return isAlive(Number(holder)) && mtimeMs > Date.now() - uptime() * 1_000;
 }
 
-/** Whether a process runs and listens: process ids are reused. */
+/** Process ids are reused, so it must listen, too. */
 async function runs(pid: number | undefined, url: string): Promise<boolean> {
   return isAlive(pid) && isListening(Number(URL.parse(url)?.port ?? 0));
 }
 
-/** @throws UsageError when a stack, or an engine that has outlived its own, uses the folder. */
+/** @throws UsageError if a stack, or an engine that outlived its stack, uses the folder. */
 export async function refuseFolderInUse(folder: string): Promise<void> {
   const state = readState(folder);
   if (state === undefined) return;
@@ -88,7 +88,7 @@ export async function refuseFolderInUse(folder: string): Promise<void> {
     const stack = `a running stack (process ${pid}, API ${gateway}/inquiries, form ${form})`;
     throw toError(folder, `is in use by ${stack}`);
   }
-  // An engine ends a moment after its stack, unless it hangs.
+  // An engine ends just after its stack, unless it hangs.
   for (let waits = 0; await runs(enginePid, engine); waits++) {
     if (waits === 50) {
       const advice = `end it with kill -9 ${enginePid}`;

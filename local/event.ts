@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { splitTarget } from '../lib/loopback-server.ts';
 import type { Claims } from './authorizer.ts';
 
-/** Content types whose body is text in the event; any other is base64. */
+/** Content types sent as text; others are base64. */
 const TEXT = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/i;
 
 /** Source: API Gateway Developer Guide, "Create AWS Lambda proxy integrations for HTTP APIs". */
@@ -41,7 +41,7 @@ export function toEvent(
     requestContext: {
       accountId: '000000000000',
       apiId: 'local',
-      authorizer: { jwt: { claims, scopes: null } }, // no scopes
+      authorizer: { jwt: { claims, scopes: null } },
       domainName: host,
       domainPrefix: host.split('.', 1).join(''),
       http: {
@@ -62,7 +62,7 @@ export function toEvent(
   };
 }
 
-/** Names in lower case, repeated ones joined by commas. */
+/** Lower-case names, repeated ones joined by commas. */
 export function toHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(',')]),

@@ -1,4 +1,4 @@
-/** Serves the contact form, and the config.json of the running stack. docs/adr/0017 */
+/** Serves the contact form and the stack's config.json. docs/adr/0017 */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ViteDevServer } from 'vite';
@@ -16,9 +16,9 @@ interface FormConfig extends Record<string, unknown> {
 const hashOfFile = (file: string): string => hashOf(readFileSync(join(ROOT, file), 'utf8'));
 
 /**
- * @param options.embedders - Origins that may load the custom element from its sources; built, any may.
- * @param options.live - Serves the sources through Vite.
- * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ * @param options.embedders - Origins that may load the custom element's sources; a built one is open to any.
+ * @param options.live - Serves the sources with Vite.
+ * @throws Error with `code` EADDRINUSE and `port`.
  */
 export async function startFormServer(
   port: number,

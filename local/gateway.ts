@@ -1,6 +1,6 @@
 /**
- * Unlike API Gateway, every response carries Access-Control-Allow-Origin, and a function response without a status code is a
- * 500. docs/adr/0017
+ * Unlike API Gateway, every response has Access-Control-Allow-Origin, and a function's response without a status code
+ * is a 500. docs/adr/0017
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ import { FunctionTimeout } from './lambda/sandbox.ts';
 import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 import { CORS } from '../lib/stages.ts';
 
-/** An ANY route with an authorizer would also match preflights. */
+/** An ANY route with an authorizer would match preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
 const PREFLIGHT = {
@@ -27,13 +27,13 @@ export interface GatewayOptions {
   authorize: Authorize;
   /** Takes and returns JSON. */
   invoke: (event: string, requestId: string) => Promise<string>;
-  /** The first is named in responses to any other origin. */
+  /** The first is in responses to other origins. */
   corsOrigins: readonly [string, ...string[]];
-  /** Whether the next request exceeds the throttling limits. Default: never. */
+  /** Whether the next request is throttled. Default: never. */
   throttle?: () => boolean;
-  /** Receives one line for each failed invocation. */
+  /** A line for each failed invocation. */
   log: (line: string) => void;
-  /** Receives one line for each response. */
+  /** A line for each response. */
   accessLog?: (line: string) => void;
 }
 
@@ -51,12 +51,11 @@ export function createGateway({
   log,
   accessLog = () => undefined,
 }: GatewayOptions): Server {
-  /** By connection. */
   const latest = new WeakMap<Duplex, ServerResponse>();
-  // `answer` refuses headers that are too large, not Node.
+  // `answer` refuses large headers, not Node.
   const server = createServer({ maxHeaderSize: 1_000_000 }, (request, response) => {
     latest.set(request.socket, response);
-    // The client has gone while its body was read.
+    // The client left while its body was read.
     respond(request, response).catch(() => response.destroy());
   });
   server.on('clientError', (_error, socket) => {
@@ -65,7 +64,7 @@ export function createGateway({
       void socket.end(
         `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
       );
-    // What precedes it on the connection is answered first.
+    // Earlier requests of the connection are answered first.
     const response = latest.get(socket);
     if (response?.req.complete && !response.writableFinished) response.once('finish', end);
     else end();
@@ -86,7 +85,7 @@ export function createGateway({
       response.setHeader(name, value);
     }
     response.end(body);
-    // Other paths may hold emails and escape sequences.
+    // Other paths may hold emails and escapes.
     const path = splitTarget(request).rawPath === inquiriesPath ? inquiriesPath : '(other path)';
     accessLog(`${request.method} ${path} ${status} ${Math.round(performance.now() - start)} ms`);
   }
@@ -98,7 +97,7 @@ export function createGateway({
   async function answer(request: IncomingMessage): Promise<Answer> {
     if (headerSize(request) > limits.headers) return toAnswer(replies.headersTooLarge);
     if (isPreflight(request)) {
-      // Another origin is sent no CORS settings.
+      // Another origin gets no CORS settings.
       return { status: 204, headers: isAllowed(request) ? PREFLIGHT : {}, body: '' };
     }
     const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
@@ -132,17 +131,16 @@ const toAnswer = ({ status, message }: Reply, headers: Answer['headers'] = {}): 
   body: JSON.stringify({ message }),
 });
 
-/** As sent. */
 function headerSize({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
   const requestLine = `${method} ${url} HTTP/${httpVersion}\r\n`.length;
-  // Each pair adds a colon, a space and a line end.
+  // A colon, a space and a line end for each pair.
   return requestLine + rawHeaders.reduce((sum, part) => sum + part.length + 2, 0);
 }
 
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && 'origin' in headers && 'access-control-request-method' in headers;
 
-/** @throws Error for what Lambda or the gateway would not take. */
+/** @throws Error for what Lambda or the gateway would refuse. */
 function parseResult(json: string): Answer {
   if (Buffer.byteLength(json) > limits.lambdaPayload) {
     throw new Error('Function.ResponseSizeTooLarge');

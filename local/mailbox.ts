@@ -1,4 +1,4 @@
-/** The mailbox of the local stack: SES v2 as the mailer calls it, and a page. */
+/** The local mailbox: SES v2 as the mailer calls it, and a page. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -7,15 +7,15 @@ import type { SendEmailRequest } from '@aws-sdk/client-sesv2';
 import { refuseOtherSites } from '../lib/loopback-server.ts';
 import { startPageServer } from '../lib/page-server.ts';
 
-/** With the time when SES got it. */
+/** With the time of arrival. */
 export type LocalMail = SendEmailRequest & { at: number };
 
-/** Milliseconds from a mail to the report about it. */
+/** Milliseconds from a mail to its report. */
 const REPORT_DELAY = 500;
 
 /**
- * The event about a mail, without headers and ARNs. Source: SES Developer Guide, "Contents of event data that Amazon SES
- * publishes to Amazon SNS".
+ * The event about a mail, without headers and ARNs. Source: SES Developer Guide, "Contents of event data that Amazon
+ * SES publishes to Amazon SNS".
  */
 function toEvent(
   { FromEmailAddress: source, Destination, EmailTags = [] }: SendEmailRequest,
@@ -46,9 +46,9 @@ function toEvent(
 }
 
 /**
- * @param report - Receives SES's events about mails to its mailbox simulator.
- * @returns `url`: of the page, and the endpoint of SES.
- * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ * @param report - Gets events about mails to SES's mailbox simulator.
+ * @returns `url`: of the page and of SES.
+ * @throws Error with `code` EADDRINUSE and `port`.
  */
 export async function startMailbox(
   port: number,

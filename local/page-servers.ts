@@ -1,4 +1,4 @@
-/** The pages for developers, local/pages. */
+/** Pages for developers, in local/pages. */
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { startPageServer } from '../lib/page-server.ts';
@@ -11,7 +11,7 @@ export interface Addresses {
 }
 export type FindAddresses = () => Addresses | undefined;
 
-/** The default ports, by which the files name the addresses. */
+/** Default ports, which the files name. */
 const PORTS: Record<string, keyof Addresses> = {
   3000: 'apiUrl',
   3001: 'issuer',
@@ -19,7 +19,7 @@ const PORTS: Record<string, keyof Addresses> = {
 };
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript' };
 
-/** Serves files with the addresses of this stack in them. */
+/** Replaces addresses by this stack's. */
 const startTextServer = (
   port: number,
   files: Record<string, string>,

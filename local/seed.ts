@@ -1,4 +1,4 @@
-/** Inquiries to begin with (npm start -- --seed N). */
+/** Inquiries for `npm start -- --seed N`. */
 import { UUID } from 'uuidv7';
 import { DEMO_USERS, subOf } from '../lib/issuer-tokens.ts';
 import { createDeliveries } from '../src/entities/deliveries.ts';
@@ -11,7 +11,7 @@ import { LOCAL } from './database/table.ts';
 /** # is a number. */
 type Writer = Record<'email' | 'subject' | 'body' | 'reply', string> & { language: Language };
 
-/** Who `npm run token` signs in. */
+/** Signed in by `npm run token`. */
 const ANA: Writer = {
   email: DEMO_USERS[0],
   language: 'en',
@@ -60,7 +60,7 @@ const WRITERS = [
 
 const DAY = 24 * HOUR;
 
-/** Always the same ones, but for the time. The newest is two hours old: digests look at younger ones. */
+/** Always the same but for the time; the newest is two hours old, too old for digests. */
 const createInquiries = (count: number, now: number) =>
   Array.from({ length: count }, (_, n): StoredInquiry => {
     const { reply, subject, body, ...writer } = WRITERS[n % WRITERS.length] ?? ANA;
@@ -85,7 +85,7 @@ const createInquiries = (count: number, now: number) =>
     };
   });
 
-/** Stores them, as mailed, in a table that has none. @returns How many. */
+/** Stores them, as mailed, in an empty table. @returns How many. */
 export async function seedTable(endpoint: string, name: string, count: number): Promise<number> {
   const table = openTable(name, { endpoint, ...LOCAL });
   const inquiries = createStoredInquiries(table);

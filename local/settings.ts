@@ -1,4 +1,4 @@
-/** The settings of `npm start`: options and environment variables. */
+/** Options and environment variables of `npm start`. */
 import { resolve } from 'node:path';
 import { isSettingOf, MAXIMA, namesOf } from '../src/limits.ts';
 import { isLanguage, LANGUAGES } from '../src/text/languages.ts';
@@ -62,11 +62,11 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     folder: resolve(options.data),
     reset: options.reset,
     seed: seed === undefined ? seed : parseNumber('--seed', seed, 1, 5_000),
-    /** Whether the form is served from its sources. */
+    /** Whether the form's sources are served. */
     liveForm: options.watch,
     corsOrigins: options['cors-origin'].map(parseOrigin),
     inspect: inspect === undefined ? inspect : parseNumber('--inspect', inspect, 1, 65_535),
-    /** For both functions. */
+    /** Of both functions. */
     variables: readVariables(env),
   };
 }
@@ -81,7 +81,7 @@ function parseNumber(name: string, text: string, minimum: number, maximum: numbe
   throw toError(name, `a number from ${minimum} to ${maximum}`, text);
 }
 
-/** @throws UsageError unless it is an origin as browsers send it. */
+/** @throws UsageError unless browsers send it so. */
 function parseOrigin(text: string): string {
   const url = URL.parse(text);
   if (url?.origin === text && url.protocol.startsWith('http') && !/[*,]/.test(text)) return text;
@@ -89,7 +89,7 @@ function parseOrigin(text: string): string {
   throw toError('--cors-origin', example, text);
 }
 
-/** @throws UsageError for a value that a stage would not take. */
+/** @throws UsageError for what a stage would refuse. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const variables: Record<string, string> = {};
   const read = (name: string, isValid: (value: string) => boolean, expected: string): void => {

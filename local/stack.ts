@@ -16,14 +16,14 @@ import { startDemoServer, startDocsServer, type Addresses } from './page-servers
 import type { Settings } from './settings.ts';
 import { startEventSourceMapping, type StreamOptions } from './stream.ts';
 
-/** Without a folder, inquiries are kept in memory; without `liveForm`, web/dist is served. */
+/** Without a folder, inquiries are in memory; without `liveForm`, web/dist is served. */
 export interface StackOptions extends Partial<Omit<Settings, 'reset' | 'seed' | 'inspect'>> {
   inspect?: number | undefined;
-  /** Where the issuer's key is kept. */
+  /** With the issuer's key. */
   keysFile: string;
-  /** The company's settings of the form. */
+  /** The company's settings. */
   branding?: Record<string, unknown>;
-  /** Receives each line that functions and gateway log. Default: standard output, shortened. */
+  /** Gets the lines of functions and gateway. Default: standard output, shortened. */
   log?: (line: string) => void;
 }
 
@@ -33,13 +33,13 @@ const TABLE = 'inquiries-local';
 
 export type Stack = Awaited<ReturnType<typeof startStack>>;
 
-/** Without Idempotency-Key, which needs transactions; dynalite has none. docs/adr/0090 */
+/** Without Idempotency-Key: dynalite lacks its transactions. docs/adr/0090 */
 const withoutKey = (event: string): string =>
   JSON.stringify(JSON.parse(event), (name, value: unknown) =>
     name === 'idempotency-key' ? undefined : value,
   );
 
-/** Leaves out metrics, requests that the gateway has printed, and mails that were sent before. */
+/** Leaves out metrics, requests that the gateway has printed, and mails sent before. */
 function printLine(line: string): void {
   if (!line.startsWith('{')) return void process.stdout.write(`${line}\n`);
   const { level, message } = JSON.parse(line) as {
@@ -53,7 +53,7 @@ function printLine(line: string): void {
 
 type Mail = Awaited<ReturnType<typeof startMail>>;
 
-/** The mailer, and what invokes it. */
+/** The mailer and what invokes it. */
 async function startMail(
   environment: Record<string, string>,
   stream: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'log'>,
@@ -73,7 +73,7 @@ async function startMail(
   const send = (event: object): void => void invoke(JSON.stringify(event)).catch(() => undefined);
   const timer = setInterval(() => send({ digest: true }), DIGEST_INTERVAL);
   return {
-    /** Passes on an event of SES. */
+    /** Passes on SES's event. */
     report: (Message: string): void => send({ Records: [{ Sns: { Message } }] }),
     reload: () => mailer.reload(),
     async close(): Promise<void> {
@@ -85,9 +85,9 @@ async function startMail(
 }
 
 /**
- * The gateway listens last, when everything behind it is ready.
+ * Listens last at the gateway, when all else is ready.
  *
- * @throws UsageError when the engine cannot run here; Error with `code` EADDRINUSE and `port` when a port is taken.
+ * @throws UsageError if the engine cannot run; Error with `code` EADDRINUSE and `port`.
  */
 export async function startStack({
   port = 0,
@@ -138,7 +138,7 @@ export async function startStack({
   // dynalite has no streams.
   const streamArn = await createTable(engine.url, TABLE, mailbox && WITH_STREAM);
 
-  /** The user's own AWS settings are ignored. */
+  /** Not the user's AWS settings. */
   const environment = {
     TABLE_NAME: TABLE,
     AWS_ENDPOINT_URL_DYNAMODB: engine.url,
@@ -155,7 +155,7 @@ export async function startStack({
       environment: {
         ...environment,
         CORS_ORIGIN: form.url,
-        // Needs transactions, as a key does.
+        // Needs transactions, too.
         ...(mailbox === undefined && { INQUIRIES_PER_HOUR: '' }),
       },
       timeout: limits.timeout,
@@ -198,7 +198,7 @@ export async function startStack({
 
   const started = parts.move();
   return {
-    /** What `npm run token` and `npm run inbox` read. */
+    /** For `npm run token` and `npm run inbox`. */
     state: {
       pid: process.pid,
       gateway: url,
@@ -212,11 +212,10 @@ export async function startStack({
     } satisfies StackState,
     docsUrl: docs.url,
     demoUrl: demo.url,
-    /** The first is that of the contact form. */
+    /** The contact form's is first. */
     corsOrigins,
     issuer,
     engine,
-    /** Runs what follows on the code as it is now. */
     reload(): void {
       lambda.reload();
       mail?.reload();

@@ -1,5 +1,5 @@
 /**
- * Runs the whole service on this machine until Ctrl-C (docs/architecture.md). Usage: settings.ts.
+ * Runs the whole service until Ctrl-C (docs/architecture.md). Usage: settings.ts.
  *
  * Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped by a second signal.
  */
@@ -19,10 +19,10 @@ import { seedTable } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { startStack, type Stack } from './stack.ts';
 
-/** Returns when the stack runs; its signal handlers then end the process. */
+/** Returns when the stack runs; then signal handlers end the process. */
 export const main: Main = async (args, io) => {
   const settings = readSettings(args, io.env);
-  // Only this user can read what is written.
+  // Files are for this user alone.
   process.umask(0o077);
   openDataFolder(settings.folder);
   const unlock = lockDataFolder(settings.folder);
@@ -48,7 +48,7 @@ async function start(settings: Settings, io: Io): Promise<void> {
     branding: JSON.parse(branding) as Record<string, unknown>,
   });
   endWith(stack, folder, io);
-  // No connection is accepted before: only promises were resolved since the gateway began to listen.
+  // Before any connection: since the gateway listens, only promises were resolved.
   writeFileSync(stateFileOf(folder), `${JSON.stringify(stack.state, null, 2)}\n`);
   if (liveForm) await reloadOnChange(stack, io);
   const seeded = seed && (await seedTable(stack.state.engine, stack.state.table, seed));
@@ -57,7 +57,7 @@ async function start(settings: Settings, io: Io): Promise<void> {
 
 if (import.meta.main) await runCommand(main);
 
-/** @throws UsageError naming the option when a port is in use. */
+/** @throws UsageError naming the option whose port is in use. */
 async function refusePortsInUse({ port, inspect = 0 }: Settings): Promise<void> {
   const ports = port === 0 ? [] : [0, 1, 2, 3, 4, 5].map((offset) => port + offset);
   for (const one of [...ports, inspect]) {
@@ -68,8 +68,8 @@ async function refusePortsInUse({ port, inspect = 0 }: Settings): Promise<void> 
 }
 
 /**
- * Ends this process when a part fails, and closes every part on a signal and when npm ends. A second signal ends it at once;
- * engine and functions end with it.
+ * Ends the process when a part fails; closes all parts on a signal and when npm ends. A second signal ends it at once,
+ * with engine and functions.
  */
 function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): void {
   process.on('exit', () => rmSync(stateFileOf(folder), { force: true }));
@@ -78,7 +78,7 @@ function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): voi
     process.exit(1);
   };
   void stack.engine.failed.then(({ message }) => fail(message));
-  // dynalite throws from callbacks, for example when the disk is full.
+  // dynalite throws from callbacks, such as on a full disk.
   process.on('uncaughtException', (error: NodeJS.ErrnoException) =>
     fail(error.code === undefined ? error.stack : error.message),
   );
@@ -91,12 +91,12 @@ function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): voi
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void stop());
-  // A closed pipe must not end this process before.
+  // A closed pipe must not end the process before.
   stdout.on('error', () => undefined);
   onEndOfNpm(env, () => void stop());
 }
 
-/** Reloads once for changes within 100 ms (git checkout). */
+/** Once for changes within 100 ms, as of git checkout. */
 async function reloadOnChange(stack: Stack, { stdout }: Io): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const watcher = watch(join(ROOT, 'src'), { ignoreInitial: true });

@@ -16,35 +16,35 @@ export interface StreamOptions {
   streamArn: string;
   /** Takes and returns JSON; throws when the function fails. */
   invoke: (event: string) => Promise<string>;
-  /** Which mapping of the stages. */
+  /** Which of the stages' mappings. */
   kind: keyof typeof filters;
-  /** Receives one line of JSON while the stream cannot be read. */
+  /** Gets a line of JSON while the stream cannot be read. */
   log: (line: string) => void;
 }
 
 /** As on the stages. */
 const BATCH_SIZE = 100;
-/** Milliseconds. Each further retry waits twice as long. */
+/** Milliseconds, doubled for each further retry. */
 const POLL_INTERVAL = 500;
 const RETRY_DELAY = 100;
 const MAX_RETRY_DELAY = 2_000;
 
 /**
- * Reads from the oldest record. A batch is tried again from the first record that the function reports
- * (ReportBatchItemFailures); where the function fails, each record is tried alone, while Lambda splits the batch in two.
+ * Reads from the oldest record. Repeats a batch from the first record that the function reports
+ * (ReportBatchItemFailures); if the function fails, tries each record alone, while Lambda splits the batch in two.
  *
- * The next start reads the records of the last 24 hours again: the function must know those it has handled.
+ * The next start reads the last 24 hours again: the function must know what it has handled.
  */
 export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log }: StreamOptions) {
   const client = new DynamoDBStreamsClient({ endpoint, ...LOCAL });
   const stop = new AbortController();
   const options = { abortSignal: stop.signal };
-  /** The last sequence number that was handled, by shard. */
+  /** The last handled sequence number of each shard. */
   const positions = new Map<string, string>();
 
   async function readShards(): Promise<void> {
-    // One page: DynamoDB Local lists a shard for every 4 of 24 hours, the oldest first, so that the changes of an item stay in
-    // order.
+    // One page: DynamoDB Local lists a shard for every 4 of 24 hours, the oldest first, which keeps an item's changes
+    // in order.
     const command = new DescribeStreamCommand({ StreamArn: streamArn });
     const { StreamDescription } = await client.send(command, options);
     for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {
@@ -94,7 +94,7 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
     await handle(batch.slice(first), retries + 1);
   }
 
-  /** @returns The sequence numbers of failed records; undefined when the function failed. */
+  /** @returns Sequence numbers of failed records; undefined if the function failed. */
   async function invokeOn(batch: readonly StreamRecord[]) {
     const event = JSON.stringify({ Records: batch.map(toEventRecord) });
     const answer = await invoke(event).catch(() => undefined);
@@ -123,7 +123,7 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   const running = run();
 
   return {
-    /** The next start reads again what an invocation has not finished. */
+    /** The next start reads unfinished records again. */
     async close(): Promise<void> {
       stop.abort();
       client.destroy();
@@ -143,7 +143,7 @@ const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
 
 type Pattern = { readonly [key: string]: Pattern } | readonly (string | { exists: boolean })[];
 
-/** What the stages use of Lambda's filter syntax: a list matches any of its elements. */
+/** As much of Lambda's filter syntax as the stages use: a list matches any of its elements. */
 function isMatch(pattern: Pattern, value: unknown): boolean {
   if (Array.isArray(pattern)) {
     return pattern.some((item) =>

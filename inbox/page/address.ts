@@ -1,9 +1,9 @@
-/** The open inquiry, and at first the secret, in the page's address. */
+/** The page's address: the open inquiry, and first the secret. */
 import { INQUIRY_ID } from '../../src/limits.ts';
 
 const SECRET = 'inbox.secret';
 
-/** Milliseconds for which a new tab waits for the secret of another. */
+/** Milliseconds that a new tab waits for another's secret. */
 const ANSWER_TIME = 500;
 
 const fragment = (): string => location.hash.slice(1);
@@ -23,8 +23,8 @@ export const hasSecret = (): boolean => fragment() !== '' && openedId() === unde
 export const dropSecret = (): void => sessionStorage.removeItem(SECRET);
 
 /**
- * Moves the secret to this tab's storage: in the address it would be seen and kept. A tab that was opened from a row asks the
- * other tabs for it.
+ * Moves the secret from the address, where it would be seen and kept, to this tab's storage. A tab opened from a row
+ * asks other tabs.
  */
 export async function takeSecret(): Promise<string | null> {
   if (hasSecret()) {

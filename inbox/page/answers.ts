@@ -1,8 +1,8 @@
-/** Answers that are not confirmed. */
+/** Unconfirmed answers. */
 import { isFailure, type Api, type Closed, type Inquiry } from './client.ts';
 import { formatTime } from './format-time.ts';
 
-/** Bytes, with some room; browsers allow 64 KiB. */
+/** Bytes; browsers allow 64 KiB with headers. */
 const KEEPALIVE_LIMIT = 60_000;
 
 export interface Given {
@@ -11,17 +11,17 @@ export interface Given {
   readonly text: string | undefined;
 }
 
-/** Whether browsers send them together while the page is left. */
+/** Whether browsers send them together when the page is left. */
 export function areKeptAlive(...answers: readonly Given[]): boolean {
   const sizes = answers.map(({ text }) => new Blob([JSON.stringify(text)]).size);
   return sizes.reduce((sum, size) => sum + size, 0) < KEEPALIVE_LIMIT;
 }
 
-/** Whether leaving the page loses a draft: one that is no answer on its way, or any if these are too large together. */
+/** Whether leaving loses a draft: one that is not on its way, or any if they are too large together. */
 export const losesDraft = (ids: string[], unconfirmed: ReadonlyMap<string, Given>): boolean =>
   !ids.every((id) => unconfirmed.has(id)) || !areKeptAlive(...unconfirmed.values());
 
-/** What is stored, or why it is not. */
+/** What is stored, or why not. */
 export function outcomeOf(
   text: Given['text'],
   result: Awaited<ReturnType<Api['answer']>>,

@@ -1,4 +1,4 @@
-/** The entry point of the operators' page. */
+/** Entry of the operators' page. */
 import { problemPage } from '../../ui/dom.ts';
 import { createApi, isFailure } from './client.ts';
 import { showInbox } from './inbox.ts';
@@ -17,11 +17,11 @@ function showProblem(title: string, text: string, wayOn?: string): void {
 }
 
 async function start(): Promise<void> {
-  // The address of another run was pasted into this tab.
+  // Another run's address was pasted.
   addEventListener('hashchange', () => {
     if (hasSecret()) location.reload();
   });
-  // The page was kept for the back button, and missed responses.
+  // Kept for the back button, the page has missed responses.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   const secret = await takeSecret();
   if (secret === null) {

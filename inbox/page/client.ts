@@ -1,4 +1,4 @@
-/** The client of inbox/server.ts; every outcome is a value. */
+/** Client of inbox/server.ts; every outcome is a value. */
 import type { Listing, ListQuery } from '../listing.ts';
 import type { Recorded, Session } from '../server.ts';
 import type { ShownInquiry } from '../shown-inquiry.ts';
@@ -7,7 +7,7 @@ export type { Listing } from '../listing.ts';
 export type { Session } from '../server.ts';
 export type Inquiry = ShownInquiry;
 
-/** Ids, newest first; not `isAll` of them where there are many. */
+/** Ids, newest first; not `isAll` if there are many. */
 export interface Unanswered {
   ids: string[];
   isAll: boolean;
@@ -19,7 +19,7 @@ export type Closed = { [Name in 'respondent' | 'reply_at' | 'reply']?: string | 
 /** An empty `text` lists everything. */
 export type Query = Omit<ListQuery, 'from'>;
 
-/** The status of the response, 0 without one. */
+/** The response's status; 0 without one. */
 export interface Failure {
   failure: number;
   message: string;
@@ -63,9 +63,9 @@ export function createApi(secret: string) {
     countOthers: async (id: string, signal: AbortSignal) =>
       send<{ count: number; isAll: boolean }>(`inquiries/${id}/others`, { signal }),
     /**
-     * Without a text the inquiry is dismissed.
+     * Without a reply, dismisses the inquiry.
      *
-     * @param keepalive - The request goes on when the page is left; it may then have 64 KiB.
+     * @param keepalive - Goes on when the page is left; at most 64 KiB.
      */
     answer: async (id: string, reply: string | undefined, keepalive: boolean) =>
       send<Recorded>(`inquiries/${id}/${reply === undefined ? 'dismiss' : 'reply'}`, {

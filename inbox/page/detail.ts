@@ -10,7 +10,7 @@ export type Detail = ReturnType<typeof createDetail>;
 
 interface DetailParts extends DockParts {
   api: Api;
-  /** A draft was begun or deleted, or someone has closed the inquiry. */
+  /** A draft was begun or deleted, or the inquiry closed. */
   onChange: (id: string, answer?: Closed) => void;
   onSearch: (text: string) => void;
 }
@@ -22,7 +22,6 @@ export function createDetail(parts: DetailParts) {
   let opened: string | undefined;
   let loading = new AbortController();
 
-  /** Opens an inquiry; undefined: none. */
   async function load(id: string | undefined): Promise<void> {
     loading.abort();
     opened = id;

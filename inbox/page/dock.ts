@@ -1,4 +1,4 @@
-/** What can be done with the open inquiry. */
+/** The controls of the open inquiry. */
 import type { Given } from './answers.ts';
 import type { Inquiry, Session } from './client.ts';
 import type { Drafts } from './drafts.ts';
@@ -31,7 +31,6 @@ export function createDock(pane: Pane, parts: DockParts) {
   return {
     canAnswer: () => dismiss !== undefined,
     dismiss: () => dismiss?.(),
-    /** Clears the whole pane. */
     clear(isOpen: boolean): void {
       dismiss = undefined;
       pane.clear(isOpen);
@@ -47,7 +46,7 @@ export function createDock(pane: Pane, parts: DockParts) {
     offerUndo(given: Given): void {
       if (outbox.canUndo(given)) dock.append(undoButton(() => outbox.undo(given)));
     },
-    /** For an inquiry that cannot be answered any more. */
+    /** For an inquiry that takes no answer any more. */
     offerUnsent(id: string): void {
       const draft = drafts.get(id);
       if (draft === '') return;

@@ -1,11 +1,11 @@
-/** Replies that are not sent, by inquiry, kept over a reload. */
+/** Unsent replies, by inquiry, kept over a reload. */
 import type { Failure, Inquiry } from './client.ts';
 
 const KEY = 'inbox.drafts';
 
 export type Drafts = ReturnType<typeof createDrafts>;
 
-/** Where the storage is full, drafts last until the page is left. */
+/** In a full storage, drafts last until the page is left. */
 export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page alone
   const texts = new Map(JSON.parse(storage.getItem(KEY) ?? '[]') as [string, string][]);
@@ -24,7 +24,7 @@ export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
   return {
     get: (id: string): string => texts.get(id) ?? '',
     set,
-    /** A draft that is stored as the reply was sent while the page was left. */
+    /** A draft equal to the stored reply was sent while the page was left. */
     confirm(stored: Inquiry | Failure): void {
       if (!('reply' in stored)) return;
       const { id, reply } = stored;

@@ -11,7 +11,7 @@ const toName = (email: string): string =>
     .map((part) => part.charAt(0).toLocaleUpperCase() + part.slice(1))
     .join(' ');
 
-/** Replaces `{name}`, of which no space is left where there is none, and `{reference}`. */
+/** Replaces `{reference}` and `{name}`; without a name, also its space. */
 export const fillIn = (text: string, { id, email }: Pick<Inquiry, 'id' | 'email'>): string =>
   text
     .replaceAll(/( ?)\{name\}/g, (_, space: string) => {
@@ -20,6 +20,6 @@ export const fillIn = (text: string, { id, email }: Pick<Inquiry, 'id' | 'email'
     })
     .replaceAll('{reference}', toReference(id));
 
-/** Words in braces, such as `{order}`. */
+/** Such as `{order}`. */
 export const findBraces = (text: string): string[] =>
   text.match(/\{[\p{L}\p{M}\p{N} _.-]{1,40}\}/gu) ?? [];

@@ -2,6 +2,6 @@ import { createTimeFormat } from '../../ui/format.ts';
 
 let format: typeof formatTime | undefined;
 
-/** Created late: it takes long, and the first paint needs none. */
+/** Created at the first use, which the first paint has not. */
 export const formatTime: ReturnType<typeof createTimeFormat> = (timestamp) =>
   (format ??= createTimeFormat())(timestamp);

@@ -1,7 +1,7 @@
-/** Highlights what a search has found; no element changes. */
+/** Highlights hits without changing elements. */
 import { findHits } from '../../src/text/search-text.ts';
 
-/** The name is in style.css. Firefox before 140 shows none. */
+/** Named in style.css. Firefox before 140 has none. */
 const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
 
 if (highlight !== undefined) CSS.highlights.set('hits', highlight);
@@ -10,7 +10,7 @@ const TEXTS = '.ib-from, .ib-subject, .ib-beginning, .ib-sender, .ib-heading, .i
 
 let searched = '';
 
-/** @param query - Default: the one before. */
+/** @param query - Default: the last one. */
 export function markHits(query = searched): void {
   searched = query;
   highlight?.clear();

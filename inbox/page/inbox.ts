@@ -25,7 +25,7 @@ const BOUNCE_INTERVAL = 300_000;
 /** As in style.css. */
 const WIDE = '(min-width: 56rem) and (min-height: 32rem)';
 
-/** @param listing - What the list begins with. */
+/** @param listing - The first. */
 export async function showInbox(
   api: Api,
   session: Session,
@@ -96,7 +96,6 @@ function fillPage({ stage, respondent }: Session, bounces: Node, panes: Node[]):
     ?.replaceChildren(h('h1', { class: 'sr' }, `Inbox of ${stage}`), div('ib-panes', ...panes));
 }
 
-/** Opens the inquiry that the address names, or shows the list. */
 async function follow(list: List, detail: Detail): Promise<void> {
   const id = openedId();
   const before = detail.opened();
@@ -107,7 +106,7 @@ async function follow(list: List, detail: Detail): Promise<void> {
   await detail.load(id);
 }
 
-/** No list shows a draft whose inquiry is closed or gone. */
+/** Removes the draft of an inquiry that is closed or gone from the lists. */
 async function checkDraft(id: string, api: Api, drafts: Drafts, toasts: Toasts): Promise<void> {
   const result = await api.get(id);
   drafts.confirm(result);

@@ -1,4 +1,3 @@
-/** One inquiry and its answer. */
 import { escapeAddress } from '../../src/text/invisible.ts';
 import { escapeText } from '../../src/text/visible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
@@ -11,10 +10,10 @@ import type { Inquiry } from './client.ts';
 import { formatTime } from './format-time.ts';
 import { age, exactTime } from './times.ts';
 
-/** UTF-16 units in the heading; the details have all of it. */
+/** UTF-16 units in the heading. */
 const SUBJECT_LENGTH = 200;
 
-/** @param say - Announces something to a screen reader. */
+/** @param say - Announces to a screen reader. */
 export function createInquiryView(inquiry: Inquiry, say: (text: string) => void): HTMLElement[] {
   const { id, email, subject, body, created_at } = inquiry;
   const reference = toReference(id);
@@ -56,7 +55,7 @@ export function createInquiryView(inquiry: Inquiry, say: (text: string) => void)
   return [heading, meta, details, ...createWarnings(inquiry), text];
 }
 
-/** A text, or in grey that there is none. */
+/** The text, or in grey that there is none. */
 export function textOr(
   name: 'div' | 'h2' | 'span',
   classes: string,
@@ -68,7 +67,7 @@ export function textOr(
   return h(name, attributes, isEmpty ? none : text);
 }
 
-/** Why the owner does not get, or has not got, an answer. */
+/** Why the owner does not get an answer. */
 function createWarnings(inquiry: Inquiry): HTMLElement[] {
   const { reply, undelivered, undelivered_at = '' } = inquiry;
   if (undelivered !== undefined) {

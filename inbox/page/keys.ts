@@ -1,4 +1,4 @@
-/** Keyboard shortcuts outside of text boxes. They can be switched off (WCAG 2.2, 2.1.4). */
+/** Keyboard shortcuts outside of text boxes, which can be switched off (WCAG 2.2, 2.1.4). */
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import { openInquiry, showList } from './address.ts';
 import type { Detail } from './detail.ts';
@@ -52,7 +52,7 @@ export function showKeys(): void {
   dialog.showModal();
 }
 
-/** Without Latin letters, the name on a keyboard of the USA. */
+/** Without Latin letters, by position on a US keyboard. */
 function nameOf({ key, code, shiftKey }: KeyboardEvent): string {
   if (!/^.$/u.test(key)) return key;
   const isLatin = /[!-~]|\p{Script=Latin}/u.test(key);
@@ -68,14 +68,14 @@ function createActions(list: List, detail: Detail, outbox: Outbox) {
     const isInList = focused instanceof HTMLAnchorElement && list.element.contains(focused);
     const id = list.neighbour(step, isInList ? focused.hash.slice(1) : detail.opened());
     if (id === undefined) return;
-    // In the list the focus moves; beside it the next inquiry opens.
+    // In the list the focus moves; elsewhere the next inquiry opens.
     if (isInList || detail.opened() === undefined) list.focus(id);
     else openInquiry(id);
   };
   function search(): void {
     const focus = (): void => list.search.focus();
     if (list.search.checkVisibility()) return focus();
-    // On a narrow page the list shows once the inquiry is closed.
+    // A narrow page shows the list once the inquiry is closed.
     addEventListener('hashchange', focus, { once: true });
     return showList();
   }
@@ -111,7 +111,7 @@ export function listenForKeys(list: List, detail: Detail, outbox: Outbox): void 
     const key = nameOf(event);
     const action = actionOf(key, target);
     if (action === undefined) {
-      // Somebody believes to be in a text.
+      // Somebody may believe to be in a text.
       if (areOn() && /^\S$/u.test(key)) noteTyping();
       return;
     }

@@ -1,10 +1,10 @@
-/** The head of the list, with the search. */
+/** The list's head, with the search. */
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import type { Query } from './client.ts';
 import { countOf, describeStatus, headingOf, type ListState } from './list-state.ts';
 import { CHOICES, FIRST_QUERY, ORDERS, queryOf, searchFor, turned } from './query.ts';
 
-/** Milliseconds without a key until a search begins. */
+/** Milliseconds from the last key to the search. */
 const TYPING_PAUSE = 400;
 
 export type ListHead = ReturnType<typeof createListHead>;

@@ -1,28 +1,27 @@
-/** The state of the list. */
 import { formatCount } from '../../ui/format.ts';
 import { isFailure, type Closed, type Failure, type Inquiry } from './client.ts';
 import type { Listing, Query, Unanswered } from './client.ts';
 import { CHOICES, FIRST_QUERY } from './query.ts';
 
-/** New inquiries that one look loads. */
+/** New inquiries that a poll loads. */
 const NEW_ONES = 20;
 
 export type ListState = Readonly<{
   query: Query;
   /** Undefined until the first response. */
   loaded?: readonly Inquiry[];
-  /** Undefined at the end, and while another list is loaded. */
+  /** Undefined at the end, and while another list loads. */
   next?: string | undefined;
   isLoading: boolean;
   hasFailed: boolean;
   opened?: string | undefined;
-  /** Inquiries with an answer on its way. */
+  /** With an answer on its way. */
   given: ReadonlySet<string>;
-  /** Answers that the index may not know yet. */
+  /** Answers that the index may not have yet. */
   closed: ReadonlyMap<string, Closed>;
-  /** What the last look has found. */
+  /** Of the last poll. */
   unanswered?: Unanswered;
-  /** What any look has found. */
+  /** Of any poll. */
   seen: ReadonlySet<string>;
 }>;
 
@@ -35,7 +34,7 @@ export const NOTHING: ListState = {
   seen: new Set(),
 };
 
-/** @param isMore - Whether the rest of the list is loaded. */
+/** @param isMore - Whether the list's rest is loaded. */
 export const startLoading = (
   { next, ...state }: ListState,
   isMore: boolean,
@@ -48,7 +47,7 @@ export const startLoading = (
   ...(isMore && { next }),
 });
 
-/** @param isMore - Whether the response continues what is loaded. */
+/** @param isMore - Whether the response continues the list. */
 export function receive(before: ListState, result: Listing | Failure, isMore: boolean): ListState {
   const state = { ...before, isLoading: false };
   const { loaded = [], next } = isMore ? state : NOTHING;
@@ -56,7 +55,7 @@ export function receive(before: ListState, result: Listing | Failure, isMore: bo
   return { ...state, loaded: [...loaded, ...result.inquiries], next: result.next };
 }
 
-/** @returns Also the new ones, and those of them that belong into what is loaded. */
+/** @returns Also the new ones, and which of them belong to the loaded part. */
 export function see(state: ListState, unanswered: Unanswered) {
   const { query, loaded = [], next, seen } = state;
   const unseen = unanswered.ids.filter((id) => !seen.has(id));
@@ -75,7 +74,7 @@ export function see(state: ListState, unanswered: Unanswered) {
   };
 }
 
-/** Inserts new inquiries by their time. */
+/** By their time. */
 export function insert(state: ListState, results: readonly (Inquiry | Failure)[]): ListState {
   const { query, loaded = [] } = state;
   const direction = query.order === 'oldest' ? 1 : -1;
@@ -107,7 +106,7 @@ export function shownOf(state: ListState): Inquiry[] {
   );
 }
 
-/** Such as `12` or `2000+`; empty before the first look. */
+/** Such as `12` or `2000+`; empty before the first poll. */
 export function countOf(state: ListState): string {
   const { unanswered } = state;
   if (unanswered === undefined) return '';
@@ -121,7 +120,7 @@ export function headingOf(state: ListState): string {
   return show === 'unanswered' && count !== '' ? `${count} unanswered` : CHOICES[show].title;
 }
 
-/** That it loads, or what a search has found so far. */
+/** While loading or searching. */
 export function describeStatus(state: ListState): string {
   const isSearch = state.query.text !== '';
   if (state.isLoading) return isSearch ? 'Searching all inquiries…' : 'Loading…';
@@ -132,7 +131,7 @@ export function describeStatus(state: ListState): string {
   return formatCount(length, 'match', 'matches') + (isAll ? '' : '; older ones not searched yet');
 }
 
-/** In place of the rows. */
+/** In place of rows. */
 export function describeNone(state: ListState): string {
   const { query, loaded, isLoading, hasFailed } = state;
   if (loaded === undefined || isLoading || hasFailed || query.text !== '') return '';
@@ -141,10 +140,10 @@ export function describeNone(state: ListState): string {
   return 'Nothing to answer. New inquiries appear here by themselves.';
 }
 
-/** @param place - Of the one that has just left the list. */
+/** @param place - Of an inquiry that has left the list. */
 export function neighbourOf(ids: string[], place: number, step: 1 | -1, id?: string) {
   if (id === undefined) return ids[0];
   const index = ids.indexOf(id);
-  // Another has taken its place.
+  // Another has its place.
   return ids[index === -1 ? place + Math.min(step, 0) : index + step];
 }

@@ -1,4 +1,3 @@
-/** The elements of the list. */
 import { button, div, h, live, notice, p } from '../../ui/dom.ts';
 import { isFailure, type Failure, type Listing } from './client.ts';
 import type { Drafts } from './drafts.ts';
@@ -38,7 +37,7 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
       items.ariaBusy = 'true';
       more.hidden = true;
     },
-    /** What is read stays where it is. */
+    /** Keeps what is read in its place. */
     draw(state: ListState): void {
       const restore = keepPlace(scroller, items);
       const rows = shownOf(state).map((inquiry) => {
@@ -54,7 +53,7 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
       head.render(state);
       markHits(state.query.text);
     },
-    /** @param onAgain - Repeats a request that has failed. */
+    /** @param onAgain - Repeats a failed request. */
     settle(result: Listing | Failure, isMore: boolean, onAgain: () => Promise<void>): void {
       items.ariaBusy = null;
       if (isFailure(result)) {
@@ -74,7 +73,7 @@ const linksIn = (items: HTMLElement) => [...items.querySelectorAll('a')];
 const linkIn = (items: HTMLElement, hash?: string) =>
   linksIn(items).find((link) => link.hash === hash);
 
-/** Restores focus and place after the rows were replaced. */
+/** Restores focus and scroll position after the rows were replaced. */
 function keepPlace(scroller: HTMLElement, items: HTMLElement): () => void {
   // The first paint waits for no layout.
   if (!items.hasChildNodes()) return () => undefined;

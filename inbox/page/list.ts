@@ -1,4 +1,3 @@
-/** The list of inquiries. */
 import { formatCount } from '../../ui/format.ts';
 import {
   isFailure,
@@ -28,7 +27,7 @@ export type List = ReturnType<typeof createList>;
 export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: string) {
   let state = NOTHING;
   let loading: AbortController | undefined;
-  /** Index of the open inquiry when it left the list. */
+  /** The open inquiry's index when it left the list. */
   let place = 0;
   const head = createListHead(stage, ask);
   const view = createListView(head, drafts, loadMore);
@@ -43,7 +42,7 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
   /**
    * Aborts an earlier request.
    *
-   * @param options.requested - The response, where the request was made before.
+   * @param options.requested - The response to a request already made.
    */
   async function load({
     query,
@@ -66,7 +65,7 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
     view.settle(result, isMore, isMore ? loadMore : load);
   }
 
-  /** Asks what is unanswered now. */
+  /** Asks which inquiries are unanswered. */
   async function poll(): Promise<void> {
     const result = await api.unanswered();
     if (isFailure(result)) return;
@@ -102,7 +101,7 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
       if (index !== -1) place = index;
       view.draw(state);
     },
-    /** The id `step` places from one; without an id the first. */
+    /** The id `step` rows away; without an id, the first. */
     neighbour: (step: 1 | -1, id?: string) => neighbourOf(view.ids(), place, step, id),
     focus: view.focus,
   };

@@ -1,6 +1,6 @@
 /**
- * Answers on their way. Each can be undone for some seconds; when the page is left, it is sent at once. Until it is confirmed,
- * its text remains a draft.
+ * Answers on their way. Each can be undone for some seconds; leaving the page sends them. Until confirmed, the text
+ * stays a draft.
  */
 import { openInquiry } from './address.ts';
 import { areKeptAlive, losesDraft, outcomeOf, type Given } from './answers.ts';
@@ -13,14 +13,13 @@ const UNDO_TIME = 8_000;
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** @param onChange - Undone, failed, or stored: then with who gave it. */
+/** @param onChange - Undone, failed or stored, then with who answered. */
 export function createOutbox(
   api: Api,
   drafts: Drafts,
   toasts: Toasts,
   onChange: (id: string, answer?: Closed) => void,
 ) {
-  /** By the inquiry's id. */
   const unconfirmed = new Map<string, Given>();
   /** Those that can be undone, with their lines. */
   const waiting = new Map<Given, ReturnType<Toasts['add']>>();
@@ -41,7 +40,7 @@ export function createOutbox(
     onChange(id, answer);
   }
 
-  /** Default: the latest one. */
+  /** Default: the latest. */
   function undo(given = [...waiting.keys()].at(-1)): void {
     if (given === undefined || !waiting.has(given)) return;
     stopWaiting(given);
@@ -51,7 +50,7 @@ export function createOutbox(
     openInquiry(id);
   }
 
-  /** Whoever is about to press the button has more time. */
+  /** Longer while the pointer or focus is on the button. */
   function wait(given: Given, time: number): void {
     setTimeout(() => {
       const line = waiting.get(given);

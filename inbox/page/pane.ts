@@ -1,4 +1,4 @@
-/** The elements of the pane with the open inquiry. */
+/** The elements of the open inquiry's pane. */
 import { button, div, h, live, notice } from '../../ui/dom.ts';
 import { formatCount } from '../../ui/format.ts';
 import { showList } from './address.ts';
@@ -7,7 +7,7 @@ import { noteTyping } from './typing.ts';
 
 export type Pane = ReturnType<typeof createPane>;
 
-/** `read`: the inquiry; `dock`: what can be done with it. */
+/** `read`: the inquiry; `dock`: its controls. */
 export function createPane() {
   const back = button('‹ Back to the list', { class: 'ib-link ib-back' }, showList);
   const outcome = live('alert');
@@ -22,7 +22,7 @@ export function createPane() {
     read,
     dock,
     say: (text: string) => void (status.textContent = text),
-    /** The heading, or the button of a failure. */
+    /** The heading, or a failure's button. */
     heading,
     focusHeading: () => heading().focus(),
     clear(isOpen: boolean): void {

@@ -1,4 +1,4 @@
-/** What the list is asked for. */
+/** The list's queries. */
 import type { Query } from './client.ts';
 
 /** The first order is the default. */
@@ -29,7 +29,7 @@ export const FIRST_QUERY = queryOf('unanswered');
 export const searchFor = (text: string): Query =>
   text === '' ? FIRST_QUERY : { ...queryOf('all'), text };
 
-/** In the other order, if there is one. */
+/** In the other order, if any. */
 export function turned(query: Query): Query | undefined {
   const order = CHOICES[query.show].orders.find((each) => each !== query.order);
   return order && query.text === '' ? { ...query, order } : undefined;

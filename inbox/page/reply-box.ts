@@ -1,4 +1,4 @@
-/** Where a reply is written, and where one that was not sent is read. */
+/** Writes a reply, or shows one that was not sent. */
 import { escapeAddress } from '../../src/text/invisible.ts';
 import { copyButton } from '../../ui/copy.ts';
 import { button, div, h, isComposing } from '../../ui/dom.ts';
@@ -9,12 +9,12 @@ import { savedReplyMenu } from './saved-replies.ts';
 
 interface Actions {
   onInput: (text: string) => void;
-  /** Without a text: the inquiry is dismissed. */
+  /** Without a text: a dismissal. */
   onAnswer: (text?: string) => void;
   onLeave: () => void;
 }
 
-/** @param draft - What has been written before. */
+/** @param draft - Written before. */
 export function createReplyBox(
   inquiry: Inquiry,
   { mail, savedReplies }: Session,
@@ -46,7 +46,7 @@ export function createReplyBox(
   });
   const menu = savedReplyMenu(savedReplies, inquiry, (saved) => {
     text.focus();
-    // Can be undone, unlike setRangeText. It is deprecated, and nothing replaces it.
+    // Deprecated, but unlike setRangeText it can be undone.
     document.execCommand('insertText', false, saved);
   });
   const owner = h('bdi', {}, escapeAddress(inquiry.email));
@@ -83,7 +83,6 @@ function createMailHint(inquiry: Inquiry, mail: Session['mail']): (Node | string
   return ['The reply is mailed to ', owner, mail === 'sent' ? '.' : condition];
 }
 
-/** For a reply that cannot be sent. */
 export function createUnsentBox(
   draft: string,
   say: (text: string) => void,

@@ -1,4 +1,3 @@
-/** One row of the list. */
 import { escapeAddress } from '../../src/text/invisible.ts';
 import { escapeText } from '../../src/text/visible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
@@ -8,7 +7,7 @@ import type { Inquiry } from './client.ts';
 import { textOr } from './inquiry-view.ts';
 import { age } from './times.ts';
 
-/** @param draft - What has been written to it, in words. */
+/** @param draft - Its state in words. */
 export function createRow(inquiry: Inquiry, isOpened: boolean, draft: string): HTMLAnchorElement {
   const { id, email, subject, body, created_at } = inquiry;
   const beginning = escapeText(body).trim().replaceAll(/\s+/g, ' ');

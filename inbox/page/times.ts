@@ -1,4 +1,3 @@
-/** Times and ages. */
 import { h } from '../../ui/dom.ts';
 import { formatAge } from '../words.ts';
 import { formatTime } from './format-time.ts';

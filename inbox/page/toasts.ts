@@ -1,4 +1,4 @@
-/** What was done or has failed. */
+/** Messages about what was done or has failed. */
 import { escapeAddress } from '../../src/text/invisible.ts';
 import { escapeText } from '../../src/text/visible.ts';
 import { toReference } from '../../src/limits.ts';
@@ -10,10 +10,10 @@ import type { Inquiry } from './client.ts';
 
 export type Toasts = ReturnType<typeof createToasts>;
 
-/** Only the id is known when the inquiry is gone. */
+/** Only the id is known of an inquiry that is gone. */
 type Named = Pick<Inquiry, 'id'> & Partial<Pick<Inquiry, 'email' | 'subject'>>;
 
-/** More lines become one. */
+/** More become one. */
 const MOST_LINES = 3;
 
 /** UTF-16 units of a subject. */

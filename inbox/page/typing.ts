@@ -1,11 +1,11 @@
-/** A key of somebody who may be typing changes nothing. */
+/** Ignores keys of somebody who may be typing. */
 
 /** Milliseconds. */
 const PAUSE = 2_000;
 
 let last = -PAUSE;
 
-/** After a key in a text, or when the page moves the focus out of one. */
+/** After a key in a text, or when the page takes the focus from one. */
 export const noteTyping = (): void => void (last = performance.now());
 
 export const isTyping = (): boolean => performance.now() - last < PAUSE;
@@ -13,7 +13,7 @@ export const isTyping = (): boolean => performance.now() - last < PAUSE;
 export const isTextBox = (element: Element | null): boolean =>
   element?.matches('input, textarea') ?? false;
 
-/** Moves the focus, unless it is in a text. */
+/** Moves the focus unless it is in a text. */
 export function focusGently(element: HTMLElement): void {
   if (!isTextBox(document.activeElement)) element.focus();
 }

@@ -1,4 +1,4 @@
-/** The part of dynalite 4 that is used; the package has no types. */
+/** The used part of dynalite 4, which has no types. */
 declare module 'dynalite' {
   import type { Server } from 'node:http';
   export default function dynalite(options: {

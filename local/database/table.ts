@@ -1,4 +1,4 @@
-/** The table's definition. A test compares its keys with the entity's. */
+/** The table's definition, which a test compares with the entity's keys. */
 import {
   CreateTableCommand,
   DynamoDBClient,
@@ -52,7 +52,7 @@ export const LOCAL = {
 export const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({ endpoint, ...LOCAL });
 
-/** @returns The ARN of its stream, if it has one. */
+/** @returns Its stream's ARN, if any. */
 export async function createTable(
   endpoint: string,
   TableName: string,

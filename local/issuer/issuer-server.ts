@@ -6,12 +6,12 @@ import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer-tokens
 import { closeServer, serve } from '../../lib/loopback-server.ts';
 
 /**
- * Its URL is no `localhost`, which may resolve to ::1 and shares its cookies with other projects.
+ * Not on `localhost`, which may resolve to ::1 and shares cookies with other projects.
  *
- * @param options.keysFile - Keeps the signing key over a restart. Default: a new key.
- * @param options.webOrigins - `<origin>/` and `<origin>/callback` are redirect URIs, `<origin>/` is the logout URI; CORS.
- * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
- * @throws UsageError naming the key file when it cannot be used.
+ * @param options.keysFile - Keeps the signing key. Default: a new one.
+ * @param options.webOrigins - For redirects (`<origin>/`, `<origin>/callback`), logout (`<origin>/`) and CORS.
+ * @throws Error with `code` EADDRINUSE and `port`.
+ * @throws UsageError naming the key file.
  */
 export async function startIssuer({
   port,
@@ -29,9 +29,9 @@ export async function startIssuer({
   const handle = createProvider(url, key, webOrigins).callback();
   server.on('request', (request, response) => void handle(request, response));
   return {
-    /** The `iss` of its tokens. */
+    /** The tokens' `iss`. */
     url,
-    /** Also the `aud` of its ID tokens, as in Cognito. */
+    /** Also the ID tokens' `aud`, as in Cognito. */
     clientId: CLIENT_ID,
     /** Signs an ID token as the code flow does. */
     token: (request?: TokenRequest) => signToken(key, url, request),

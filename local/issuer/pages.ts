@@ -1,4 +1,4 @@
-/** The local issuer's pages. They have no script and load nothing. */
+/** The issuer's pages, without scripts or other files. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeHtml } from '../../src/text/visible.ts';
@@ -7,7 +7,7 @@ import { DEMO_USERS } from '../../lib/issuer-tokens.ts';
 
 const STYLE = readFileSync(join(import.meta.dirname, '../pages/page.css'), 'utf8');
 
-/** @param returnTo - Host of the app that the user returns to. */
+/** @param returnTo - The app's host. */
 export const signInPage = (returnTo: string): string =>
   layout(
     'Sign in',
@@ -31,7 +31,7 @@ export const messagePage = (title: string, ...texts: string[]): string =>
     `${texts.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n')}<p><a href="/">Settings of this issuer</a></p>`,
   );
 
-/** Chromium applies `form-action` to redirects, too (https://github.com/w3c/webappsec-csp/issues/8). */
+/** Chromium applies `form-action` to redirects (https://github.com/w3c/webappsec-csp/issues/8). */
 export const contentSecurityPolicy = (formTarget: string): string =>
   `default-src 'none'; style-src ${hashOf(STYLE)}; img-src data:; form-action 'self' ${formTarget}; base-uri 'none'; frame-ancestors 'none'`;
 

@@ -1,4 +1,4 @@
-/** oidc-provider, configured as a Cognito user pool. */
+/** oidc-provider as a Cognito user pool. */
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { Provider, errors, type Configuration, type InteractionResults } from 'oidc-provider';
@@ -10,12 +10,12 @@ import { CLIENT_ID, subOf, TOKEN_LIFETIME, userClaims } from '../../lib/issuer-t
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 
 const LOGOUT = '/logout';
-const MONTH = 30 * 86_400; // Cognito's default lifetime of a refresh token
+const MONTH = 30 * 86_400; // Cognito's default for refresh tokens
 
 /**
- * Everything is kept in memory. Requests with another Host get 421.
+ * Keeps everything in memory; answers 421 to other Hosts.
  *
- * @param origins - Those of the web apps.
+ * @param origins - The web apps'.
  */
 export function createProvider(url: string, key: SigningKey, origins: readonly string[]): Provider {
   const { host, port } = new URL(url);
@@ -37,7 +37,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     clientAuthMethods: ['none'],
     clientBasedCORS: (_ctx, origin) => origins.includes(origin),
     responseTypes: ['code'],
-    // As in Cognito, scope openid alone gives every claim.
+    // As in Cognito, openid alone gives every claim.
     claims: {
       openid: [...Object.keys(userClaims({ sub: '', email: '' }, '')), 'auth_time'],
       email: ['email'],
@@ -49,7 +49,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       const signIn = source !== undefined && 'grantId' in source ? String(source.grantId) : sub;
       return { accountId: sub, claims: () => userClaims({ sub, email }, signIn) };
     },
-    // Shows no consent screen.
+    // No consent screen.
     async loadExistingGrant({ oidc }) {
       const clientId = oidc.client?.clientId ?? '';
       const known = await oidc.provider.Grant.find(oidc.session?.grantIdFor(clientId) ?? '');
@@ -59,13 +59,13 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       await grant.save();
       return grant;
     },
-    issueRefreshToken: () => true, // Cognito does not ask for scope offline_access
+    issueRefreshToken: () => true, // Cognito needs no scope offline_access
     cookies: {
       keys: [randomBytes(32).toString('base64url')],
-      // All ports of a host share cookies.
+      // Ports of a host share cookies.
       names: { session: `issuer_${port}`, interaction: `step_${port}`, resume: `resume_${port}` },
     },
-    // Each default would print a notice.
+    // Defaults would print notices.
     ttl: {
       AccessToken: TOKEN_LIFETIME,
       AuthorizationCode: 60,
@@ -87,7 +87,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       show(ctx, ctx.status, messagePage(error, description)),
     features: {
       devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: false }, // asks for a confirmation; `logout` below does not
+      rpInitiatedLogout: { enabled: false }, // asks for a confirmation, unlike `logout`
     },
   };
   const provider = new Provider(url, configuration);
@@ -104,13 +104,13 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       users.set(sub, email);
       return finish({ login: { accountId: sub } });
     }
-    // Browsers post nothing that is no address.
+    // Browsers send addresses only.
     const { origin, host: returnTo } = new URL(String(params['redirect_uri']));
     return show(ctx, 200, signInPage(returnTo), origin);
   };
 
   /**
-   * Cognito's /logout, and the end_session_endpoint of OpenID Connect without confirmation.
+   * Cognito's /logout, and OpenID Connect's end_session_endpoint without a confirmation.
    * https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
    */
   const logout = async (ctx: Context): Promise<void> => {
@@ -121,7 +121,7 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       return show(ctx, 400, messagePage('Not signed out', reason));
     }
     const session = await provider.Session.get(ctx);
-    await session.destroy(); // its refresh tokens are then refused, too
+    await session.destroy(); // ends its refresh tokens, too
     ctx.cookies.set(provider.cookieName('session'), null, { overwrite: true });
     return redirect(ctx, target);
   };
@@ -145,12 +145,12 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       show(ctx, 400, messagePage('Sign-in expired', advice));
     });
   });
-  // The response does not have the cause, a defect in this file.
+  // The cause, a defect here, is not in the response.
   provider.on('server_error', (_ctx, error) => process.stderr.write(`issuer: ${error.stack}\n`));
   return provider;
 }
 
-/** @param formTarget - The origin of the app to which a form leads. */
+/** @param formTarget - The app's origin, to which a form leads. */
 function show(ctx: Context, status: number, html: string, formTarget = ''): void {
   ctx.set({
     'cache-control': 'no-store',

@@ -1,12 +1,12 @@
 /**
- * The runtime inside a sandbox: runs the `handler` of the module named by the first argument on the events of Lambda's Runtime
- * API. Console calls become lines of JSON as with `log_format = "JSON"`. Plain JavaScript: stripping types would slow down
- * every cold start.
+ * The runtime in a sandbox: runs the `handler` of the module in the first argument on the events of Lambda's Runtime
+ * API. Console calls become JSON lines, as with `log_format = "JSON"`. Plain JavaScript, since stripping types would
+ * slow down cold starts.
  *
- * Each request for an event also reports the CPU time in microseconds, and ends the process when the parent is gone.
+ * Requests for an event report the CPU time in microseconds, and end the process when the parent is gone.
  */
 
-// As Lambda's own client (src/client/rapid-client.ts). `import` would also load what `fetch` is made of.
+// As in Lambda's own client (src/client/rapid-client.ts); `import` would also load what `fetch` needs.
 const { Agent, request } = process.getBuiltinModule('node:http');
 const [hostname, port] = process.env.AWS_LAMBDA_RUNTIME_API.split(':');
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -71,14 +71,14 @@ async function report(path, error) {
   await call('POST', path, JSON.stringify({ errorType: name, errorMessage }));
 }
 
-// A handler that waits for nothing times out as on Lambda.
+// A handler that waits for nothing must time out, as on Lambda.
 setInterval(() => {}, 2 ** 31 - 1);
 let handler;
 try {
   ({ handler } = await import(process.argv[2]));
 } catch (error) {
   await report('init/error', error);
-  // Node prints where it was thrown and exits with code 1.
+  // Node prints it and exits with code 1.
   throw error;
 }
 for (;;) await invoke(handler, await fetchNext());

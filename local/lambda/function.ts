@@ -8,11 +8,11 @@ export interface FunctionOptions extends SandboxOptions {
   timeout: number;
   /** Default: 4. */
   concurrency?: number;
-  /** Starts no sandbox before the first invocation. */
+  /** Without a sandbox before the first invocation. */
   lazy?: boolean;
 }
 
-/** @throws Error when the initialisation fails. */
+/** @throws Error if the initialisation fails. */
 export async function startFunction({
   concurrency = 4,
   lazy = false,
@@ -22,7 +22,7 @@ export async function startFunction({
   let free = concurrency;
   const queue: (() => void)[] = [];
   const sandboxes = new Set<Promise<Sandbox>>();
-  /** The last one used is used next, as on Lambda. */
+  /** The last one used is next, as on Lambda. */
   let idle: Sandbox[] = [];
   let isClosed = false;
 
@@ -62,10 +62,10 @@ export async function startFunction({
 
   return {
     /**
-     * The caller waits no longer than API Gateway's integration timeout of 30 s, or the function's if that is longer, queue and
-     * cold start included. Then a queued invocation is dropped, and a running one goes on, as on AWS.
+     * Waits for API Gateway's integration timeout of 30 s, or the function's if longer, with queue and cold start. Then
+     * a queued invocation is dropped and a running one goes on, as on AWS.
      *
-     * @throws FunctionTimeout after either timeout; Error when handler, process or initialisation fails.
+     * @throws FunctionTimeout after either; Error if handler, process or initialisation fails.
      */
     async invoke(event: string, requestId: string): Promise<string> {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -77,7 +77,7 @@ export async function startFunction({
       run(event, requestId, () => isLate).then(resolve, reject);
       return promise.finally(() => clearTimeout(timer));
     },
-    /** Runs the next invocations on the code as it is now. */
+    /** Lets the next invocations run the present code. */
     reload() {
       for (const sandbox of idle) void sandbox.close();
       idle = [];

@@ -1,4 +1,4 @@
-/** One execution environment of Lambda: a Node process and its Runtime API. */
+/** An execution environment of Lambda: a Node process and its Runtime API. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { closeServer, listen } from '../../lib/loopback-server.ts';
 /** Milliseconds. */
 export interface Cost {
   wall: number;
-  /** All threads of the process. */
+  /** All threads. */
   cpu: number;
 }
 
@@ -26,7 +26,7 @@ export interface SandboxOptions {
   nodeArguments?: readonly string[];
   /** A shell command before Node, such as to enter a control group. */
   before?: string | undefined;
-  /** Receives each line of output. */
+  /** Gets each line of output. */
   log?: (line: string) => void;
 }
 
@@ -36,7 +36,7 @@ export class FunctionTimeout extends Error {
   override readonly name = 'FunctionTimeout';
 }
 
-/** What Lambda's Node runtimes pass for 128 MB. */
+/** Lambda's for 128 MB. */
 const NODE_ARGUMENTS = [
   '--expose-gc',
   '--max-http-header-size=81920',
@@ -46,9 +46,9 @@ const NODE_ARGUMENTS = [
 const BOOTSTRAP = join(import.meta.dirname, 'bootstrap.mjs');
 
 /**
- * Waits 30 s for the initialisation, or the timeout if that is longer.
+ * Waits 30 s for the initialisation, or the timeout if longer.
  *
- * @throws Error with the message of what the module threw; FunctionTimeout; Error when the process ends.
+ * @throws Error with the module's message; FunctionTimeout; Error when the process ends.
  */
 export async function startSandbox({
   module,
@@ -84,7 +84,7 @@ export async function startSandbox({
   const port = await listen(api, 0);
 
   const start = performance.now();
-  // The shell becomes Node. When this process ends without closing the sandbox, the pipe 3 ends without a line, and the
+  // The shell becomes Node. If this process ends without closing the sandbox, pipe 3 ends without a line, and the
   // subshell kills Node, even a stopped one.
   const command = `(read -r _ || kill -9 $$) <&3 >&- 2>&- & ${before} && exec "$0" "$@" 3<&-`;
   const args = [process.execPath, ...NODE_ARGUMENTS, ...nodeArguments, BOOTSTRAP, module];
@@ -97,7 +97,7 @@ export async function startSandbox({
       AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    // Ctrl-C in a terminal is for this process.
+    // Ctrl-C is for this process.
     detached: true,
   });
   const [, stdout, stderr, guard] = child.stdio as unknown as [null, Readable, Readable, Writable];
@@ -129,7 +129,7 @@ export async function startSandbox({
 
   return {
     pid: child.pid ?? 0,
-    /** Until the process asks for the first event. */
+    /** Until the first event is asked for. */
     initialisation: { wall: performance.now() - start, cpu: idle.cpu },
     ended,
     isRunning: () => failure === undefined,
@@ -137,8 +137,8 @@ export async function startSandbox({
      * One invocation at a time.
      *
      * @param options.remaining - Milliseconds that the handler is told. Default: the timeout.
-     * @throws FunctionTimeout; Error when the process ends; Error with the type of what the handler threw, and the report as
-     * its cause.
+     * @throws FunctionTimeout; Error when the process ends; Error with the type of what the handler threw, and the
+     * report as cause.
      */
     async invoke(
       event: string,
@@ -172,7 +172,7 @@ export async function startSandbox({
       if (errorType !== undefined) throw new Error(errorType, { cause: body });
       return { result: body, wall: at - from, cpu: following.cpu - cpu };
     },
-    /** As Lambda does between invocations. */
+    /** As Lambda between invocations. */
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     close: stop,
