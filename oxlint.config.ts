@@ -1,6 +1,6 @@
 import { defineConfig } from 'oxlint';
 
-/** What each room may import beside itself, as in docs/architecture.md. docs/adr/0073 */
+/** What rooms may import, as in docs/architecture.md. docs/adr/0073 */
 const ARROWS = {
   src: [],
   ui: [],
@@ -15,7 +15,7 @@ const ARROWS = {
   infra: [],
 } as const;
 
-/** The imports that lead from a room to one that it may not import. */
+/** Imports from a room into one that it may not use. */
 function outOf(room: keyof typeof ARROWS) {
   const allowed = [room, ...ARROWS[room]];
   const others = Object.keys(ARROWS).filter((other) => !allowed.some((one) => one === other));
@@ -25,7 +25,7 @@ function outOf(room: keyof typeof ARROWS) {
   };
 }
 
-/** The last of several overrides for a file holds. */
+/** A file's last override holds. */
 const refuseImports = (files: string, ...patterns: object[]) => ({
   files: [files],
   rules: { 'eslint/no-restricted-imports': ['error', { patterns }] as ['error', object] },
@@ -40,7 +40,7 @@ const table = {
   message: 'Only src/entities speaks to DynamoDB.',
 };
 const mailer = { regex: '/mailer/', message: 'The request function knows nothing of the mailer.' };
-/** A handler starts its work when it is imported. */
+/** A handler runs when it is imported. */
 const handlers = { regex: '/handler\\.ts$', message: 'Nothing imports a handler.' };
 const contract = {
   regex: '/src/contract\\.ts$',
@@ -51,7 +51,7 @@ const service = {
   group: ['../../src/**', '!../../src/{contract,limits}.ts', '!../../src/text/*.ts'],
   message: "web may import src's text, contract and limits.",
 };
-/** What browsers load, too. */
+/** Loaded by browsers, too. */
 const outOfText = { group: ['../**', '!../limits.ts'], message: 'text may import limits.' };
 
 export default defineConfig({

@@ -5,12 +5,12 @@ import { skippedReporter } from './tests/helpers/skipped-reporter.ts';
 const PRODUCTS = 'tests/{function,mailer,text,form,inbox,local,deploy,infra}';
 
 const BROWSER = { globalSetup: ['tests/helpers/stack-setup.ts'] };
-/** Milliseconds. Only a hang takes so long, however busy the machine is. */
+/** Milliseconds; only a hang takes so long. */
 const HANG = 10 * 60_000;
 
 /**
- * The suffix of a file tells what it needs: a browser, processes of the commands, Terraform's AWS provider, an emulator of AWS,
- * or nothing.
+ * A file's suffix is what it needs: a browser, processes of the commands, Terraform's AWS provider, or an emulator of
+ * AWS.
  */
 const product = (name: string, include: string, more: object = {}) => ({
   test: {
@@ -26,14 +26,14 @@ const product = (name: string, include: string, more: object = {}) => ({
   },
 });
 
-/** `--mode hard` (npm run test:hard) runs the counts in full; otherwise a fast selection of each. */
+/** `--mode hard` (npm run test:hard) runs full counts, otherwise a selection. */
 export default defineConfig(({ mode }) => {
   const hard = (name: string) => ({
     test: {
       name,
       include: [`tests/${name}/**/*.test.ts`],
       provide: { hard: mode === 'hard' },
-      // memory.test.ts takes half an hour, and longer on a busy machine.
+      // memory.test.ts takes half an hour or more.
       testTimeout: mode === 'hard' ? 24 * HANG : HANG,
       hookTimeout: HANG,
       expect: { poll: { timeout: HANG / 2 } },
@@ -41,17 +41,17 @@ export default defineConfig(({ mode }) => {
   });
   return {
     test: {
-      // By all projects: what they build and start is the same.
+      // Built and started once for all projects.
       globalSetup: ['tests/helpers/build-setup.ts', 'tests/helpers/engines-setup.ts'],
       reporters: ['default', skippedReporter],
       maxWorkers: availableParallelism(),
-      // Only tests that say `concurrent` share the time: those under security and resilience wait for timeouts.
+      // For tests that say `concurrent`: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [
         product('plain', '!(*.browser|*.process|*.provider|*.apply).test.ts'),
         product('process', '*.process.test.ts'),
         product('browser', '!(states).browser.test.ts', BROWSER),
-        // What the browser shows in every state and every language: in npm run test:all.
+        // In npm run test:all.
         product('states', 'states.browser.test.ts', BROWSER),
         // Each start of the provider takes seconds: in npm run test:all.
         product('provider', '*.provider.test.ts'),

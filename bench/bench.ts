@@ -1,6 +1,6 @@
 /**
- * Measures this service and the other contenders, each in processes of its own under Lambda's limits: 128 MB of memory,
- * a whole core during initialisation and 7.2 % of one afterwards, where control groups can be written.
+ * Measures the contenders, each in processes of its own under Lambda's limits: 128 MB, a whole core during
+ * initialisation, then 7.2 % of one, where control groups can be written.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,6 @@ await runCommand(async () => {
     log(`Building and checking ${contender.title}`);
     const built = await buildPackage({ ...contender, variants }, folder);
     const results: Results = { ...built, costs: new Map(), memory: new Map() };
-    /** Runs it in a process of its own. */
     const run = async (
       use: (sandbox: Sandbox) => Promise<void>,
       { isLimited = noLimits === undefined, figure = '', INQUIRIES_PER_HOUR = '' } = {},
@@ -86,12 +85,12 @@ await runCommand(async () => {
       check.list(result, owner),
     );
 
-  /** Initialisation, the first POST, and warm ones; with the plain one, GETs of ten, with the limit, refusals, too. */
+  /** Measures initialisation, the first POST and warm ones; also GETs of ten, or refusals beyond the limit. */
   const measureColdStart = async (entrant: Entrant, variant: Variant): Promise<void> => {
     const hasLimit = variant === 'keyed POST with the limit';
     const sender = makeOwner();
     const nextPost = () => {
-      // With the limit, all inquiries have one owner, so that there is something to count.
+      // With the limit, one owner, so that there is something to count.
       const owner = hasLimit ? sender : makeOwner();
       const key = variant === 'POST' ? undefined : crypto.randomUUID();
       return { owner, event: makePost(owner, key) };
@@ -128,11 +127,11 @@ await runCommand(async () => {
   const measureFullestList = (entrant: Entrant): Promise<void> =>
     entrant.run(
       async (sandbox) => {
-        // The first requests compile the code.
+        // Compiles the code.
         await repeat(5, () => list(sandbox, entrant, database.ofTen));
         const cost = await repeat(5, () => list(sandbox, entrant, database.ofFullest)).catch(
           (error: Error) => {
-            // A wrong response leaves the process running. One that uses too much memory is killed.
+            // After a wrong response the process runs; with too much memory it is killed.
             if (sandbox.isRunning()) throw error;
             return error.message;
           },
@@ -143,7 +142,7 @@ await runCommand(async () => {
     );
 
   for (let round = 1; round <= rounds; round++) {
-    // Each begins with another, so that a busy machine and an engine that is not warm yet affect all contenders alike.
+    // Each round begins with another, so that other load affects all alike.
     const first = round % entrants.length;
     for (const entrant of [...entrants.slice(first), ...entrants.slice(0, first)]) {
       const { title } = entrant.results;

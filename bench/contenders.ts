@@ -1,14 +1,14 @@
-/** The contenders, and how each is built into the package that Lambda would get. */
+/** The contenders, and their packages for Lambda. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type BuildOptions } from 'esbuild';
 import { zipSync } from 'fflate';
 
-/** What POST supports: the header Idempotency-Key, and the variable INQUIRIES_PER_HOUR. */
+/** Support of Idempotency-Key and INQUIRIES_PER_HOUR. */
 export type Variant = 'POST' | 'keyed POST' | 'keyed POST with the limit';
 
-/** Powertools' documentation has this banner for ES modules. */
+/** The banner for ES modules in Powertools' documentation. */
 const WITH_REQUIRE: BuildOptions = {
   mainFields: ['module', 'main'],
   banner: {
@@ -17,10 +17,10 @@ const WITH_REQUIRE: BuildOptions = {
 };
 
 export const OURS = 'this service';
-/** Returns a constant: its responses are not checked, and it has no lists. */
+/** Its responses are not checked, and it has no lists. */
 export const BARE = 'bare Node, a constant';
 
-/** By title. Without a source, it is this service, which has a build of its own. */
+/** Without a source: this service, with its own build. */
 export const contenders: {
   title: string;
   variants: Variant[];
@@ -41,7 +41,7 @@ export const contenders: {
 
 export type Contender = (typeof contenders)[number];
 
-/** Builds a contender into a folder of its own. @returns The module that exports `handler`, and bytes of the zip. */
+/** @returns The module that exports `handler`, and the zip's bytes. */
 export async function buildPackage({ title, source, options }: Contender, parent: string) {
   const folder = join(parent, source ?? 'ours');
   const module = join(folder, 'handler.mjs');

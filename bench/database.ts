@@ -1,4 +1,4 @@
-/** The benchmark's database: an engine behind TLS, as on AWS, with lists of known length in its table. */
+/** DynamoDB Local behind TLS, with lists of known length. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:https';
@@ -15,10 +15,10 @@ import { createInquiryEntity } from '../src/entities/inquiry.ts';
 export const CORS_ORIGIN = 'https://www.example.com';
 const TABLE = 'inquiries-bench';
 const IDEMPOTENCY_TABLE = 'inquiries-bench-idempotency';
-/** The most inquiries with this message that fit into one response (468 bytes each, less the function's margin). */
+/** The most inquiries with this message in a response (468 bytes each, less the function's margin). */
 const FULLEST = 13_300;
 
-/** A usual message of a contact form: 34 and 205 characters, one line break and two quotation marks. */
+/** A usual message: 34 and 205 characters, one line break, two quotation marks. */
 export const MESSAGE = {
   subject: 'Question about my order no. 482913',
   body:
@@ -29,12 +29,12 @@ export const MESSAGE = {
 export interface Owner {
   sub: string;
   email: string;
-  /** Inquiries in the table. */
+  /** In the table. */
   count: number;
 }
 
 let owners = 0;
-/** An owner that nobody has had before. */
+/** An unused owner. */
 export const makeOwner = (count = 0): Owner => {
   const number = String(++owners);
   return {
@@ -44,12 +44,11 @@ export const makeOwner = (count = 0): Owner => {
   };
 };
 
-/** Starts the engine and the TLS proxy, and fills the table. */
 export async function startDatabase(resources: AsyncDisposableStack) {
   const engine = await startEngine('dynamodb-local');
   resources.defer(() => engine.close());
   await createTable(engine.url, TABLE);
-  // The table of Powertools' idempotency, as its documentation defines it.
+  // As in Powertools' documentation.
   await createTable(engine.url, IDEMPOTENCY_TABLE, {
     KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
     AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
@@ -58,7 +57,7 @@ export async function startDatabase(resources: AsyncDisposableStack) {
 
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
   resources.defer(() => rmSync(folder, { recursive: true }));
-  // An RSA key of 2048 bits, like DynamoDB's.
+  // As DynamoDB's.
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     algorithm: 'sha256',
     keySize: 2048,
@@ -79,7 +78,7 @@ export async function startDatabase(resources: AsyncDisposableStack) {
   resources.defer(() => closeServer(proxy));
 
   return {
-    /** Environment variables of a function that uses it. */
+    /** Of a function. */
     environment: {
       TABLE_NAME: TABLE,
       IDEMPOTENCY_TABLE_NAME: IDEMPOTENCY_TABLE,
@@ -89,7 +88,7 @@ export async function startDatabase(resources: AsyncDisposableStack) {
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'ASIAIOSFODNN7EXAMPLE',
       AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY',
-      // Role credentials come with a session token of about this length.
+      // About the length of a role's session token.
       AWS_SESSION_TOKEN: 'IQoJb3JpZ2luX2VjEExample'.repeat(40),
     },
     ofTen: await fill(engine.url, makeOwner(10)),

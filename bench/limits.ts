@@ -1,4 +1,4 @@
-/** Lambda's limits on a process, by Linux control groups (version 1 or 2) where they may be written. */
+/** Lambda's limits on a process, by Linux control groups (version 1 or 2). */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const ROOT = '/sys/fs/cgroup';
 /** Bytes. */
 const MEMORY = 128 * 1024 * 1024;
-/** Microseconds. Lambda's share of a core is memory / 1769 MB: 7.2 %. */
+/** Microseconds. Lambda's share of a core: memory / 1769 MB, 7.2 %. */
 const [PERIOD, QUOTA] = [20_000, 1_440];
-/** It has one hierarchy, version 1 one for each controller. */
+/** One hierarchy; version 1 has one for each controller. */
 const isVersion2 = existsSync(join(ROOT, 'cgroup.controllers'));
 let groups = 0;
 
-/** Why processes cannot be limited here, in one sentence, or undefined when they can. */
+/** In one sentence; undefined if processes can be limited. */
 export async function limitsUnavailableReason(): Promise<string | undefined> {
   try {
     if (isVersion2) writeFileSync(join(ROOT, 'cgroup.subtree_control'), '+cpu +memory');
@@ -24,16 +24,16 @@ export async function limitsUnavailableReason(): Promise<string | undefined> {
 }
 
 /**
- * Creates a group around one process, with the memory limit set.
+ * Creates a group for a process, with the memory limit.
  *
- * @throws Error where {@link limitsUnavailableReason} has an answer.
+ * @throws Error if {@link limitsUnavailableReason} gives one.
  */
 export function createLimits() {
   const name = `inquiries-bench-${process.pid}-${groups++}`;
   const folders = (isVersion2 ? [''] : ['memory', 'cpu']).map((controller) =>
     join(ROOT, controller, name),
   );
-  /** The file of the version in use. */
+  /** Of the version in use. */
   const find = (...names: string[]): string => {
     const files = folders.flatMap((folder) => names.map((file) => join(folder, file)));
     const found = files.find((file) => existsSync(file));
@@ -44,18 +44,18 @@ export function createLimits() {
   writeFileSync(find('memory.max', 'memory.limit_in_bytes'), String(MEMORY));
   writeFileSync(find('memory.swap.max', 'memory.swappiness'), '0');
   return {
-    /** Shell code that puts the shell itself under the limits. */
+    /** Shell code that enters the group. */
     enter: folders.map((folder) => `echo $$ > ${join(folder, 'cgroup.procs')}`).join(' && '),
-    /** Peak of the bytes that the limit has counted. */
+    /** Bytes, as the limit counts. */
     peakMemory: () =>
       Number(readFileSync(find('memory.peak', 'memory.max_usage_in_bytes'), 'utf8')),
-    /** Limits the share of a core, which has no limit before. */
+    /** Limits the share of a core from now on. */
     throttle() {
       if (isVersion2) return writeFileSync(find('cpu.max'), `${QUOTA} ${PERIOD}`);
       writeFileSync(find('cpu.cfs_period_us'), String(PERIOD));
       return writeFileSync(find('cpu.cfs_quota_us'), String(QUOTA));
     },
-    /** Removes the group; its process must have ended. The kernel empties the group a moment later. */
+    /** The process must have ended; the kernel empties the group a moment later. */
     async remove(): Promise<void> {
       for (const folder of folders) {
         for (let attempt = 1; existsSync(folder); attempt++) {

@@ -1,20 +1,19 @@
-/** The benchmark's report. */
 import { cpus } from 'node:os';
 import type { Cost } from '../local/lambda/sandbox.ts';
 import { OURS } from './contenders.ts';
 
-/** The measurements of one contender, by the names of the figures. */
+/** A contender's measurements, by figure. */
 export interface Results {
   title: string;
-  /** Bytes of the zip. */
+  /** Of the zip. */
   size: number;
-  /** One cost for each process; a text is the reason why the process has ended before. */
+  /** By process; a text is why it has ended. */
   costs: Map<string, (Cost | string)[]>;
-  /** Peaks in bytes, over all processes; empty without limits. */
+  /** Peaks in bytes over all processes; empty without limits. */
   memory: Map<string, number>;
 }
 
-/** The most that this service may take of what another contender takes. */
+/** The most of this service, divided by the other. */
 const TARGETS: [figure: string, kind: keyof Cost, other: string, most: number][] = [
   ['initialisation + first POST', 'wall', 'Middy + Powertools + zod', 0.18],
   ['initialisation + first keyed POST', 'wall', 'Middy + Powertools + zod', 0.3],
@@ -27,7 +26,6 @@ const TARGETS: [figure: string, kind: keyof Cost, other: string, most: number][]
 ];
 const NAMES = { wall: 'time', cpu: 'CPU' };
 
-/** The report in Markdown. */
 export function formatResults(all: Results[], rounds: number, isLimited: boolean): string {
   const [processor] = cpus();
   const machine = `${process.platform}, ${cpus().length} × ${processor?.model.trim()}`;
@@ -74,7 +72,7 @@ ${table(
 const toText = (value: number | undefined, unit: number): string =>
   value === undefined ? '–' : (value / unit).toFixed(0);
 
-/** The middle cost of all processes, or the reason why there is none; undefined: not measured. */
+/** A text: why there is none; undefined: not measured. */
 function costOf(results: Results | undefined, figure: string): Cost | string | undefined {
   const costs = results?.costs.get(figure);
   return costs && (costs.find((cost) => typeof cost === 'string') ?? middleCost(costs as Cost[]));
@@ -85,7 +83,7 @@ function formatCost(cost: Cost | string | undefined): string {
   return [cost.wall, cost.cpu].map((value) => value.toPrecision(value < 100 ? 3 : 4)).join(' / ');
 }
 
-/** Means of the middle half: under the limits, waits come in steps of 20 ms, by which medians would jump. */
+/** Means of the middle half: waits come in steps of 20 ms, by which medians would jump. */
 export function middleCost(costs: Cost[]): Cost {
   const cut = Math.floor(costs.length / 4);
   const middle = (kind: keyof Cost): number => {
@@ -96,7 +94,6 @@ export function middleCost(costs: Cost[]): Cost {
   return { wall: middle('wall'), cpu: middle('cpu') };
 }
 
-/** A table in Markdown. */
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map((_, at) => (at === 0 ? '---' : '---:')), ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)

@@ -1,9 +1,9 @@
-/** Events as the gateway sends them, and the responses that every contender must give. */
+/** The gateway's events, and the responses that are expected. */
 import { deepStrictEqual } from 'node:assert/strict';
 import * as contract from '../lib/contract-checks.ts';
 import { CORS_ORIGIN, makeOwner, MESSAGE, type Owner } from './database.ts';
 
-/** Sends an event and resolves to the handler's result, both as JSON. */
+/** Takes and resolves to JSON. */
 export type Invoke = (event: string) => Promise<string>;
 
 interface Request extends contract.ServiceRequest {
@@ -12,7 +12,7 @@ interface Request extends contract.ServiceRequest {
   key?: string | undefined;
 }
 
-/** An event of payload format 2.0, with the claims of an ID token. */
+/** Payload format 2.0, with an ID token's claims. */
 export function makeEvent({ method, owner: { sub, email }, body, key, query = '' }: Request) {
   return JSON.stringify({
     version: '2.0',
@@ -42,9 +42,8 @@ export function makeEvent({ method, owner: { sub, email }, body, key, query = ''
 export const makePost = (owner: Owner, key?: string): string =>
   makeEvent({ method: 'POST', owner, key, body: JSON.stringify(MESSAGE) });
 
-/** Each throws an Error when the handler's result, as JSON, is not the expected one. */
+/** Each throws an Error for another result, as JSON. */
 export const check = {
-  /** The owner's new inquiry. */
   created(result: string, { sub, email }: Owner) {
     const inquiry = contract.assertCreated(toResponse(result));
     deepStrictEqual([inquiry.cognito_sub, inquiry.email], [sub, email]);
@@ -55,13 +54,13 @@ export const check = {
     const list = contract.assertList(toResponse(result));
     deepStrictEqual([list.inquiries[0]?.cognito_sub, list.email, list.count], [sub, email, count]);
   },
-  /** A refusal beyond the limit. */
+  /** Beyond the limit. */
   refused(result: string): void {
     contract.assertError(toResponse(result), 429, 'TOO_MANY_REQUESTS');
   },
 };
 
-/** Checks the contract and, with `hasKeys`, that a key sent again changes nothing. @throws Error that says what is wrong. */
+/** Checks the contract and, with `hasKeys`, that a repeated key changes nothing. @throws Error */
 export async function checkContract(invoke: Invoke, hasKeys: boolean): Promise<void> {
   const owner = makeOwner();
   const send = async (request: Partial<Request> & contract.ServiceRequest) =>

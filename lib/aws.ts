@@ -1,4 +1,4 @@
-/** How the commands call AWS and describe its errors. */
+/** Calls of AWS by the commands, and its errors. */
 import { escapeUnsafe } from './terminal-text.ts';
 
 /** Without these, the SDK waits forever. A page of 16 MB takes seconds on a slow line. */
@@ -19,7 +19,6 @@ const NO_CREDENTIALS =
   'There are no valid AWS credentials; set AWS_PROFILE or sign in (aws sso login).';
 const THROTTLED = 'DynamoDB is throttling requests; try again.';
 
-/** Names of the AWS SDK's errors. */
 const CREDENTIAL_ERRORS = new Set([
   'CredentialsProviderError',
   'TokenProviderError',
@@ -36,9 +35,9 @@ const THROTTLING_ERRORS = new Set([
 ]);
 
 /**
- * Says in one line what an operator can do about an error of AWS or of the network.
+ * Describes an error of AWS or of the network in one line, with what an operator can do.
  *
- * @returns An error for the terminal; the error itself when it comes from elsewhere.
+ * @returns An error for the terminal; other errors unchanged.
  */
 export function describeFailure(
   error: unknown,
@@ -62,7 +61,7 @@ export function describeFailure(
     if (message === 'Region is missing') {
       return 'There is no AWS region; set AWS_REGION or AWS_PROFILE.';
     }
-    // The SDK adds it to responses and to network errors.
+    // The SDK adds it to responses and network errors.
     if (!('$metadata' in error)) return undefined;
     if (name === 'TimeoutError' || code !== undefined) {
       return `${stage === undefined ? 'The engine of the local stack' : 'AWS'} cannot be reached (${code ?? name}).`;

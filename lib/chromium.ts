@@ -1,4 +1,4 @@
-/** Chromium: an installed one, or on Linux (x64) that of a package, which needs no libraries of the system. */
+/** An installed Chromium or, on Linux (x64), a package's, which needs no system libraries. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { chromium, type Browser } from 'playwright-core';
 import { findProgram } from './programs.ts';
 
 const NAMES = [
-  // The same engine without a window needs half of the CPU time.
+  // Without a window, half of the CPU time.
   'chromium-headless-shell',
   'chromium',
   'chromium-browser',
@@ -17,7 +17,7 @@ const OF_MACOS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
-/** Where the package's Chromium is unpacked; an update of the package removes it. */
+/** The unpacked Chromium, which an update of the package removes. */
 const UNPACKED = join(import.meta.dirname, '../node_modules/@sparticuz/chromium/unpacked');
 const PACKAGED = join(UNPACKED, 'chromium');
 // oxfmt-ignore
@@ -26,7 +26,7 @@ const FLAGS = [
   '--disable-quic', '--no-first-run', '--disable-sync',
 ];
 
-/** The path of the browser; undefined if there is none. CHROMIUM_PATH names another one. */
+/** The browser's path; undefined if there is none. CHROMIUM_PATH overrides. */
 export function findChromium(env: NodeJS.ProcessEnv): string | undefined {
   const { CHROMIUM_PATH } = env;
   if (CHROMIUM_PATH) return existsSync(CHROMIUM_PATH) ? CHROMIUM_PATH : undefined;
@@ -41,16 +41,16 @@ export const launchChromium = (executablePath: string): Promise<Browser> =>
     executablePath,
     args: FLAGS,
     ...(executablePath === PACKAGED && { env: unpack() }),
-    // Scroll bars are part of the page that people see.
+    // People see scroll bars.
     ignoreDefaultArgs: ['--hide-scrollbars'],
   });
 
-/** Unpacks the package's Chromium, if that was not done before. @returns The environment in which it runs. */
+/** Unpacks the package's Chromium once. @returns Its environment. */
 function unpack(): NodeJS.ProcessEnv {
   if (!existsSync(UNPACKED)) {
     const folder = mkdtempSync(`${UNPACKED}-`);
     const script = `(await import('@sparticuz/chromium')).default.executablePath()`;
-    // The package unpacks to the temporary folder, and libraries only where the environment is that of Lambda.
+    // The package unpacks to the temporary folder, and libraries only in Lambda's environment.
     execFileSync(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: import.meta.dirname,
       env: { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'nodejs24.x' },

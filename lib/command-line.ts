@@ -1,4 +1,4 @@
-/** Shared by the commands: strict options, one line for each error, exit codes, files. */
+/** Command lines: strict options, errors of one line, exit codes, files. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -6,17 +6,17 @@ import type { Readable, Writable } from 'node:stream';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { wrapLine, wrapUsage } from './terminal-text.ts';
 
-/** A mistake of the user, in one line. Exit code 2. */
+/** The user's mistake, in one line. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** `--help` was given. The message is the usage. Exit code 0. */
+/** `--help`, with the usage as message. Exit code 0. */
 class HelpRequest extends Error {
   override readonly name = 'HelpRequest';
 }
 
-/** What a command uses of its process, so that tests can call it in theirs. */
+/** What a command uses of its process, replaceable by tests. */
 export interface Io {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean; columns?: number };
@@ -24,10 +24,10 @@ export interface Io {
   env: NodeJS.ProcessEnv;
 }
 
-/** A command. @returns Its exit code; undefined for 0. @throws UsageError for exit code 2, any other error for 1. */
+/** @returns The exit code, by default 0. @throws UsageError for exit code 2, any other error for 1. */
 export type Main = (args: string[], io: Io) => Promise<number | void>;
 
-/** Runs a command and prints an error to stderr as its message. Never rejects. @returns The exit code. */
+/** Prints an error's message to stderr. Never rejects. @returns The exit code. */
 export async function runMain(main: Main, args: string[], io: Io): Promise<number> {
   try {
     return (await main(args, io)) ?? 0;
@@ -43,16 +43,15 @@ export async function runMain(main: Main, args: string[], io: Io): Promise<numbe
   }
 }
 
-/** Runs a command as this process, which ends at once if the command fails. */
+/** Runs a command as this process, which ends at once on failure. */
 export async function runCommand(main: Main): Promise<void> {
   const code = await runMain(main, process.argv.slice(2), process);
   if (code !== 0) process.exit(code);
 }
 
 /**
- * Calls back once when npm, which has started this process, has ended: npm does not forward every signal that only npm
- * receives. Its shell became this process (exec in package.json), so npm is the parent, and another process is when npm
- * has ended.
+ * Calls back when npm, which has started this process, has ended: npm does not forward every signal. The process has
+ * replaced npm's shell (exec in package.json), so npm is its parent until it ends.
  */
 export function onEndOfNpm(env: NodeJS.ProcessEnv, end: () => void): void {
   if (env['npm_lifecycle_event'] === undefined) return;
@@ -66,9 +65,9 @@ export function onEndOfNpm(env: NodeJS.ProcessEnv, end: () => void): void {
 }
 
 /**
- * Parses a command line that has options only; see {@link parseCommandLine}.
+ * Parses a command line without arguments.
  *
- * @throws UsageError for any other argument, too.
+ * @throws UsageError
  */
 export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
   usage: string,
@@ -79,7 +78,7 @@ export function parseOptions<const Options extends NonNullable<ParseArgsConfig['
 }
 
 /**
- * Parses the command line strictly. With `--help`, {@link runMain} prints `usage`.
+ * Parses strictly; `--help` prints `usage`.
  *
  * @throws UsageError for an unknown option or a missing value.
  */
@@ -104,14 +103,14 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
     return parsed;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // Only the first sentence of parseArgs's message says what is wrong.
+    // The first sentence says what is wrong.
     const [line = ''] = error.message.split(/\. |\.?\n/);
     throw new UsageError(`${line} (see --help)`, { cause: error });
   }
 }
 
 /**
- * Asks at the terminal. Ctrl-C, Ctrl-D and an abort are a no.
+ * Asks at the terminal. Ctrl-C, Ctrl-D and an abort mean no.
  *
  * @param expected - The only answer that means yes.
  */
@@ -132,7 +131,7 @@ export async function isConfirmed(
   return answer?.trim() === expected;
 }
 
-/** Reads a file as text. @returns undefined when there is none. */
+/** @returns undefined if there is no file. */
 export function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
@@ -142,7 +141,7 @@ export function readIfThere(file: string): string | undefined {
   }
 }
 
-/** @returns undefined when the text is not JSON of an object. */
+/** @returns undefined unless the text is a JSON object. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -155,19 +154,19 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
 }
 
 /**
- * Creates a folder if there is none, and tests it by writing 1 MiB.
+ * Creates a folder if needed, and tests it by writing 1 MiB.
  *
  * @param purpose - For the error.
- * @throws UsageError when it cannot be written.
+ * @throws UsageError if it cannot be written.
  */
 export function openFolder(folder: string, purpose = 'data'): void {
   try {
     if (!existsSync(folder)) {
       mkdirSync(dirname(folder), { recursive: true });
-      // Not recursive: Node would report ENOENT on a read-only file system.
+      // Recursively, Node reports ENOENT on a read-only file system.
       mkdirSync(folder);
     }
-    // A folder of its own: a file with a known name could be a link to another one.
+    // In a new folder, since a known name could be a link.
     const test = mkdtempSync(join(folder, '.write-test-'));
     try {
       writeFileSync(join(test, 'zeros'), Buffer.alloc(1024 * 1024));

@@ -1,6 +1,6 @@
 /**
- * The contract's responses as assertions, for every sender of requests: the smoke test (HTTP) and the benchmark
- * (events to a handler). Each assertion throws an Error whose message says what is wrong.
+ * The contract as assertions, for the smoke test (HTTP) and the benchmark (events). Each throws an Error that says what
+ * is wrong.
  */
 import {
   createInquiryResponseSchema,
@@ -14,21 +14,21 @@ import {
 } from '../src/contract.ts';
 import { INQUIRY_ID } from '../src/limits.ts';
 
-/** A request to `/inquiries`; the query without its question mark. */
+/** A request to `/inquiries`; the query without `?`. */
 export interface ServiceRequest {
   method: string;
   query?: string;
   body?: string;
 }
 
-/** The body is parsed JSON, or the text where it is not JSON. */
+/** The body is parsed JSON, or a text. */
 export interface ServiceResponse {
   status: number;
   headers: Headers;
   body: unknown;
 }
 
-/** @returns The parsed JSON, or the text where it is not JSON. */
+/** @returns Parsed JSON, or the text. */
 export function parseBody(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -37,15 +37,14 @@ export function parseBody(text: string): unknown {
   }
 }
 
-/** Titles, and checks that reject with what is wrong, in the order in which they must run. */
+/** Titles and checks, in their order; each rejects with what is wrong. */
 type Checks = readonly (readonly [title: string, run: () => Promise<void>])[];
 
 /**
- * The checks of a signed-in user, which leave one inquiry behind, and after them those of Idempotency-Key, for a service
- * that does not ignore it. These store nothing.
+ * The checks of a signed-in user, which leave one inquiry, and those of Idempotency-Key, which store nothing.
  *
- * @param send - Sends a request as that user, each POST with the same key, and checks Access-Control-Allow-Origin, which
- *   depends on the stage.
+ * @param send - Sends as that user, each POST with the same key, and checks Access-Control-Allow-Origin, which depends
+ * on the stage.
  */
 export function createContractChecks(send: (request: ServiceRequest) => Promise<ServiceResponse>) {
   const subject = `smoke ${new Date().toISOString()} ${crypto.randomUUID()}`;
@@ -144,7 +143,7 @@ export function assertCreated(response: ServiceResponse): Inquiry {
   return inquiry;
 }
 
-/** 200 with inquiries of one owner, newest first. */
+/** 200 with one owner's inquiries, newest first. */
 export function assertList(response: ServiceResponse): InquiryListResponse {
   const list = assertBody(response, 200, inquiryListResponseSchema) as InquiryListResponse;
   const { email, count, inquiries } = list;
@@ -172,7 +171,7 @@ interface Schema {
   properties: object;
 }
 
-/** Status, content type, and a JSON object with the fields of the schema: all that are required, and no others. */
+/** Status, content type, and exactly the schema's fields; optional ones may be absent. */
 function assertBody(response: ServiceResponse, status: number, schema: Schema): unknown {
   assertStatus(response, status);
   assertHeader(response, 'Content-Type', 'application/json');

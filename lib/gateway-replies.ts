@@ -1,7 +1,4 @@
-/**
- * The responses that an API Gateway HTTP API makes itself, `{"message":"…"}`, and its limits: for the local gateway
- * and for the published document. docs/adr/0017
- */
+/** Responses `{"message":"…"}` and limits of an HTTP API, for the local gateway and the document. docs/adr/0017 */
 import { LAMBDA_PAYLOAD_LIMIT } from '../src/limits.ts';
 
 export interface Reply {
@@ -22,12 +19,12 @@ export const replies = {
 
 /** Source: API Gateway quotas for HTTP APIs, Lambda quotas. */
 export const limits = {
-  /** Bytes of the request line and the headers. */
+  /** Bytes of request line and headers. */
   headers: 10_240,
-  /** Bytes of the request body. */
+  /** Bytes. */
   body: 10 * 1024 * 1024,
-  /** Bytes of the event and of the function's result, each as JSON. */
+  /** Bytes of event or result, as JSON. */
   lambdaPayload: LAMBDA_PAYLOAD_LIMIT,
-  /** Milliseconds, of the integration and of the function. */
+  /** Milliseconds of integration and function. */
   timeout: 30_000,
 } as const;

@@ -1,4 +1,4 @@
-/** The issuer's signing key and the file that keeps it between starts. */
+/** The issuer's signing key and its file. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,7 +8,7 @@ import { readIfThere, UsageError } from './command-line.ts';
 /** An RSA private key for RS256. */
 export type SigningKey = JWK & { kid: string };
 
-/** Generates a key; its `kid` is the RFC 7638 thumbprint. */
+/** `kid` is the RFC 7638 thumbprint. */
 export async function createKey(): Promise<SigningKey> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const jwk = await exportJWK(privateKey);
@@ -16,9 +16,9 @@ export async function createKey(): Promise<SigningKey> {
 }
 
 /**
- * Reads a key file. With `create`, a new key is first written to it, with mode 0600, when there is none.
+ * Reads a key file. With `create`, a missing one is written with mode 0600.
  *
- * @throws UsageError naming the file when it cannot be used; the message quotes none of its content.
+ * @throws UsageError naming the file, without its content.
  */
 export async function readKey(file: string, { create = false } = {}): Promise<SigningKey> {
   try {

@@ -1,36 +1,35 @@
-/** ID tokens in the shape of Cognito's. */
+/** ID tokens like Cognito's. */
 import { createHash, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { SigningKey } from './issuer-keys.ts';
 
-/** A user who can sign in locally. */
 export interface User {
   sub: string;
   email: string;
 }
 
-/** Content of a token that is issued without the sign-in page. Nothing is validated, so that tests can make bad tokens. */
+/** A token without the sign-in page; not validated, so that tests can make bad ones. */
 export interface TokenRequest {
   /** Default: the first demo user. */
   email?: string | undefined;
   /** Default: `subOf(email)`. */
   sub?: string | undefined;
-  /** Replaces or adds claims, `iss`, `aud` and `exp` included; null removes one. */
+  /** Replace or add claims, also `iss`, `aud` and `exp`; null removes one. */
   claims?: Record<string, unknown> | undefined;
-  /** Seconds until `exp`; negative for an expired token. Default: 3600. */
+  /** Seconds, negative for an expired token. Default: 3600. */
   expiresIn?: number;
 }
 
-/** The only client. It is also the `aud` of ID tokens, as in Cognito. */
+/** The only client, also the ID tokens' `aud`, as in Cognito. */
 export const CLIENT_ID = 'inquiries-local';
 export const DEMO_USERS = ['ana@example.com', 'ben@example.com', 'chiara@example.com'] as const;
 /** Seconds. */
 export const TOKEN_LIFETIME = 3600;
 
 /**
- * Signs an ID token with the claims that the code flow issues.
+ * Signs an ID token as the code flow does.
  *
- * @param issuer - The `iss`: the issuer's URL.
+ * @param issuer - The `iss`, the issuer's URL.
  */
 export async function signToken(
   key: SigningKey,
@@ -55,9 +54,9 @@ export async function signToken(
 }
 
 /**
- * The claims of a Cognito ID token that describe the user.
+ * A Cognito ID token's claims about the user.
  *
- * @param signIn - Identifies the sign-in: `origin_jti` is the same in all tokens refreshed from it.
+ * @param signIn - `origin_jti`, the same in all tokens of a sign-in.
  */
 export function userClaims({ sub, email }: User, signIn: string) {
   return {
@@ -72,14 +71,14 @@ export function userClaims({ sub, email }: User, signIn: string) {
   };
 }
 
-/** The `sub` of an e-mail address: a UUID of version-4 form, always the same for the same spelling. */
+/** A UUID of version 4's form, the same for each spelling of an address. */
 export function subOf(email: string): string {
   return toUuid(`sub ${email}`);
 }
 
 function toUuid(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40; // RFC 9562 section 4: version 4, variant 10
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40; // RFC 9562, 4: version 4, variant 10
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

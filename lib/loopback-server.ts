@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Server } from 'node:net';
 
 /**
- * Listens on the IPv4 loopback address.
+ * Listens on 127.0.0.1.
  *
- * @param port - 0 for any free port.
+ * @param port - 0: any free port.
  * @returns The port.
- * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ * @throws Error with `code` EADDRINUSE and `port`.
  */
 export async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1');
@@ -17,12 +17,12 @@ export async function listen(server: Server, port: number): Promise<number> {
   return address.port;
 }
 
-/** Listens as {@link listen} does. @returns The server's origin. */
+/** As {@link listen}. @returns The server's origin. */
 export async function serve(server: Server, port = 0): Promise<string> {
   return `http://127.0.0.1:${await listen(server, port)}`;
 }
 
-/** Stops listening and closes all connections. */
+/** Also closes all connections. */
 export async function closeServer(
   server: Server & { closeAllConnections?(): void },
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function closeServer(
   await closed;
 }
 
-/** Whether something listens on a port of this machine. */
+/** Whether something listens on a local port. */
 export async function isListening(port: number, host = '127.0.0.1'): Promise<boolean> {
   const socket = connect(port, host);
   try {
@@ -45,11 +45,11 @@ export async function isListening(port: number, host = '127.0.0.1'): Promise<boo
 }
 
 /**
- * Refuses what a page of another site can send to a server on this machine: under another name (DNS rebinding) it could
- * read the responses, so it gets a 302 to the server's address; with another origin it could still change something: 403.
+ * Refuses what another site's page can send to a local server: under another name (DNS rebinding), by which it could
+ * read responses, a 302 to the server's address; from another origin, a 403.
  *
  * @param url - The server's origin.
- * @returns Whether the request was refused, and answered.
+ * @returns Whether it has refused and answered.
  */
 export function refuseOtherSites(
   { headers }: IncomingMessage,
@@ -63,7 +63,7 @@ export function refuseOtherSites(
   return true;
 }
 
-/** Path and query of a request as sent. */
+/** Path and query as sent. */
 export function splitTarget({ url = '/' }: IncomingMessage) {
   const [rawPath = '/', ...query] = url.split('?');
   return { rawPath, rawQueryString: query.join('?') };

@@ -1,4 +1,4 @@
-/** Builds the pages with Vite, or serves them from their sources, as web/vite.config.ts says. */
+/** Builds pages with Vite, or serves their sources, as in web/vite.config.ts. */
 import { globSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
@@ -6,12 +6,11 @@ import type { InlineConfig, ViteDevServer } from 'vite';
 import { openFolder } from './command-line.ts';
 import { UI, WEB } from './paths.ts';
 
-/** Where the build of a page lies. */
 export const outputOf = (page: string): string => join(page, 'dist');
 
 /**
- * Builds a page if its output is missing or older than its sources, web/, ui/ and the dependencies. A build takes seconds,
- * and Vite itself does not know whether one is needed.
+ * Builds a page whose output is missing or older than its sources, web/, ui/ and dependencies. A build takes seconds,
+ * and Vite does not know whether one is needed.
  *
  * @param page - The folder of its index.html.
  * @returns Whether it was built.
@@ -21,50 +20,50 @@ export async function buildPageWhenStale(page: string): Promise<boolean> {
     globSync(['*.*', '{src,public}/**/*'], { cwd: folder }).map((file) => join(folder, file)),
   );
   const newest = Math.max(...[...sources, join(WEB, '../package-lock.json')].map(timeOf));
-  // Written last: a build that was interrupted is done again.
+  // Written last: an interrupted build is repeated.
   const last = page === WEB ? 'inquiry-form.js' : 'index.html';
   if (timeOf(join(outputOf(page), last)) > newest) return false;
   await buildPage(page);
   return true;
 }
 
-/** Builds a page. @throws UsageError when its output cannot be written. */
+/** @throws UsageError if its output cannot be written. */
 export async function buildPage(page: string): Promise<void> {
   openFolder(outputOf(page), 'output');
-  // Imported here, because loading Vite takes a second.
+  // Loading Vite takes a second.
   const { build } = await import('vite');
   await build({ ...configOf(page), logLevel: 'silent' });
-  // The custom element lies next to the form.
+  // The custom element is beside the form.
   if (page === WEB) {
     await build({ configFile: join(WEB, 'vite.element.config.ts'), logLevel: 'silent' });
   }
 }
 
 /**
- * Starts Vite's development server for a page, without a port of its own.
+ * Starts Vite's development server without a port.
  *
- * @param server - Answers with `middlewares`, and takes the WebSocket connections that announce changes.
+ * @param server - Answers with `middlewares`, and takes the WebSocket connections.
  */
 export async function startLivePage(page: string, server: Server): Promise<ViteDevServer> {
   const { createServer } = await import('vite');
   return createServer({
     ...configOf(page),
-    // Without this, every path would be the page.
+    // Otherwise every path would be the page.
     appType: 'mpa',
     clearScreen: false,
-    // All dependencies are ES modules. Bundling them would write to node_modules, which checkouts may share.
+    // Dependencies are ES modules. Bundling them would write to node_modules, which checkouts may share.
     optimizeDeps: { noDiscovery: true },
     server: {
       middlewareMode: true,
       ws: { server },
       cors: false,
-      // Files that they import are served, too, but no others: the repository holds the issuer's key.
+      // Imported files are served, too, but no others, such as the issuer's key.
       fs: { allow: [page] },
     },
     plugins: [
       {
         name: 'policy-of-the-header',
-        // The page's own policy forbids what Vite's client does; the header has one that allows it.
+        // The page's policy forbids Vite's client; the header's allows it.
         transformIndexHtml: (html) =>
           html.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ''),
       },
@@ -78,7 +77,7 @@ const configOf = (page: string): InlineConfig => ({
   publicDir: join(WEB, 'public'),
 });
 
-/** Milliseconds since the epoch, 0 when there is no such file. */
+/** Milliseconds; 0 without the file. */
 function timeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -12,24 +12,24 @@ export interface Content {
   data: string;
 }
 
-/** The source expression of an inline script or style sheet for a Content-Security-Policy. */
+/** The source expression of an inline script or style sheet (Content-Security-Policy). */
 export const hashOf = (inline: string): string =>
   `'sha256-${createHash('sha256').update(inline).digest('base64')}'`;
 
 /**
- * Serves a page of this machine on a loopback port: the files of a folder, GET and HEAD only, and what `find` returns.
- * While `configure` returns nothing, every request gets 503.
+ * Serves a local page: a folder's files by GET and HEAD, and what `find` returns. Without a configuration, requests get
+ * 503.
  *
- * @param options.configure - What `find` and `policy` depend on.
- * @param options.policy - Directives of the Content-Security-Policy besides those of every page.
- * @param options.allowOrigin - The Access-Control-Allow-Origin of the files for a request's Origin. Default: none.
- * @param options.handle - Handles a request itself, or returns false.
- * @throws Error with `code` EADDRINUSE and `port` when the port is taken.
+ * @param options.configure - The configuration of `find` and `policy`.
+ * @param options.policy - Directives beside those of every page.
+ * @param options.allowOrigin - Access-Control-Allow-Origin of files, for a request's Origin. Default: none.
+ * @param options.handle - Handles a request, or returns false.
+ * @throws Error with `code` EADDRINUSE and `port`.
  */
 export async function startPageServer<Config>({
   port,
   folder,
-  send = sirv(folder, { dev: true }), // in this mode files are read on each request, so that a new build needs no restart
+  send = sirv(folder, { dev: true }), // reads files on each request, so that a new build needs no restart
   ...options
 }: {
   port: number;
@@ -39,7 +39,6 @@ export async function startPageServer<Config>({
   policy(config: Config, url: string): string[];
   allowOrigin?(origin: string | undefined): string | undefined;
   handle?(request: IncomingMessage, response: ServerResponse, url: string): boolean;
-  /** Sends other content than the files of the folder. */
   send?:
     | ((request: IncomingMessage, response: ServerResponse, next: () => void) => void)
     | undefined;
@@ -50,7 +49,7 @@ export async function startPageServer<Config>({
       void response.writeHead(status, headers).end(request.method === 'HEAD' ? '' : data);
     const config = options.configure();
     if (config === undefined) return end(replies.unavailable.status);
-    // One origin of the page is registered with issuer and gateway; `localhost` is another one.
+    // Issuer and gateway know one origin; `localhost` is another.
     if (request.headers.host !== new URL(url).host) return end(302, { location: url + rawPath });
     if (options.handle?.(request, response, url)) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') {

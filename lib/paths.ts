@@ -1,11 +1,10 @@
-/** Folders of the repository, absolute. */
+/** Absolute paths. */
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..');
-/** The Terraform module of the stages. */
+/** The stages' Terraform module. */
 export const MODULE = join(ROOT, 'infra/terraform');
-/** The contact form. */
 export const WEB = join(ROOT, 'web');
 export const UI = join(ROOT, 'ui');
-/** Where `npm start` keeps inquiries and the issuer's key, unless `--data` names another folder. */
+/** `npm start` keeps inquiries and the issuer's key here by default. */
 export const DATA_FOLDER = join(ROOT, '.data');

@@ -1,14 +1,14 @@
-/** Programs of this machine: where they are, and the line that installs one. */
+/** Installed programs, and how to install one. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The path of the first of some programs that is on the PATH. */
+/** The first program on the PATH. */
 export const findProgram = (names: readonly string[], env: NodeJS.ProcessEnv): string | undefined =>
   names
     .flatMap((name) => (env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name)))
     .find((file) => existsSync(file));
 
-/** Names of packages, by the package manager that has them. */
+/** Packages by package manager. */
 const PACKAGES = {
   java: {
     'apt-get': 'default-jdk-headless',
@@ -18,7 +18,7 @@ const PACKAGES = {
   chromium: { 'apt-get': 'chromium', dnf: 'chromium', brew: '--cask google-chrome' },
 };
 
-/** @returns The line that installs a program here; without a known package manager, that it must be installed. */
+/** @returns The command line, or a sentence if the package manager is unknown. */
 export function installLineOf(program: keyof typeof PACKAGES, env: NodeJS.ProcessEnv): string {
   const { [program]: packages } = PACKAGES;
   const found = Object.entries(packages).find(([manager]) => findProgram([manager], env));

@@ -1,8 +1,8 @@
 /**
- * Reads a file, a pipe or a request.
+ * Reads a file, pipe or request.
  *
  * @param limit - Bytes.
- * @returns undefined when there are more, of which no more is read. Files and pipes are closed then.
+ * @returns undefined beyond the limit; files and pipes are then closed.
  */
 export async function readUpTo(
   chunks: AsyncIterable<Buffer>,

@@ -1,31 +1,25 @@
-/** The state file of a running local stack (npm start), by which other commands find it. */
+/** The state file by which commands find the local stack. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseObject, readIfThere, UsageError } from './command-line.ts';
 
 export interface StackState {
   pid: number;
-  /** Addresses. */
   gateway: string;
   form: string;
-  /** Absent on dynalite, which also has no transactions. */
+  /** Absent on dynalite, which also lacks transactions. */
   mailbox?: string | undefined;
   issuer: string;
   engine: string;
-  /** Absent when the engine has no process of its own. */
+  /** Absent for an engine without a process. */
   enginePid?: number | undefined;
   keysFile: string;
-  /** The table's name. */
   table: string;
 }
 
 export const stateFileOf = (folder: string): string => join(folder, 'stack.json');
 
-/**
- * Reads the state file in a data folder.
- *
- * @throws UsageError when there is none or its process has ended.
- */
+/** @throws UsageError if there is no file or its process has ended. */
 export function readRunningStack(folder: string): StackState {
   const file = stateFileOf(resolve(folder));
   const state = readState(folder);
@@ -42,7 +36,7 @@ export function readRunningStack(folder: string): StackState {
   );
 }
 
-/** Reads the state file in a data folder, also that of a stack that was killed. @returns undefined without a valid one. */
+/** Also of a killed stack. @returns undefined without a valid file. */
 export function readState(folder: string): StackState | undefined {
   const state = parseObject(readIfThere(stateFileOf(folder)) ?? '') ?? {};
   const names = ['issuer', 'keysFile', 'engine', 'table'];
@@ -51,7 +45,6 @@ export function readState(folder: string): StackState | undefined {
   return isWhole ? (state as unknown as StackState) : undefined;
 }
 
-/** Whether a process runs. */
 export function isAlive(pid: number | undefined): boolean {
   try {
     return pid !== undefined && process.kill(pid, 0);

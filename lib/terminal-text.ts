@@ -1,29 +1,29 @@
-/** Texts of users on a terminal. */
+/** Users' texts on a terminal. */
 import stringWidth from 'string-width';
 import { escapeInvisible, toEscape } from '../src/text/invisible.ts';
 import { escapeText } from '../src/text/visible.ts';
 
-/** Characters that can move the cursor, change colours or reorder text, and lone surrogates. Unicode 16, UAX #9 */
+/** Can move the cursor, change colours or reorder text; and lone surrogates. Unicode 16, UAX #9 */
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Replaces each unsafe or invisible character by its escape in JSON: ESC becomes `\u001b`. */
+/** Escapes unsafe and invisible characters as JSON does: `\u001b`. */
 export const escapeUnsafe = (text: string): string =>
   escapeInvisible(text.replaceAll(UNSAFE, toEscape));
 
-/** A text of a user in lines; a tab is four spaces. */
+/** A user's text in lines; a tab is four spaces. */
 export const toLines = (text: string): string[] =>
   escapeText(text).replaceAll('\t', '    ').split('\n');
 
-/** The same in one line, with escapes for line ends and tabs. */
+/** In one line, with escapes for line ends and tabs. */
 export const toLine = (text: string): string => escapeUnsafe(escapeText(text));
 
 /**
- * Breaks a line at spaces so that it fits into a terminal; a longer word is left whole.
+ * Wraps at spaces for a terminal; longer words stay whole.
  *
- * @param hanging - Columns before the text, in its further lines, too. Default: the indentation.
+ * @param hanging - Columns before further lines. Default: the indentation.
  */
 export function wrapLine(line: string, columns?: number, hanging = line.search(/\S|$/)): string {
-  // A terminal need not know its width.
+  // A terminal may not know its width.
   if (!columns) return line;
   const [first = '', ...words] = line.slice(hanging).split(' ');
   const lines = [line.slice(0, hanging) + first];
@@ -35,7 +35,7 @@ export function wrapLine(line: string, columns?: number, hanging = line.search(/
   return lines.join('\n');
 }
 
-/** The help of a command in 80 columns; the second column of its options stays one. */
+/** Wraps a command's help in 80 columns, in which options keep their second column. */
 export const wrapUsage = (usage: string): string =>
   usage
     .trim()

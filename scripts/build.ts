@@ -1,8 +1,7 @@
 /**
- * Builds what Lambda runs: dist/handler.mjs with its source map, and dist/inquiries.zip with handler.mjs in it; in the
- * same way the mailer, dist/mailer.mjs and dist/mailer.zip. All are byte-identical on every build of the same sources
- * and lockfile, so that `terraform plan` shows only real changes. dist/handler.meta.json and dist/mailer.meta.json are
- * esbuild's lists of the modules in the bundles.
+ * Builds the functions' packages: dist/handler.mjs, its source map, and dist/inquiries.zip; for the mailer,
+ * dist/mailer.mjs and dist/mailer.zip. They are byte-identical for the same sources and lockfile, so `terraform plan`
+ * shows only real changes. dist/*.meta.json list the bundled modules.
  *
  * Usage: npm run build [-- --out FOLDER]. Exit codes: 0 built, 1 failed, 2 bad use.
  */
@@ -14,15 +13,15 @@ import { zipSync } from 'fflate';
 import { parseOptions, runCommand, type Io, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
-/** Modules of which the functions need next to nothing, and what the bundles hold in their place. docs/adr/0060 */
+/** Replacements of modules that are hardly used. docs/adr/0060 */
 const SHIMS: Record<string, string> = {
   '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts',
   '@smithy/core/event-streams': './src/shims/event-streams.ts',
 };
 
 /**
- * Loads Node's modules as `require` does. An `import` reads all of their properties, some of which load further
- * modules (Web Crypto, Web Streams, performance hooks): 10 ms of every cold start.
+ * Loads Node's modules as `require` does. An `import` reads all properties, some of which load further modules: 10 ms
+ * of a cold start.
  */
 const builtinsWithoutFacade: Plugin = {
   name: 'builtins-without-facade',
@@ -36,7 +35,7 @@ const builtinsWithoutFacade: Plugin = {
   },
 };
 
-/** Writes NAME.mjs, its source map, NAME.meta.json and the zip, and prints the sizes. */
+/** Writes NAME.mjs, source map, NAME.meta.json and zip, and prints the sizes. */
 async function bundle(
   out: string,
   { source, name, zip: zipName }: { source: string; name: string; zip: string },
@@ -51,14 +50,14 @@ async function bundle(
     platform: 'node',
     target: 'node24',
     format: 'esm',
-    // The packages' ES modules: smaller than their CommonJS, and they need no `require` in the bundle.
+    // ES modules are smaller and need no `require`.
     mainFields: ['module', 'main'],
     alias: SHIMS,
-    // Bodies are strings and Node's streams. Asking for the class of web streams would load them: 1 ms of every cold start.
+    // Asking for the class of web streams, which nothing uses, would load them: 1 ms of a cold start.
     define: { ReadableStream: 'undefined' },
     plugins: [builtinsWithoutFacade],
     minify: true,
-    // For reading stack traces; Lambda gets neither the map nor a comment that names it.
+    // For stack traces; Lambda does not get it.
     sourcemap: 'external',
     sourcesContent: false,
     legalComments: 'none',
@@ -68,7 +67,7 @@ async function bundle(
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(metafile));
 
   const code = readFileSync(join(out, module));
-  // fflate writes local time: this date and no clock, so the same bytes come out in every time zone.
+  // fflate writes local time: a fixed date gives the same bytes in every time zone.
   const zip = zipSync(
     { [module]: code },
     { level: 9, mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 },

@@ -1,5 +1,5 @@
 /**
- * Checks what the documents say of files: each path exists, and a file named in brackets behind identifiers has them.
+ * Checks the documents: each named path exists, and a file named in brackets behind identifiers has them.
  *
  * Usage: npm run check:docs. Exit codes: 0 right, 1 wrong, 2 bad use.
  */
@@ -8,13 +8,12 @@ import { join } from 'node:path';
 import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
-/** Paths are relative to the repository. */
 const PATH =
   /(?<![\w/.-])(?:src|web|ui|inbox|local|deploy|infra|lib|scripts|tests|bench|docs)\/[\w./-]*\.\w+/g;
 /** `name` (`path`), or several names. */
 const NAMED = /((?:`\w+`(?:, | and )?)+) \(`([\w./-]+\.ts)`/g;
 
-/** What a reader of the documents creates. */
+/** Created by a document's reader. */
 const CREATED = /(?:settings|stages)\.auto\.tfvars(?:\.json)?$|\/imports\.tf$/;
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');

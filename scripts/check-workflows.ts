@@ -11,7 +11,7 @@ import { ROOT } from '../lib/paths.ts';
 
 const PINNED = /^[\w.-]+\/[\w./-]+@([0-9a-f]{40} # v\d+(\.\d+)*|sha256:[0-9a-f]{64})$/;
 
-/** The action or image that a line names, if it is not pinned and not part of this repository. */
+/** An action or image of the line that is neither pinned nor this repository's. */
 function findUnpinned(line: string): string | undefined {
   const name = /^\s*(?:- )?(?:uses|image):\s*(.+?)\s*$/.exec(line)?.[1];
   return name === undefined || name.startsWith('./') || PINNED.test(name) ? undefined : name;

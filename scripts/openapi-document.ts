@@ -1,7 +1,7 @@
 /**
- * The published document, OpenAPI 3.1, as one literal. Schemas and paths come from src/contract.ts, limits and the
- * gateway's messages from lib/gateway-replies.ts. tests/function/contract.test.ts replays every example and
- * produces every status. docs/adr/0040
+ * The OpenAPI 3.1 document. Schemas and paths are src/contract.ts's, limits and the gateway's messages
+ * lib/gateway-replies.ts's. tests/function/contract.test.ts replays every example and produces every status.
+ * docs/adr/0040
  */
 import type { OpenAPIV3_1 } from 'openapi-types';
 import * as contract from '../src/contract.ts';
@@ -9,7 +9,7 @@ import * as errors from '../src/errors.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 
-/** The parts that readers of the document use are not optional. */
+/** Without optional parts. */
 export type OpenApiDocument = OpenAPIV3_1.Document & {
   security: OpenAPIV3_1.SecurityRequirementObject[];
   paths: Record<string, PathItem>;
@@ -20,7 +20,7 @@ export type OpenApiDocument = OpenAPIV3_1.Document & {
 interface PathItem {
   get: OpenAPIV3_1.OperationObject;
   post: OpenAPIV3_1.OperationObject;
-  /** Responses to methods that are not operations. OpenAPI 3.1 cannot describe them. docs/contract.md */
+  /** Responses to other methods, which OpenAPI 3.1 cannot describe. docs/contract.md */
   readonly 'x-other-methods': OpenAPIV3_1.ResponsesObject;
 }
 
@@ -41,7 +41,7 @@ const allowOrigin: OpenAPIV3_1.HeaderObject = {
   schema: { type: 'string' },
   example: 'https://www.example.com',
 };
-/** Not required where the gateway may respond: on AWS it sends the header only when the request has an Origin. */
+/** Not required of the gateway, which on AWS sends the header only for a request with an Origin. */
 const cors: Headers = {
   'Access-Control-Allow-Origin': referTo('headers/AllowOrigin'),
 };
@@ -75,14 +75,14 @@ const retryAfter = (description: string): Headers => ({
 const errorBody = referTo('schemas/ErrorResponseBody');
 const gatewayReply = referTo('schemas/GatewayReply');
 const errorBodyOrGatewayReply = referTo('schemas/ErrorResponseBodyOrGatewayReply');
-/** What the gateway answers to any method. */
+/** The gateway's answers to any method. */
 const byGateway = {
   '413': referTo('responses/RequestTooLarge'),
   '429': referTo('responses/TooManyRequests'),
   '431': referTo('responses/HeadersTooLarge'),
   '503': referTo('responses/Unavailable'),
 };
-/** What it answers before the function is called, and the function to claims. */
+/** Also the gateway's before the function, and the function's to claims. */
 const common = { ...byGateway, '401': referTo('responses/Unauthorized') };
 
 const { before: _, ...repeated } = contract.listQuerySchema.properties;
@@ -106,7 +106,7 @@ const hello = {
   created_at: '2026-11-20T09:00:00.000Z',
 };
 
-/** @param server - The deployment, its base URL without `/inquiries`. */
+/** @param server - Its base URL without `/inquiries`. */
 export function createDocument(server: OpenAPIV3_1.ServerObject, version: string): OpenApiDocument {
   return {
     openapi: '3.1.1',
@@ -188,7 +188,7 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
           },
         },
         post: {
-          // Generators name the response of an operation after it: CreateInquiryResponse is a schema.
+          // Generators derive a response's name: CreateInquiryResponse is a schema.
           operationId: 'submitInquiry',
           summary: 'Submit an inquiry',
           description:
@@ -394,7 +394,7 @@ const example = (summary: string, value: unknown): OpenAPIV3_1.ExampleObject => 
 const reply = ({ message }: Reply) => ({ gateway: { value: { message } } });
 const { badRequest } = errors;
 type Errors = Record<string, errors.ApiError>;
-/** Errors of the function, by the names of the examples. */
+/** The function's errors, by name of the example. */
 const toExamples = (shown: Errors): Examples =>
   Object.fromEntries(
     Object.entries(shown).map(([name, { code: error, message }]) => [
@@ -403,13 +403,12 @@ const toExamples = (shown: Errors): Examples =>
     ]),
   );
 
-/** One of the function's errors, or the gateway's reply. */
 const errorOrReply = (gateway: Reply, shown: Errors) => ({
   headers: cors,
   content: json(errorBodyOrGatewayReply, { ...toExamples(shown), ...reply(gateway) }),
 });
 
-/** A response that only the gateway sends. */
+/** A response of the gateway only. */
 function fromGateway(
   when: string,
   gateway: Reply,
@@ -422,7 +421,7 @@ function fromGateway(
   };
 }
 
-/** A copy of a schema of src/contract.ts, which is read-only, in the type of openapi-types, which is not. */
+/** A mutable copy, as openapi-types wants. */
 function toSchema<Schema extends { required: readonly string[] }>(schema: Schema) {
   return { ...schema, required: [...schema.required] };
 }

@@ -1,7 +1,7 @@
 /**
- * Writes src/entities/requests.generated.ts from src/entities/requests.ts. Each request is made by ElectroDB from marked
- * values, and what it returns is written down with the marks as parameters. It is made again without each optional value;
- * what is then missing is written under a condition. docs/adr/0060
+ * Writes src/entities/requests.generated.ts from src/entities/requests.ts. ElectroDB makes each request from marked
+ * values, and the marks become parameters. Each is made again without each optional value; what is then missing gets a
+ * condition. docs/adr/0060
  *
  * Exit codes: 0 written, or up to date; 1 out of date (--check) or failed; 2 bad use.
  */
@@ -38,9 +38,9 @@ export const main: Main = async (args, { stdout }) => {
   stdout.write(`${FILE}\n`);
 };
 
-/** Expressions by the text or number that stands for them. */
+/** Expressions by the text or number that marks them. */
 const expressions = new Map<string, string>();
-/** Private use characters: no text of ElectroDB's has one. */
+/** Private use characters, which ElectroDB does not use. */
 let character = 0xe000;
 
 function mark(expression: string, type: unknown = 'string'): string | number | boolean {
@@ -54,7 +54,7 @@ function mark(expression: string, type: unknown = 'string'): string | number | b
 
 type Values = Record<string, unknown>;
 
-/** Marks for the names of a parameter, by default all texts. */
+/** Marks for a parameter's names, by default texts. */
 const markAll = (parameter: string, types: Readonly<Record<string, unknown>>): Values =>
   Object.fromEntries(
     Object.entries(types).map(([name, type]) => [name, mark(`${parameter}.${name}`, type)]),
@@ -67,7 +67,7 @@ interface Model {
   indexes: { byOwner: Readonly<Record<'pk' | 'sk', { composite: readonly string[] }>> };
 }
 
-/** What a new row has: keys, what is required, what never changes, and what follows from these. */
+/** The attributes of a new row: keys, required, read-only and hidden ones. */
 function attributesOf({ attributes, indexes: { byOwner } }: Model) {
   const keys = new Set([...byOwner.pk.composite, ...byOwner.sk.composite]);
   const types: Record<string, unknown> = {};
@@ -95,16 +95,15 @@ const PARAMETERS: Record<keyof Requests, Values> = {
   listInquiries: { owner },
   toStartKey: { owner, id: mark('id') },
 };
-/** Parameters that may be undefined. */
 const OPTIONAL = new Set(['key', 'rate']);
 
-/** The result without an optional value, or with another value of one that cannot be marked. */
+/** The result without an optional value, or with another value where a mark is impossible. */
 interface Variant {
   expression: string;
   result: unknown;
 }
 
-/** @returns The source of the module, not formatted. */
+/** @returns Source, not formatted. */
 export function compileRequests(): string {
   const requests = createRequests(String(mark('table')));
   const functions = Object.entries(PARAMETERS).map(([name, parameters]) => {
@@ -134,7 +133,7 @@ ${functions.join('\n')}
 `;
 }
 
-/** The source of a part of a request. @param variants - The same part of each variant. */
+/** @param variants - The same part of each variant. */
 function toSource(value: unknown, variants: Variant[]): string {
   if (Array.isArray(value)) {
     const items = value.map((item: unknown, at) => {
@@ -172,7 +171,7 @@ function toSource(value: unknown, variants: Variant[]): string {
   return typeof value === 'string' ? toTemplate(value) : JSON.stringify(value);
 }
 
-/** The source of a text: the expression that it stands for, or a template with the expressions in it. */
+/** A marked expression, or a template with expressions. */
 function toTemplate(text: string): string {
   const whole = expressions.get(text);
   if (whole !== undefined) return /^\d/.test(text) ? `String(${whole})` : whole;

@@ -1,6 +1,6 @@
 /**
- * The floor for doing the work at all: requests to DynamoDB signed by hand and sent with fetch; no SDK, no
- * ElectroDB, no package. Primed at initialisation.
+ * The floor of the work: requests to DynamoDB, signed by hand and sent with fetch, without packages. Primed at
+ * initialisation.
  */
 import { createHash, createHmac, randomUUIDv7 } from 'node:crypto';
 import {
@@ -22,7 +22,7 @@ const {
 } = process.env;
 const HOST = new URL(AWS_ENDPOINT_URL_DYNAMODB).host;
 
-/** One item as DynamoDB's JSON has it. */
+/** In DynamoDB's JSON. */
 type Item = Record<
   'id' | 'cognito_sub' | 'email' | 'subject' | 'body' | 'created_at',
   { S: string }
@@ -72,7 +72,7 @@ async function send(operation: string, input: object): Promise<unknown> {
 const partition = ({ cognito_sub, email }: Owner): string =>
   `$inquiries#cognito_sub_${cognito_sub}#email_${email}`;
 
-/** The body of the response, put together from each inquiry's JSON, and a Link header where more remain. */
+/** The response's body, joined from JSON of each inquiry, and a Link if more remain. */
 async function list(owner: Owner, { limit, before }: ListQuery) {
   const inquiries: string[] = [];
   const finish = (headers: Record<string, string> = {}) => ({

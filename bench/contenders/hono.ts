@@ -1,4 +1,3 @@
-/** Hono with its adapter for Lambda. */
 import { Hono } from 'hono';
 import { handle, type ApiGatewayRequestContextV2 } from 'hono/aws-lambda';
 import { createInquiry, listInquiries } from './shared/inquiries.ts';

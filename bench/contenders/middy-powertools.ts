@@ -1,7 +1,7 @@
 /**
- * Middy with Powertools' logger, metrics and idempotency, and zod for claims and body. Idempotency is around the function
- * that stores an inquiry, not around the handler, so that the response to a malformed request is not stored under the
- * key. It uses the client that the function has, so that there is one connection.
+ * Middy with Powertools' logger, metrics and idempotency, and zod. Idempotency wraps the function that stores, not the
+ * handler, so that a malformed request's response is not stored under the key. It shares the client, and so the
+ * connection.
  */
 import { IdempotencyConfig, makeIdempotent } from '@aws-lambda-powertools/idempotency';
 import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dynamodb';

@@ -1,4 +1,4 @@
-/** What the contenders with ElectroDB have in common: its model, the SDK's client with its defaults, two functions. */
+/** Shared by the contenders with ElectroDB: the model, and the SDK's client with its defaults. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Entity, type EntityItem } from 'electrodb';
@@ -35,7 +35,7 @@ interface Page {
   cursor: string | null;
 }
 
-/** The owner's inquiries, newest first, as many as one response holds, and a Link header to the rest. */
+/** The owner's inquiries, newest first, as many as a response holds, and a Link to the rest. */
 export async function listInquiries(owner: Owner, { limit, before }: ListQuery) {
   const inquiries: EntityItem<typeof InquiryEntity>[] = [];
   let size = 0;

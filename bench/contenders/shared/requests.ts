@@ -1,4 +1,4 @@
-/** What the contenders share that has no package: the parsing of requests, responses, and a plain handler. */
+/** Shared by the contenders: parsing, responses, and a plain handler. */
 import type {
   APIGatewayProxyEventV2WithJWTAuthorizer,
   APIGatewayProxyStructuredResultV2,
@@ -20,13 +20,13 @@ export interface Message {
   body: string;
 }
 
-/** Bytes that a list may take of Lambda's response, in which the body is an escaped string. */
+/** Bytes of a list in Lambda's response, in which the body is an escaped string. */
 export const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 
 const CORS_ORIGIN = process.env['CORS_ORIGIN'] ?? '';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** A request that the contract refuses. The message is the error's code. */
+/** The message is the error's code. */
 export class Refusal extends Error {
   status: number;
 
@@ -36,7 +36,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The owner whom the claims name. @throws Refusal where one is missing or malformed. */
+/** @throws Refusal for a missing or malformed claim. */
 export function parseOwner({ email, sub }: Record<string, unknown> = {}): Owner {
   if (typeof email !== 'string' || email === '' || typeof sub !== 'string' || !UUID.test(sub)) {
     throw new Refusal(401, 'Unauthorized');
@@ -44,7 +44,7 @@ export function parseOwner({ email, sub }: Record<string, unknown> = {}): Owner 
   return { cognito_sub: sub.toLowerCase(), email };
 }
 
-/** The query parameters. @throws Refusal where one is malformed. */
+/** @throws Refusal for a malformed parameter. */
 export function parseListQuery(query: Partial<Record<string, string>> = {}): ListQuery {
   const { limit, before } = query;
   const isValid =
@@ -54,7 +54,7 @@ export function parseListQuery(query: Partial<Record<string, string>> = {}): Lis
   return { limit: limit === undefined ? limit : Number(limit), before };
 }
 
-/** The fields of the body. @throws SyntaxError when it is not JSON; Refusal where one is missing or no string. */
+/** @throws SyntaxError unless it is JSON; Refusal for a missing or wrong field. */
 export function parseRequest(text = '{}'): Message {
   const { subject, body } = (JSON.parse(text) ?? {}) as Partial<Record<string, unknown>>;
   if (typeof subject !== 'string' || typeof body !== 'string') {
@@ -63,12 +63,12 @@ export function parseRequest(text = '{}'): Message {
   return { subject, body };
 }
 
-/** The headers of a list that ends before the owner's last inquiry. */
+/** For a list that is not complete. */
 export function linkTo(before: string, limit: number | undefined): Record<string, string> {
   return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };
 }
 
-/** A response; the body is JSON already where it is a string. */
+/** A text is JSON already. */
 export function respond(
   statusCode: number,
   body: object | string,
@@ -93,7 +93,7 @@ export function respondToError(error: Error) {
   return respond(status, { error: code, message: `refused: ${code}` }, headers);
 }
 
-/** A handler without a framework. `list` resolves to the body of the response, as an object or as JSON. */
+/** A handler without a framework. `list` resolves to the body, an object or JSON. */
 export function createHandler(
   list: (
     owner: Owner,
