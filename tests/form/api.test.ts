@@ -1,4 +1,3 @@
-/** The contact form's client: what it sends, and what it makes of each response. */
 import { expect, it, vi } from 'vitest';
 import { badRequest, internalError, refusals, type ApiError } from '../../src/errors.ts';
 import { createApi, type Failure } from '../../web/src/api.ts';
@@ -9,7 +8,7 @@ const created = () => Response.json({ inquiry: INQUIRY }, { status: 201 });
 const unauthorized = () => Response.json({ message: 'Unauthorized' }, { status: 401 });
 const LOST = new TypeError('Failed to fetch');
 
-/** A client whose service and whose session give these answers in turn, and the requests that it sends. */
+/** A client with these answers of service and session in turn, and its requests. */
 function connect(
   answers: (Response | Error)[],
   tokens: (string | Error)[] = ['t'],
@@ -127,7 +126,6 @@ it.each<[what: string, expected: object, ...Parameters<typeof connect>]>([
   ['no answer', { kind: 'unreachable', mayBeDone: true }, [LOST]],
   ['no answer offline', { kind: 'offline', mayBeDone: true }, [LOST], undefined, false],
 ])('%s', async (_, expected, answers, tokens = ['t'], isOnline) => {
-  // Each token that there is goes with one request.
   const sent = tokens.filter((token) => typeof token === 'string');
   const { requests, waits, post } = connect(answers, tokens, isOnline);
   expect(await post()).toMatchObject(expected);

@@ -1,4 +1,3 @@
-/** The contact form as it is built for every stage. */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,14 +12,14 @@ const read = (file: string): Buffer => readFileSync(join(DIST, file));
 
 await buildPageWhenStale(WEB);
 
-/** Bytes of files on the way to a browser. */
+/** Compressed. */
 const size = (files: string[]): number =>
   files.reduce((sum, file) => sum + gzipSync(read(file), { level: 9 }).length, 0);
 
 it.each([
-  // It is painted by what arrives in one round trip: ten segments (RFC 6928).
+  // Painted after one round trip: ten segments (RFC 6928).
   ['index.html', 14_600],
-  // The custom element without its language.
+  // Without its language.
   ['inquiry-form.js', 22_000],
 ])('%s has less than %i bytes', (file, most) => {
   expect(size([file])).toBeLessThan(most);

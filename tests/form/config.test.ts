@@ -1,4 +1,3 @@
-/** config.json of the contact form, and where it signs out. */
 import { expect, it } from 'vitest';
 import { LANGUAGES } from '../../src/text/languages.ts';
 import { ConfigError, loadConfig, parseConfig } from '../../web/src/config.ts';

@@ -1,18 +1,18 @@
-/** The custom element in the pages of other sites. */
+/** The custom element in other sites' pages. */
 import { expect, it } from 'vitest';
 import { checkPage, expectAccessible, on } from '../helpers/chromium.ts';
 import { anyone, createToken, openPage, post, stack } from '../helpers/contact-form.ts';
 
-/** What the page of another site may do to everything in it, also to the element itself. */
+/** What another site's page may do to everything, also the element. */
 const HOSTILE = `html { font-size: 5px }
   * { cursor: help; letter-spacing: 4px; text-transform: uppercase; white-space: pre; line-height: 5 }
   body { font: italic 700 9px/3 serif; color: #ccc; text-align: right; text-indent: 40px }
   .view, form, p, div, h1, button, input, textarea, #subject { margin: 50px !important; background: red !important }`;
 
 /**
- * Serves a page at an origin that may call the API, with an element of a user. The code in these tests runs there.
+ * Serves a page at an origin that may call the API, with a user's element. The tests' code runs there.
  *
- * @param host - `nonce`: of the script of the element. `before` runs before that script is loaded.
+ * @param host - `nonce`: of the element's script. `before` runs before that script.
  */
 const embed = async ({
   policy = '',
@@ -48,10 +48,9 @@ const embed = async ({
     ...on(page),
     token,
     run,
-    /** A computed style of a part of the element. */
     styleOf: async (selector: string, property: string) =>
       run(`getComputedStyle(element.shadowRoot.querySelector('${selector}')).${property}`),
-    /** Expects these events so far. */
+    /** So far. */
     dispatched: async (...events: unknown[]) =>
       await expect.poll(() => run('events')).toEqual(events),
   };
@@ -157,7 +156,7 @@ it('takes the colour scheme of the page, and the width of its place', async () =
     email,
   });
   await see('before');
-  // A dark page that does not say so has light cards, and what is outside of them is in the page's colour.
+  // A dark page without a color-scheme has light cards, and its own colour around them.
   for (const [scheme, card] of [
     ['', 'rgb(255, 255, 255)'],
     ['dark', 'rgb(28, 31, 41)'],
@@ -190,7 +189,7 @@ it('takes the focus when asked for it, and keeps keys in its fields from shortcu
   await page.keyboard.press('Tab');
   await run('element.focus()');
   await subject.and(page.locator(':focus')).waitFor();
-  // A focus trap of the page needs it.
+  // For a page's focus trap.
   expect(await run('keys')).toContain('Tab');
 });
 
@@ -286,9 +285,9 @@ it('asks the page for a token, and is ready to send when the same user has signe
   await write('same', 'user');
   for (const [answer, requests] of [
     ['undefined', 0],
-    // The text of one user is not sent as another.
+    // One user's text is not sent as another's.
     [`'${await createToken({ email: anyone() })}'`, 0],
-    // What the API has refused is not sent again.
+    // Not sent again.
     [`'${one}'`, 1],
     [`refused === undefined ? '${one}' : '${other}'`, 2],
   ] as const) {

@@ -1,4 +1,3 @@
-/** The contact form in a real browser, on the whole local stack. */
 import type { Locator, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PHONE } from '../helpers/chromium.ts';
@@ -20,7 +19,7 @@ import {
   signIn,
 } from '../helpers/contact-form.ts';
 
-/** Expects all of an element in the window. */
+/** The whole element. */
 const expectInView = async (place: Locator) => {
   const isInView = await place.evaluate((element) => {
     const { top, bottom } = element.getBoundingClientRect();
@@ -29,7 +28,7 @@ const expectInView = async (place: Locator) => {
   expect(isInView).toBe(true);
 };
 
-/** Expects that the accessibility tree calls a field required, and not invalid. */
+/** Required and not invalid, in the accessibility tree. */
 const expectRequired = async (page: Page, label: string) => {
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send('Accessibility.getFullAXTree');
@@ -46,7 +45,7 @@ it('asks for a message, sends once, and lists what was sent on top', async () =>
   const { submit, page, see, seeIn, lacks, lists, focusIs, posts, send, subject, message, button } =
     visit;
   const list = page.getByRole('heading', { name: 'Your inquiries' });
-  // One column until there is an inquiry, as soon as the list is known to be empty.
+  // One column until there is an inquiry.
   await list.waitFor({ state: 'hidden' });
   await see(/We can’t send email to .*müller.*In your message, /);
   await expectRequired(page, 'Message');
@@ -84,7 +83,7 @@ it('asks for a message, sends once, and lists what was sent on top', async () =>
   const release = await hold(page, 'POST');
   await visit.write('once');
   posts.length = 0;
-  // Keys of an input method; Safari has the code alone.
+  // Keys of an input method; Safari has only the code.
   for (const init of ['isComposing: true', 'keyCode: 229']) {
     const enter = `new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true, ${init} })`;
     await page.evaluate(`document.querySelector('#body').dispatchEvent(${enter})`);
@@ -124,7 +123,7 @@ it('keeps a draft for its user until it is sent', async () => {
   await page.reload();
   await lists('a draft', 'mine');
   await mine.holds('');
-  // Nothing is asked elsewhere.
+  // Nothing is requested elsewhere.
   const hosts = new Set(requests.map((url) => new URL(url).origin));
   expect([...hosts].toSorted()).toEqual([stack.formUrl, stack.url, stack.issuer.url].toSorted());
 });
@@ -133,7 +132,7 @@ it('stays in view beside a long list, or has a button that leads back to it', as
   const rows = numbered(12, 'line\n'.repeat(30));
   const { page, send, button, focusIs, see, subject, items } = await beginWith(rows);
   await see('12 inquiries');
-  // What was shown is laid out in the first frame, and its shifts are recorded by the second.
+  // The first frame shows the layout, the second records its shifts.
   const shift = `new Promise((resolve) => {
     let sum = 0;
     const add = (list) => list.getEntries().forEach(({ value }) => (sum += value));
@@ -213,7 +212,7 @@ it('keeps the text offline, and loads the list when the browser is online again'
   await stored('elsewhere', 'before');
   await send.click();
   await lists('later', 'elsewhere', 'before');
-  // What is sent while the list is being loaded stays.
+  // What is sent while the list loads stays.
   const sent = Promise.withResolvers<void>();
   let loads = 0;
   await intercept(page, 'GET', async (route) => {
@@ -237,17 +236,17 @@ it('grows with the message, and refuses what cannot fit', async () => {
   const empty = await height();
   await paste(message, 'line\n'.repeat(20_000));
   expect(await height()).toBeGreaterThan(empty + 50);
-  // The page can be scrolled beside the box, and the button is seen with it.
+  // The page scrolls beside the box, and the button is seen with it.
   await page.setViewportSize({ width: 700, height: 400 });
   expect(await height()).toBeLessThan(240);
   await send.scrollIntoViewIfNeeded();
   await expectInView(send);
-  // Under the limit by itself, over it with the names and keys that are stored with it.
+  // Below the limit alone, beyond it with stored names and keys.
   await paste(message, 'x'.repeat(400 * 1024 - 10));
   await see('400 kB of 400 kB');
   await send.click();
   await see('Your inquiry is too long');
-  // The same text again would be refused again.
+  // The same text would be refused again.
   await send.click();
   await focusIs('body');
   await paste(message, 'é'.repeat(200 * 1024 + 1));
@@ -255,7 +254,6 @@ it('grows with the message, and refuses what cannot fit', async () => {
   await send.click();
   await focusIs('body');
   expect(posts).toHaveLength(1);
-  // That is all that is said.
   await expectInView(page.locator('form :is([role=status], [role=alert]):not(:empty)'));
 });
 
@@ -280,7 +278,7 @@ it('takes a topic as the subject, and says what becomes of the inquiry', async (
   await phone.submit('Where is my parcel?', 'line\n'.repeat(40));
   await expectInView(page.locator('.sent'));
   await see('We answer within two working days.', /by email from .team@shop\.example. to .ana-/);
-  // Announced by the focus, and by nothing else.
+  // Announced by the focus alone.
   await focusIs('We’ve received your inquiry');
   expect(await page.locator('form > .live:not(:empty)').count()).toBe(0);
   await click('Copy reference');
@@ -299,7 +297,7 @@ it('takes a topic as the subject, and says what becomes of the inquiry', async (
 describe('with one key per draft', () => {
   beforeEach(({ skip }) => skip(whyNoDynamoDbLocal !== undefined, whyNoDynamoDbLocal));
 
-  /** Sends an inquiry, all of whose answers are lost, though the service gets it; those to later requests are not. */
+  /** The service gets the inquiry, but its answers are lost; later requests are answered. */
   const sendUnanswered = async (
     { page, submit, see }: Awaited<ReturnType<typeof begin>>,
     text: string,
@@ -332,7 +330,7 @@ describe('with one key per draft', () => {
     const visit = await signIn();
     const { page, click, write, send, see, holds, focusIs, lists, stored } = visit;
     const end = async () => {
-      // An expired token and no refresh token, as after a reload; the gateway itself refuses it.
+      // As after a reload: expired, without a refresh token; the gateway refuses it.
       const idToken = await createToken({ email: visit.email, expiresIn: -60 });
       await changeSession(page, { idToken });
     };
@@ -356,7 +354,7 @@ describe('with one key per draft', () => {
       if (attempts++ > 0) return route.continue();
       await route.fetch();
       reach();
-      // No answer. The route stays: without one the browser would continue this request.
+      // No answer. Without a route the browser would continue the request.
     });
     await visit.submit('interrupted');
     await reached;
@@ -374,14 +372,14 @@ describe('with one key per draft', () => {
     await sendUnanswered(visit, 'first version');
     await write('second version', 'longer');
     await page.reload();
-    // The list is asked for at the same time.
+    // The list loads at the same time.
     await lists('first version');
-    // Nothing is sent by itself: the text was edited after the attempt.
+    // The text was edited after the attempt, so nothing is sent.
     expect(visit.posts).toHaveLength(2);
     visit.requests.length = 0;
     await send.click();
     await visit.seeIn('dialog', 'An earlier version of this inquiry');
-    // The list behind the question is loaded again.
+    // The list behind the question loads again.
     await expect.poll(() => visit.requested('limit=')).toHaveLength(1);
     await click('Keep editing');
     await visit.focusIs('body');

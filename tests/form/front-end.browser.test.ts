@@ -1,4 +1,4 @@
-/** The front end of docs/front-end.md, built with Vite, in a real browser. */
+/** The front end of docs/front-end.md, built with Vite. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, preview } from 'vite';
@@ -10,7 +10,7 @@ import { openPage } from '../helpers/contact-form.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
 
-/** The files of the example: code blocks that begin with their name. */
+/** Code blocks that begin with a file's name. */
 const FILES = readText('docs/front-end.md').matchAll(
   /^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms,
 );
@@ -19,7 +19,7 @@ it('signs in, sends once through a lost answer, and lists, from its own origin',
   skip,
 }) => {
   skip(whyNoDynamoDbLocal !== undefined, whyNoDynamoDbLocal);
-  // In the checkout, so that its packages are found.
+  // In the checkout, to find its packages.
   const root = mkdtempSync(join(ROOT, 'dist', 'front-end-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const site = await preview({ root, preview: { port: 0 }, logLevel: 'silent' });
@@ -33,7 +33,7 @@ it('signs in, sends once through a lost answer, and lists, from its own origin',
   });
   onTestFinished(() => stack.close());
   for (const [, name = '', text = ''] of FILES) {
-    // The addresses of this stack, in the place of the default ones.
+    // This stack's addresses.
     const own = text
       .replace('http://127.0.0.1:3000', stack.state.gateway)
       .replace('http://127.0.0.1:3001', stack.issuer.url);

@@ -1,4 +1,4 @@
-/** The texts of the contact form in its languages: complete, in the right plural forms, in the right characters. */
+/** The form's texts: complete, in the right plural forms and characters. */
 import { describe, expect, it } from 'vitest';
 import { LANGUAGES } from '../../src/text/languages.ts';
 import { loadLocale } from '../../web/src/locale.ts';
@@ -8,7 +8,7 @@ const SAME_AS_ENGLISH: Partial<Record<string, string[]>> = {
   fr: ['.page.menu', '.form.fields.body'],
 };
 
-/** What the typography of a language excludes, besides straight quotes. */
+/** Excluded by the language's typography, besides straight quotes. */
 const EXCLUDED: Partial<Record<string, RegExp>> = {
   de: /[’”«»]|[^\u00a0]…/,
   fr: /[^\u202f][?!:;»]|«[^\u202f]|[“”„]/,
@@ -17,7 +17,7 @@ const EXCLUDED: Partial<Record<string, RegExp>> = {
   ar: /[,?;]|\p{Script=Latin}/u,
 };
 
-/** All texts by their paths, such as `.list.title`: of functions, those with the arguments #0 and #1. */
+/** Texts by path, such as `.list.title`; of functions, with the arguments #0 and #1. */
 function textsOf(value: unknown, path = ''): [path: string, text: string][] {
   if (typeof value === 'string') return [[path, value]];
   if (typeof value === 'function') return [[path, String(value('#0', '#1'))]];
@@ -46,7 +46,7 @@ describe.each(LANGUAGES)('the texts in %s', async (language) => {
         pluralCategories.toSorted(),
       );
     }
-    // The words of the other forms may say the number.
+    // Other forms may have the number in words.
     const silent = texts.filter(
       ([path, text]) => /\.(few|many|other)$/.test(path) && !text.includes('{n}'),
     );
@@ -67,7 +67,7 @@ describe.each(LANGUAGES)('the texts in %s', async (language) => {
     const argumentsOf = (text = '') => String(text.match(/#\d/g)?.toSorted());
     const wrong = texts.filter(
       ([path, text]) =>
-        // Plural forms that English does not have.
+        // Plural forms that English lacks.
         ENGLISH.has(path) && argumentsOf(text) !== argumentsOf(ENGLISH.get(path)),
     );
     expect(wrong).toEqual([]);

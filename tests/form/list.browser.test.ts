@@ -1,4 +1,3 @@
-/** The list of the contact form in a real browser. */
 import { expect, it } from 'vitest';
 import { checkPage, expectAccessible } from '../helpers/chromium.ts';
 import { anyone, beginWith, block, hold, numbered, stack } from '../helpers/contact-form.ts';
@@ -15,10 +14,10 @@ it('loads older inquiries as the end comes near, and keeps the focus', async () 
   // Below the last inquiry.
   const trouble = page.locator('.place ~ .live').getByText('couldn’t load');
   await trouble.waitFor();
-  // Not by scrolling: away from the end, and back.
+  // Away from the end and back, without scrolling.
   for (const place of [page.locator('form'), end]) {
     await place.scrollIntoViewIfNeeded();
-    // Observers of what is in view are told in each frame.
+    // Observers run in each frame.
     await page.evaluate(
       'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
     );
@@ -28,7 +27,7 @@ it('loads older inquiries as the end comes near, and keeps the focus', async () 
   await click('Try again');
   await counts(150);
   await trouble.waitFor({ state: 'detached' });
-  // The end is then near, so that more is loaded without a key, too.
+  // The end is then near, so more loads without a key.
   for (const [key, loaded, first] of [
     ['Enter', 350, 'number 210'],
     ['Shift', 360, 'number 10'],
@@ -85,7 +84,7 @@ it('searches all inquiries, and marks what it finds', async () => {
   await lacks('Show less');
   await search.and(page.locator(':focus')).pressSequentially('number 150');
   await lists('number 150');
-  // Keys of an input method; Safari has the code alone.
+  // Keys of an input method; Safari has only the code.
   for (const init of ['isComposing: true', 'keyCode: 229']) {
     const escape = `new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, ${init} })`;
     await page.evaluate(`document.activeElement.dispatchEvent(${escape})`);
@@ -123,11 +122,11 @@ it('leads to the inquiry that the address names, and copies its text and link', 
     await beginWith([['the oldest', 'a\nb'], ...numbered(60)]);
   const [oldest = '', older = ''] = ids;
   const go = async (fragment: string) => page.goto(`${stack.formUrl}/#${fragment}`);
-  // On demand only.
+  // On demand.
   await lacks('Copy text');
   await go(oldest);
   await focusIs('the oldest');
-  // One request, not all the newer ones; what is above it says that it is not in order.
+  // One request, not all newer ones; a note says that it is out of order.
   await counts(51);
   expect(await subjects.first().textContent()).toBe('the oldest');
   expect(requested('before=')).toHaveLength(1);
@@ -144,7 +143,7 @@ it('leads to the inquiry that the address names, and copies its text and link', 
   await says('Copying didn’t work');
   await page.reload();
   await focusIs('the oldest');
-  // The list may load the rest as soon as its end is in view.
+  // The list may load the rest once its end is in view.
   await page.locator('.more').scrollIntoViewIfNeeded();
   await counts(61);
   expect(await subjects.last().textContent()).toBe('the oldest');
@@ -177,7 +176,7 @@ it('folds long texts, and prints them whole', async () => {
   await page.keyboard.press('Enter');
   await focusIs('Show all');
   expect(await seen()).toEqual(expected);
-  // The browser's search in the page reaches what is folded.
+  // The browser's search reaches folded text.
   await items.first().locator('.rest').dispatchEvent('beforematch', { bubbles: true });
   await focusIs('Show less');
   await page.keyboard.press('Enter');

@@ -1,4 +1,3 @@
-/** Pages, search and links of the list of the contact form, without a browser. */
 import { expect, it } from 'vitest';
 import type { Failure } from '../../web/src/api.ts';
 import { parseListQuery } from '../../src/contract.ts';

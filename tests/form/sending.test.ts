@@ -1,4 +1,3 @@
-/** Drafts and sending of the contact form, without a browser. */
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
@@ -15,7 +14,7 @@ const refusing = toStore(() => {
 const TEXTS = { subject: 'a', body: 'b' };
 const DRAFT = { ...TEXTS, key: 'k' };
 
-/** Drafts of a user, by default in a browser of their own. */
+/** By default in a browser of their own. */
 const open = (
   own: DraftStore = createStorage(),
   shared: DraftStore = createStorage(),

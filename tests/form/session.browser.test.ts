@@ -1,4 +1,3 @@
-/** The session of the contact form in a real browser. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import {
@@ -16,7 +15,7 @@ it('begins on a machine whose clock is wrong, and keeps the link to an inquiry',
     path: '/#019a',
     async prepare(opened) {
       await opened.clock.install({ time: '2050-01-01' });
-      // The browser does not say which tabs there are.
+      // The browser does not tell which tabs there are.
       await opened.addInitScript('navigator.locks.query = () => new Promise(() => undefined)');
     },
   });
@@ -30,7 +29,7 @@ it('begins on a machine whose clock is wrong, and keeps the link to an inquiry',
     state: random,
     nonce: random,
   });
-  // The discovery document is not requested again after the redirect.
+  // The discovery document is not requested again.
   expect(requested('/openid-configuration')).toHaveLength(1);
   const kept = await page.evaluate('JSON.stringify([sessionStorage, localStorage])');
   expect(kept).toContain('idToken');
@@ -51,7 +50,7 @@ it('is handed to new tabs, and renewed for all of them', async () => {
   expect(renewals()).toBe(0);
   await page.clock.fastForward('02:00:00');
   await write('from the first');
-  // Both in the same turn, as only a program can click.
+  // In the same turn, as only a program can.
   await page.evaluate(
     `for (const selector of ['[type=submit]', '.list-head button']) document.querySelector(selector).click()`,
   );
@@ -71,7 +70,7 @@ it('is handed to new tabs, and renewed for all of them', async () => {
   await holds('still here', 'still here');
 });
 
-/** From now on the browser cannot keep what a page stores. */
+/** From now on the browser stores nothing. */
 const fillStorage = async (page: Page) =>
   page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
 
@@ -126,15 +125,15 @@ it('ends everywhere at a sign-out, which keeps or deletes the text of all tabs',
   const full = await openTab(context);
   await elsewhere.write('in a tab that shows another page');
   await elsewhere.page.goto('about:blank');
-  // Text that the browser cannot keep: nothing asks whether to leave.
+  // Text that is not kept: nothing asks whether to leave.
   await fillStorage(full.page);
   await full.write('kept nowhere');
-  // Text that was written and removed here takes the draft of all tabs with it.
+  // Text removed here removes the draft of all tabs.
   await first.write('here');
   await first.write('');
   await first.click('Sign out', 'Delete it and sign out');
   for (const { see } of [first, other, full]) await see('You’re signed out');
-  // None is handed the session.
+  // None gets the session.
   const late = await context.newPage();
   for (const page of [elsewhere.page, late]) {
     await page.goto(stack.formUrl);
@@ -188,7 +187,7 @@ it('says why it has not begun', async () => {
   await page.unrouteAll();
   await click('Sign in', 'Cancel');
   await see('The sign-in was cancelled');
-  // Of the same issuer, for the same client and user, but not the answer to this sign-in.
+  // From the same issuer for the same client and user, but another sign-in.
   const id_token = await createToken({ email });
   await page.route('**/oauth2/token', async (route) => {
     const response = await route.fetch();
@@ -212,7 +211,7 @@ it('asks before it ends where the browser cannot keep a text', async () => {
   await page.locator('html[lang=de]').waitFor();
   const field = page.locator('#subject');
   expect(await field.inputValue()).toBe('precious');
-  // With an empty form nothing asks before the page is left, nor does the view before.
+  // An empty form and the view before do not ask.
   await field.fill('');
   page.on('dialog', (next) => expect.unreachable(next.type()));
   await page.reload();

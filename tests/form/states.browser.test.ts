@@ -1,4 +1,4 @@
-/** Every state of the page, and every language: no violation of axe in light and in dark, nothing wider than a page of 320 px. */
+/** Every state and language of the page: accessible in light and dark, and no wider than 320 px. */
 import { expect, it } from 'vitest';
 import { INQUIRY } from '../helpers/events.ts';
 import { ApiError, internalError, refusals, unauthorized } from '../../src/errors.ts';
@@ -20,7 +20,6 @@ import {
 
 const TEXTS = ['Where is my parcel?', 'It was to arrive on Monday.'] as const;
 
-/** Opens the page of a user with inquiries. */
 const beginWithInquiries = async (arrival?: Parameters<typeof begin>[0]) => {
   const rows = SAMPLES.map(([subject, body]) => [subject, body] as const);
   const visit = await beginWith(rows, { locale: 'en-GB', ...arrival });
@@ -68,7 +67,7 @@ it('after each failure, with the text kept', async () => {
   const { page, write, send, check, message, click, holds, posts } = visit;
   const fails = async (error: ApiError, text: string) => {
     await intercept(page, 'POST', async (route) => {
-      // It has the headers of every response.
+      // With the headers of every response.
       const response = await route.fetch({ method: 'GET' });
       const { status, code, message: why } = error;
       const json = code === '' ? { message: why } : { error: code, message: why };
@@ -87,7 +86,7 @@ it('after each failure, with the text kept', async () => {
   await message.press('End');
   await page.keyboard.type('x');
   await fails(refusals.limit(1, 700), 'at 14:05');
-  // The button works again when the hour of the limit is over.
+  // The button works again after the hour.
   expect(await send.getAttribute('aria-disabled')).toBe('true');
   await setTime('2026-11-21T14:05:00');
   await page.clock.fastForward(700_000);
@@ -96,7 +95,7 @@ it('after each failure, with the text kept', async () => {
   await click('Keep editing');
   await fails(internalError(), 'Something went wrong');
   const [sent, key] = [posts.length, posts.at(-1)];
-  // The service has forgotten the key, so nothing is sent with it.
+  // The service has forgotten the key, so nothing is sent.
   await setTime('2026-11-22T14:00:00');
   await send.click();
   await check('An earlier attempt may have arrived');

@@ -1,4 +1,3 @@
-/** Sizes, formats and messages of the contact form. */
 import { expect, it } from 'vitest';
 import { beginningOf, directionOf } from '../../ui/format.ts';
 import { sizeOf } from '../../web/src/fields.ts';

@@ -1,4 +1,4 @@
-/** The user of the custom element, whose page hands over its tokens. */
+/** The user of the custom element, whose page gives it tokens. */
 import { expect, it } from 'vitest';
 import { parseToken } from '../../web/src/token.ts';
 
@@ -6,7 +6,7 @@ const toToken = (payload: string): string =>
   `e30.${Buffer.from(payload).toString('base64url')}.c2ln`;
 
 it('the user of an ID token is what its claims say, in any characters', () => {
-  // The text has both characters of base64url that base64 does not have.
+  // With both characters that base64url has instead of base64's.
   const user = { sub: '??>~~~ÿÿÿ', email: 'zoë+ニ@example.com' };
   const token = toToken(JSON.stringify({ ...user, token_use: 'id' }));
   expect(token).toMatch(/-.*_|_.*-/);

@@ -1,4 +1,7 @@
-/** What the function tells the store and the log. tests/function/contract.test.ts has the answers, tests/security/fuzz.test.ts those to any event. */
+/**
+ * What the function tells store and log; tests/function/contract.test.ts has the answers, tests/security/fuzz.test.ts
+ * any event.
+ */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';

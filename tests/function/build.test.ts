@@ -9,7 +9,6 @@ import { createFolder } from '../helpers/data-folder.ts';
 
 const folder = createFolder(afterAll);
 
-/** @returns What it has built. */
 function build(TZ: string) {
   const out = join(folder, TZ);
   const env = { ...process.env, TZ };

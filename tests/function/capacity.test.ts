@@ -1,4 +1,4 @@
-/** What requests cost, as docs/operations.md says. dynalite does not report it. */
+/** The costs in docs/operations.md. dynalite does not report them. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, it } from 'vitest';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
@@ -14,7 +14,7 @@ interface Consumed {
   CapacityUnits: number;
 }
 
-/** What the requests of a client consume from now on. */
+/** What the client's requests consume from now on. */
 function count({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>): Consumed[] {
   const consumed: Consumed[] = [];
   middlewareStack.add(
@@ -37,7 +37,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     Object.assign(process.env, own.environment());
   });
 
-  /** A function of its own, which consumes these units for each request. */
+  /** A function that consumes these units for each request. */
   const open = (most?: number) => {
     const client = createDynamoDbClient();
     const consumed = count(client);
@@ -53,7 +53,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
   it.each<[string, number[], string | undefined, number | undefined]>([
     ['POST', [2], undefined, undefined],
     ['POST with a new key', [6], 'key', undefined],
-    // For a read that finds nothing AWS takes 0.5, and with a key and the limit 2 for the count, too: 8.
+    // AWS takes 0.5 for a read that finds nothing, and with key and limit 2 for the count, too: 8.
     ['POST with the limit', [0, 6], undefined, 5],
     ['POST with the limit and a new key', [0, 6], 'key-2', 5],
   ])('of a %s: %j, which a transaction doubles', async (_, expected, key, most) => {
@@ -69,7 +69,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
       await post('b');
       for (const [key, expected] of [
         [undefined, [0.5]],
-        // On AWS 1 for the key that is not found.
+        // On AWS 1 for the missing key.
         ['new', [0.5, 0]],
       ] as const) {
         consumed.length = 0;
@@ -102,7 +102,7 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     const listed = await Array.fromAsync(inbox.list({ isAnswered: false }));
     expect(listed.flat()).toMatchObject([{ id: rows.at(-8)?.id }]);
     expect(consumed).toHaveLength(16);
-    // AWS takes half a unit for a query that finds nothing, too.
+    // On AWS also half a unit for a query that finds nothing.
     expect(Math.max(...consumed.map(({ CapacityUnits }) => CapacityUnits))).toBe(0.5);
   });
 });

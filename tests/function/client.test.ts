@@ -25,14 +25,14 @@ const input = { TableName: 'inquiries', Unknown: 'ü' };
 const query = new QueryCommand(input);
 const write = new TransactWriteItemsCommand({ TransactItems: [], ClientRequestToken: 'a' });
 
-// First, because the SDK reads them once per process. An update of it may add a setting that client.ts has to state.
+// First, since the SDK reads them once per process. An update may add a setting that client.ts must state.
 it('the client looks for no settings in files', async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', '');
   await createDynamoDbClient(warmUpRequestHandler).send(query);
   expect(readFile).not.toHaveBeenCalledWith(expect.stringContaining('.aws'), 'utf8');
 });
 
-// The speed of a long list depends on it: it fails when an update of the SDK undoes it.
+// The speed of a long list depends on it, and an update of the SDK may undo it.
 it('a request and its response are JSON that the SDK neither reads nor writes', async () => {
   const received: string[] = [];
   const answers = always(answer(200, '{"Items":[{"id":{"S":"1"}}],"Unknown":1}'));

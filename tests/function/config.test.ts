@@ -23,7 +23,7 @@ it.each([
   expect(() => parseConfig({ ...REQUIRED, [name]: text })).toThrow(new Error(message));
 });
 
-/** The variables that a parser reads, but those of the SDK. */
+/** The variables that a parser reads, without the SDK's. */
 function findRead(parse: (env: Environment) => unknown, env: Environment): string[] {
   const names = new Set<string>();
   const get = (target: Environment, name: string) => {
@@ -33,7 +33,7 @@ function findRead(parse: (env: Environment) => unknown, env: Environment): strin
   parse(new Proxy(env, { get }));
   return [...names].filter((name) => !name.startsWith('AWS_')).toSorted();
 }
-/** The variables that Terraform sets, each with the setting of the stage that it has, if it has one. */
+/** The variables that Terraform sets, with the stage's setting, if any. */
 const findSet = (file: string) =>
   [
     ...readText(file)

@@ -1,4 +1,4 @@
-/** docs/openapi.yaml and docs/contract.md: what the app and the whole service answer, each behind the gateway. */
+/** docs/openapi.yaml and docs/contract.md against the app and the whole service, each behind the gateway. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { limits } from '../../lib/gateway-replies.ts';
@@ -27,7 +27,7 @@ const PER_HOUR = 60;
 /** Null removes a claim. */
 type Claims = Record<string, string | null>;
 
-/** What stands in for parts of the gateway and of the store. */
+/** Replace parts of gateway and store. */
 type Parts = Partial<GatewayOptions> & { store?: Partial<InquiryStore> };
 
 async function openApp({ store, ...parts }: Parts = {}) {
@@ -58,10 +58,9 @@ async function openService() {
 }
 
 type Seen = Pick<Answer, 'status' | 'json'>;
-/** All answers. */
 const seen: Record<string, Seen[]> = { GET: [], POST: [], another: [] };
 
-/** Sends a request, whose answer is as documented. */
+/** Expects an answer as documented. */
 async function ask(url: string, options: Parameters<typeof request>[1] & { method: string }) {
   const answer = await request(url, options);
   checkAnswer(options.method, answer);
@@ -74,13 +73,13 @@ interface Request {
   method?: string;
   query?: Record<string, string>;
   key?: string | undefined;
-  /** A buffer is sent with a content type that the gateway passes on as base64. */
+  /** A buffer has a content type that becomes base64. */
   body?: string | Buffer;
-  /** Replace those of the owner. */
+  /** Replace the owner's. */
   claims?: Claims;
 }
 
-/** A POST of the value as JSON; a string is sent as it is. */
+/** Sends JSON, or a string as it is. */
 const post = (value: unknown, key?: string): Request => ({
   method: 'POST',
   body: typeof value === 'string' || Buffer.isBuffer(value) ? value : JSON.stringify(value),
@@ -89,7 +88,7 @@ const post = (value: unknown, key?: string): Request => ({
 const HELLO = { subject: 'Hello', body: 'Is anyone there?' };
 const MALFORMED = { key: 'a,b' };
 
-/** With several mistakes the first in this order is answered, as the example of this name. */
+/** The order in which mistakes are answered, with the name of the example. */
 const REFUSALS: [status: number, when: string, example: string, requests: Request[]][] = [
   [
     405,
@@ -146,7 +145,7 @@ const REFUSALS: [status: number, when: string, example: string, requests: Reques
   ],
 ];
 
-/** The value of an example of the document. */
+/** An example's value in the document. */
 const findExample = (method: string, status: number, name: string): unknown =>
   findResponses(method)[status]?.content['application/json'].examples[name]?.value;
 
@@ -156,7 +155,6 @@ if (inject('engines')['dynamodb-local'] !== undefined) targets.push(await openSe
 afterAll(() => Promise.all(targets.map((target) => target.close())));
 
 describe.each(targets)('$name answers', ({ url, sign }) => {
-  /** A new owner. */
   function createUser() {
     const owner = { sub: randomUUID(), email: EMAIL };
     const send = async ({ method = 'GET', query = {}, key, body, claims }: Request) => {
@@ -234,9 +232,9 @@ describe.each(targets)('$name answers', ({ url, sign }) => {
     const { send } = createUser();
     const first = await send(post(HELLO, 'k'));
     const statuses: number[] = [];
-    // At a full hour as many again.
+    // A full hour allows as many again.
     for (let sent = 0; sent < 2 * PER_HOUR && !statuses.includes(429); sent++) {
-      // Counted by sub, whatever the email.
+      // Counted by sub.
       const claims = { email: `${sent}@example.com` };
       statuses.push((await send({ ...post(HELLO), claims })).status);
     }
@@ -261,7 +259,7 @@ type Case = [method: string, status: number, parts?: Parts, headers?: string[], 
 const listCases = (method: string): Case[] => [
   [method, 401, {}, []],
   [method, 429, { throttle: () => true }],
-  // Two framings of one body: Node's parser rejects the request before any code of the gateway runs.
+  // Two framings of a body: Node's parser refuses the request before the gateway.
   [method, 400, {}, ['Transfer-Encoding', 'chunked', 'Content-Length', '1'], ''],
   [method, 413, {}, TOKEN, ' '.repeat(limits.lambdaPayload)],
   [method, 431, {}, ['X-Fill', 'x'.repeat(limits.headers)]],
@@ -296,7 +294,7 @@ describe('everything in the document occurs', () => {
     const monitoring = ['traceparent', 'tracestate', 'baggage', 'sentry-trace'];
     expect(allowed).toEqual(expect.arrayContaining(['idempotency-key', ...monitoring]));
     const responses = ['GET', 'POST'].flatMap((method) => Object.values(findResponses(method)));
-    // CORS itself, one that browsers show anyway, and one for clients without a token.
+    // CORS, a header that browsers always show, and one for clients without a token.
     const others = /^(Access-Control-.*|Cache-Control|WWW-Authenticate)$/;
     for (const name of responses.flatMap((response) => Object.keys(response.headers))) {
       if (others.test(name)) continue;

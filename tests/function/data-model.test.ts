@@ -1,4 +1,3 @@
-/** docs/data-model.md names what src/entities exports. */
 import { expect, it } from 'vitest';
 import { createDeliveries } from '../../src/entities/deliveries.ts';
 import { createErasureRecords } from '../../src/entities/erasures.ts';
@@ -9,7 +8,7 @@ import { openTable } from '../../src/entities/table.ts';
 import { readText } from '../helpers/repository.ts';
 
 const table = openTable('inquiries');
-/** The part of the page about each file. */
+/** By file. */
 const parts = readText('docs/data-model.md').split(/(?=\*\*`)/);
 
 it.each([

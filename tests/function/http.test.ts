@@ -5,7 +5,7 @@ import { ITEM_LIMIT } from '../../src/limits.ts';
 
 const KB = 1024;
 
-/** What a function returns, or the status that it throws. */
+/** The result, or the status thrown. */
 function outcomeOf(run: () => unknown): unknown {
   try {
     return run();
@@ -39,7 +39,7 @@ it.each([
 const readKey = (header: unknown): unknown =>
   outcomeOf(() => readIdempotencyKey({ headers: { 'idempotency-key': header } }));
 
-// tests/security/fuzz.test.ts has the syntax. A pattern that backtracks would not end with a million.
+// tests/security/fuzz.test.ts has the syntax. A backtracking pattern would not end.
 const escapes = (count: number): string => `"${String.raw`\"`.repeat(count)}"`;
 it.each([
   ['255 characters', 'x'.repeat(255), 'x'.repeat(255)],

@@ -1,4 +1,4 @@
-/** tests/security/fuzz.test.ts has random claims, tests/security/owners.test.ts emails that look alike. */
+/** tests/security/fuzz.test.ts has random claims, tests/security/owners.test.ts similar emails. */
 import { describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { GatewayEvent } from '../../src/http.ts';

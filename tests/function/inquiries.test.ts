@@ -8,7 +8,6 @@ import { createMemoryStore } from '../helpers/memory-store.ts';
 const OWNER = { sub: SUB, email: EMAIL };
 const START = 472_222 * HOUR;
 
-/** Creates an inquiry of each text. */
 async function setUp(bodies: readonly string[], now?: () => number) {
   const store = createMemoryStore({}, Infinity);
   const inquiries = createInquiries(store, now && { now });
@@ -58,7 +57,7 @@ it.each([
 
 it('a list without a limit holds inquiries of Lambda’s 6,291,556 bytes less 64 KB, to the byte', async () => {
   const bodies = Array.from({ length: 20 }, (_, at) => `é€\u0001"\\\n${'x'.repeat(300_000 + at)}`);
-  /** Follows `next` to the end. @returns How many inquiries each page has. */
+  /** Follows `next`. @returns The size of each page. */
   const countPages = async (length: number): Promise<number[]> => {
     const { inquiries, rows } = await setUp([...bodies, 'x'.repeat(length)]);
     const pages: Inquiry[][] = [];
@@ -72,7 +71,7 @@ it('a list without a limit holds inquiries of Lambda’s 6,291,556 bytes less 64
     return pages.map((page) => page.length);
   };
   const { rows } = await setUp([...bodies, '']);
-  // Each with the comma that follows, without the quotes around; there is one comma less.
+  // With the comma behind, without quotes around; there is one comma less.
   const sizes = rows.map((row) => Buffer.byteLength(JSON.stringify(JSON.stringify(row))) - 1);
   const rest = LAMBDA_PAYLOAD_LIMIT - 64 * 1024 + 1 - sizes.reduce((sum, size) => sum + size);
   expect(await countPages(rest)).toEqual([21]);

@@ -1,4 +1,4 @@
-/** The store on both engines, and what it makes of answers that no engine gives. */
+/** The store on both engines, and with answers that no engine gives. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
@@ -22,7 +22,7 @@ vi.mock('node:timers/promises', async (importOriginal) => ({
 }));
 
 const keyOf = (email: string): string => `$inquiries#cognito_sub_${SUB}#email_${email}`;
-/** What is stored of INQUIRY: rows are found by these keys for ever. */
+/** The stored INQUIRY; stored rows have these keys. */
 const ROW = {
   ...INQUIRY,
   pk: keyOf(EMAIL),
@@ -32,7 +32,7 @@ const ROW = {
   __edb_v__: '1',
 };
 const OTHER_ID = '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583';
-/** SHA-256 of `["k"]` and of `["s","b"]` in base64url: stored rows have these digests. */
+/** SHA-256 of `["k"]` and of `["s","b"]` in base64url, as in stored rows. */
 const KEY = 'M-FrxIABnuSoa2-wwCZQ2tdvH4gMN8D1au2GWhin_Mo';
 const PAYLOAD = 'UippnumBIKGP5H2Pg_og2UVukQbi9907YKLWtN5yMX0';
 
@@ -77,7 +77,7 @@ describeOnEngines('the store', (endpoint, engine) => {
     expect(await list(email, { before: middle?.id })).toEqual({ rows: [oldest], isEnd: true });
   });
 
-  // dynalite counts the characters of a key; DynamoDB counts its bytes.
+  // dynalite counts a key's characters, DynamoDB its bytes.
   it.each(['limit@b', ...(engine === 'dynalite' ? [] : ['é'.repeat(300)])])(
     'takes as much as the engine, to the byte, with the email %s',
     async (email) => {
@@ -110,7 +110,7 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
     const time = Date.parse(INQUIRY.created_at);
     const expires_at = Math.floor(time / 1_000) + 86_400;
     const put = (change: object, options: PutOptions = {}, now = time) =>
-      // A store of its own, as in another instance of the function.
+      // As another instance of the function.
       createInquiryStore(createDynamoDbClient(), own.name, {
         now: () => now,
         retentionDays: 30,
@@ -144,7 +144,7 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
     ];
     expect(new Set(rows)).toEqual(new Set(expected));
     expect(await put({})).toEqual(first);
-    // The same letters with another boundary between them.
+    // The same letters, divided otherwise.
     expect(await put({ subject: 'sb', body: '' })).toEqual({ refusal: 'reused' });
     expect(await put({}, { key: 'K' })).toEqual({ refusal: 'limit', limit: { most: 1, time } });
     const free = { limit: { most: 2, time } };
@@ -157,8 +157,8 @@ const ITEM = marshall(INQUIRY);
 const NEXT = marshall({ pk: 'p', sk: 's' });
 
 /**
- * A store whose database gives these answers, one after the other, and before a limited write the count of the hour; the
- * other inputs that it was sent.
+ * A store whose database gives these answers in turn and, before a limited write, the hour's count; with the other
+ * inputs sent.
  */
 function setUp(answers: object[], call = makeCall(), counted = 0) {
   const sent: object[] = [];
@@ -208,7 +208,7 @@ it.each([
   return expect(list()).rejects.toMatchObject({ name: 'MalformedRow' });
 });
 
-/** A cancelled transaction, with the reason for each of its writes. */
+/** With the reason for each write. */
 const cancelled = (...reasons: (object | string)[]) =>
   Object.assign(new Error('cancelled'), {
     CancellationReasons: reasons.map((one) => (typeof one === 'string' ? { Code: one } : one)),
@@ -266,7 +266,7 @@ it('a write that conflicts is sent twelve times at most, and ends with the signa
   const { sent, put } = setUp(conflicts);
   expect(await put({ limit: LIMIT })).toEqual({ refusal: 'busy' });
   expect(sent).toHaveLength(12);
-  // So that a retry after a lost response succeeds.
+  // For a retry after a lost response.
   expect(sent[0]).toHaveProperty('ClientRequestToken', INQUIRY.id);
   expect(sent[11]).toEqual(sent[0]);
   const call = new AbortController();

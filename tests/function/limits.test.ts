@@ -9,7 +9,7 @@ it('the id of an inquiry has the time of created_at', () =>
 
 it.each([
   'secret',
-  // Another version, another variant.
+  // Another version or variant.
   SUB,
   id.replace('-a975-', '-c975-'),
   id.toUpperCase(),

@@ -7,7 +7,7 @@ const COMMON = { requestId: 'request-1', method: 'GET', status: 200, attempts: 2
 const REQUEST = { ...COMMON, functionName: 'inquiries-main', milliseconds: 5.6 };
 const LINE = { ...COMMON, route: '/inquiries', milliseconds: 6 };
 
-/** @returns The line about a request, its level, and that of its metrics. */
+/** @returns A request's line, its level, and that of its metrics. */
 function log(change: Partial<CompletedRequest> = {}) {
   const lines: { level: string; entry: unknown }[] = [];
   for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {

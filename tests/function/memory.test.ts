@@ -1,4 +1,4 @@
-/** When garbage is collected; tests/resilience/memory.test.ts shows that it is needed and suffices. */
+/** When garbage is collected; tests/resilience/memory.test.ts shows the effect. */
 import { expect, it, vi } from 'vitest';
 import { withGarbageCollection } from '../../src/memory.ts';
 
@@ -11,7 +11,7 @@ it('collects garbage before the event after a large one, and at once where the p
     .mockReturnValue(20 * MB);
   const handler = withGarbageCollection(async ({ body }: { body: string }) => ({ body }));
   const handle = (length: number) => handler({ body: 'x'.repeat(length) }, undefined);
-  // A heap that is worth collecting.
+  // Worth collecting.
   const heap = Buffer.alloc(20 * MB);
   vi.stubGlobal('gc', undefined);
   for (let n = 0; n < 2; n++) await handle(MB);

@@ -25,7 +25,7 @@ it('writes the document of a deployment: its URL, stage and version, and the sam
   expect((await run(main, `${args} --check`)).code).toBe(0);
 });
 
-/** Reads YAML 1.1 and nothing else, as SnakeYAML and go-yaml do; the packages of npm also take 1.2. */
+/** Reads only YAML 1.1, as SnakeYAML and go-yaml; npm's packages also take 1.2. */
 const readYaml11 = (text: string) =>
   spawnSync(
     'python3',

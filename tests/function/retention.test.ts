@@ -1,4 +1,4 @@
-/** What expires is hidden to the second, whether or not DynamoDB has deleted it. docs/adr/0084 */
+/** Expired rows are hidden to the second, deleted or not. docs/adr/0084 */
 import { beforeAll, expect, it } from 'vitest';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
@@ -29,7 +29,7 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
   };
   const create = (email: string, time: number, days?: number, subject = '') =>
     serviceAt(time, days).create({ sub: SUB, email }, { subject, body: '' }, makeCall());
-  /** The subjects that are listed at a time, and where the next page begins. */
+  /** The listed subjects, and where the next page begins. */
   const listAt = async (time: number, email: string, query?: object) => {
     const page = await list(serviceAt(time), { sub: SUB, email }, query);
     const subjects = page.list.inquiries.map(({ subject }) => subject);
@@ -45,7 +45,7 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
       const { inquiry } = await create(email, START, days);
       expect((await listAt(END - 1, email)).subjects).toEqual(['']);
       expect((await listAt(END, email)).subjects).toEqual([]);
-      // Operators do not see it, but can erase it.
+      // Hidden, but can be erased.
       const inbox = createStoredInquiries(own, () => END);
       const find = async (withExpired: boolean) =>
         (await Array.fromAsync(inbox.list({ email, withExpired }))).flat();
@@ -58,7 +58,7 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
     },
   );
 
-  // Newest first, as the service lists them; a dot has expired.
+  // Newest first; a dot has expired.
   it.each(['.a.b.c.', 'ab.....cd.....e'])(
     'with the rows %s lists the current ones, each once, without a Link to an empty page',
     async (rows) => {

@@ -1,4 +1,4 @@
-/** The APIs of AWS that the commands of deploy/ call themselves, as far as they use them. */
+/** The APIs of AWS, as far as deploy/ calls them. */
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
@@ -11,19 +11,19 @@ export const ACCOUNT = '111122223333';
 
 export interface Answer {
   status: number;
-  /** An object is sent as JSON. */
+  /** Objects become JSON. */
   body?: string | object;
   headers?: Record<string, string>;
 }
 interface AwsRequest {
-  /** `METHOD PATH`, `X-Amz-Target` or the action of the query API. */
+  /** `METHOD PATH`, `X-Amz-Target` or the query API's action. */
   action: string;
   query: URLSearchParams;
   headers: Headers;
   body: string;
 }
 
-/** An error as the SDK understands it. */
+/** As the SDK understands it. */
 export const refusal = (status: number, type: string, message: string): Answer => ({
   status,
   body: { message, Message: message },
@@ -31,7 +31,7 @@ export const refusal = (status: number, type: string, message: string): Answer =
 });
 const NOT_FOUND = refusal(404, 'ResourceNotFoundException', 'The resource does not exist');
 
-/** The answer of STS. */
+/** STS's answer. */
 export const callerIdentity = (account: string): Answer => ({
   status: 200,
   body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>`,
@@ -45,26 +45,26 @@ const app = createApp({
 const initially = (hash: string) => ({
   /** Files by `/BUCKET/KEY`. */
   objects: new Map<string, string>(),
-  /** Requests that change something, in their order; uploads with their types and caching. */
+  /** Requests that change something, in order; uploads with types and caching. */
   changes: [] as string[],
-  /** Other answers, by the action; undefined: the usual one. */
+  /** Replace usual answers, by action; undefined: the usual one. */
   answers: {} as Record<string, ((request: AwsRequest) => Answer | undefined) | undefined>,
-  /** The version that the alias of the function makes live; without one there is no alias. */
+  /** The alias's version; undefined: there is no alias. */
   live: '10' as string | undefined,
-  /** The SHA-256 of the package of the version that the alias, or one of a number, has. */
+  /** SHA-256 of the package of the alias's or a numbered version. */
   hash,
-  /** What is published next. */
+  /** The next version. */
   published: '11',
-  /** Of the alias. */
+  /** The alias's. */
   description: '',
-  /** The result of an invocation of a name, which is that of the service; a rejection is an error of the function. */
+  /** The result of an invocation; a rejection is the function's error. */
   invoke: async (_name: string, event: string): Promise<string> =>
     JSON.stringify(await app(JSON.parse(event) as object)),
   /** The end of its log. */
   log: '',
 });
 
-/** Gives this process nothing of AWS but these variables, until the test ends. */
+/** Until the test ends, the process has only these variables of AWS. */
 export function stubAws(variables: Record<string, string> = {}): void {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
@@ -77,7 +77,7 @@ export function stubAws(variables: Record<string, string> = {}): void {
   for (const [name, value] of Object.entries({ ...none, ...variables })) vi.stubEnv(name, value);
 }
 
-/** Variables by which the SDK's clients reach what answers for AWS. */
+/** For the SDK's clients. */
 export const toAwsEnv = (endpoint: string) => ({
   AWS_ENDPOINT_URL: endpoint,
   AWS_ACCESS_KEY_ID: 'test',
@@ -85,11 +85,11 @@ export const toAwsEnv = (endpoint: string) => ({
   AWS_REGION: 'eu-central-1',
 });
 
-/** Starts the server. @param hash - Of the package of every version. @returns Also the variables by which the SDK's clients reach it. */
+/** @param hash - Of every version's package. @returns Also variables for the SDK's clients. */
 export async function startAws(hash = 'hash') {
   const state = initially(hash);
 
-  /** The usual answers, by their actions. */
+  /** By action. */
   const usual: readonly (readonly [
     action: RegExp,
     answer: (request: AwsRequest, ...groups: string[]) => Answer | Promise<Answer>,

@@ -1,4 +1,4 @@
-/** Builds dist/ before the tests, unless it is newer than its sources. */
+/** Builds dist/ unless it is newer than its sources. */
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../lib/paths.ts';

@@ -1,4 +1,3 @@
-/** A real browser: what every browser test starts from. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
@@ -9,7 +8,6 @@ import { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 import { unless } from './needs.ts';
 
 export { whyNoBrowser };
-/** Options of a suite or a test with a browser. */
 export const needsBrowser = unless(whyNoBrowser);
 
 const HTML_CODESNIFFER = readFileSync(
@@ -24,7 +22,7 @@ export const PHONE: BrowserContextOptions = {
   locale: 'en-GB',
 };
 
-/** What people write, from the oldest on: subject, text, email. */
+/** Subject, text and email, from the oldest on. */
 export const SAMPLES = [
   ['', 'Without a subject it works as well.', 'eli@example.com'],
   [
@@ -45,31 +43,28 @@ export const SAMPLES = [
   ],
 ] as const;
 
-/** The browser of the tests of a file. */
+/** Of the file's tests. */
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.close());
 
-/**
- * Opens a page in a fresh profile, without a session or stored data. The test expects no complaints, and takes a screenshot of the
- * page where it fails.
- */
+/** Opens a page in a fresh profile. The test expects no complaints, and takes a screenshot where it fails. */
 export async function openPage(options?: BrowserContextOptions) {
   browser ??= launchBrowser();
   const context = await (
     await browser
   ).newContext({
     viewport: { width: 1180, height: 800 },
-    // Chromium does not know that the pages of some tests come from this machine.
+    // Some tests' pages seem to be elsewhere.
     permissions: ['clipboard-read', 'clipboard-write', 'local-network-access'],
     ...options,
   });
   // Only a hang takes so long.
   context.setDefaultTimeout(300_000);
-  /** Everything that a page of this profile complained about, blocked content included. A test removes what it expects. */
+  /** Complaints of the profile's pages, also about blocked content. A test removes expected ones. */
   const complaints: string[] = [];
-  /** The address of every request. */
+  /** Their addresses. */
   const requests: string[] = [];
-  /** The idempotency key of each request that sends an inquiry. */
+  /** The Idempotency-Key of each POST. */
   const posts: (string | undefined)[] = [];
   context.on('request', (request) => {
     requests.push(request.url());
@@ -78,7 +73,7 @@ export async function openPage(options?: BrowserContextOptions) {
   });
   context.on('weberror', (error) => void complaints.push(error.error().message));
   context.on('console', (message) => {
-    // A failed request is logged by the browser itself, and some tests want them.
+    // The browser logs failed requests, which some tests want.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complaints.push(message.text());
     }
@@ -93,12 +88,12 @@ export async function openPage(options?: BrowserContextOptions) {
     await context.close();
     expect(complaints).toEqual([]);
   });
-  /** The addresses of the requests that have a text in them. */
+  /** Addresses with a text in them. */
   const requested = (part: string) => requests.filter((url) => url.includes(part));
   return { context, page, complaints, requests, requested, posts };
 }
 
-/** What is on a page of the form, and what a user does and sees there. */
+/** The form's page, and what a user does and sees. */
 export function on(page: Page) {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const click = async (...names: string[]) => {
@@ -115,20 +110,19 @@ export function on(page: Page) {
       await page.getByText(text).filter({ visible: true }).first().waitFor();
     }
   };
-  /** Signs in on the issuer's page. */
+  /** On the issuer's page. */
   const enterEmail = async (email: string) => {
     await emailField.fill(email);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
   const write = async (ofSubject: string, ofMessage = ofSubject) => {
-    // The fields are locked while sending, and hidden after it.
+    // The fields are locked while sending and hidden afterwards.
     const another = button('Write another');
     await page.locator('#subject:read-write').or(another).filter({ visible: true }).waitFor();
     if (await another.isVisible()) await another.click();
     await subject.fill(ofSubject);
     await message.fill(ofMessage);
   };
-  /** Writes and sends. */
   const submit = async (...texts: Parameters<typeof write>) => {
     await write(...texts);
     await send.click();
@@ -151,11 +145,10 @@ export function on(page: Page) {
       await see(text);
       await checkPage(page);
     },
-    /** Expects that no such text is left. */
     lacks: async (text: string) => page.getByText(text).waitFor({ state: 'detached' }),
     write,
     submit,
-    /** Sends, after writing if there is something to write, and waits until it has arrived. */
+    /** Writes, if there is text, sends, and waits until it has arrived. */
     async deliver(...texts: Parameters<typeof write> | []) {
       await (texts.length === 0 ? send.click() : submit(...texts));
       await see('received your inquiry');
@@ -169,12 +162,12 @@ export function on(page: Page) {
       const texts = async () => [await subject.inputValue(), await message.inputValue()];
       await expect.poll(texts).toEqual([ofSubject, ofMessage]);
     },
-    /** Expects the focus on what has this text, or, without any, this id. */
+    /** By text or, without any, by id. */
     async focusIs(expected: string) {
       const focused = `document.activeElement.textContent || document.activeElement.id`;
       await expect.poll(() => page.evaluate(focused)).toBe(expected);
     },
-    /** From the button on this page, through the issuer's page, back to the list. */
+    /** From this page's button through the issuer's page to the list. */
     async signIn(email: string) {
       await click('Sign in');
       await enterEmail(email);
@@ -183,9 +176,9 @@ export function on(page: Page) {
   };
 }
 
-/** Expects no finding of axe and of HTML_CodeSniffer in light, and none of axe about colours in dark. */
+/** No findings of axe and HTML_CodeSniffer in light, or of axe about colours in dark. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Through the debugger, which the page's policy does not bind.
+  // Through the debugger, past the page's policy.
   if ((await page.evaluate('typeof HTMLCS')) === 'undefined') {
     await page.evaluate(`${axe.source}; ${HTML_CODESNIFFER}; 0`);
   }
@@ -210,7 +203,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(errors).toEqual([]);
 }
 
-/** Expects that nothing is wider than the page. */
+/** Nothing is wider than the page. */
 export async function expectFits(page: Page): Promise<void> {
   const overflow = await page.evaluate(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
@@ -218,7 +211,7 @@ export async function expectFits(page: Page): Promise<void> {
   expect(overflow).toBeLessThanOrEqual(0);
 }
 
-/** Expects that a page is accessible, and fits as wide as it is and as narrow as it may be. */
+/** Accessible, and fits at this and the narrowest width. */
 export async function checkPage(page: Page, narrowest = 320): Promise<void> {
   await expectAccessible(page);
   await expectFits(page);
@@ -228,11 +221,11 @@ export async function checkPage(page: Page, narrowest = 320): Promise<void> {
   if (before !== null) await page.setViewportSize(before);
 }
 
-/** With SCREENSHOTS=FOLDER (npm run screenshots) takes a screenshot. */
+/** With SCREENSHOTS=FOLDER (npm run screenshots). */
 export async function takePicture(page: Page, name: string): Promise<void> {
   const { SCREENSHOTS } = process.env;
   if (SCREENSHOTS === undefined) return;
-  // The mouse shows nothing of its own in a screenshot.
+  // No hover in a screenshot.
   await page.mouse.move(0, 0);
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), animations: 'disabled' });
 }

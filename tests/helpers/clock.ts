@@ -1,7 +1,7 @@
-/** Clocks that a test moves, in the place of real time. */
+/** Clocks that a test moves. */
 import { vi } from 'vitest';
 
-/** Takes the place of AbortSignal.timeout until the test ends. @returns Lets milliseconds pass. */
+/** Replaces AbortSignal.timeout until the test ends. @returns Lets milliseconds pass. */
 export function stopTimeouts() {
   let now = 0;
   const pending: { at: number; controller: AbortController }[] = [];
@@ -21,7 +21,7 @@ export function stopTimeouts() {
   };
 }
 
-/** In the place of `setTimeout` of node:timers/promises: no time passes, but for the clock of performance.now. */
+/** Replaces `setTimeout` of node:timers/promises: only performance.now moves. */
 export async function skipTime(milliseconds = 0): Promise<void> {
   const time = performance.now() + milliseconds;
   vi.spyOn(performance, 'now').mockReturnValue(time);

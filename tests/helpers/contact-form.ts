@@ -1,4 +1,4 @@
-/** The contact form on the stack that all browser tests share. */
+/** The contact form on the browser tests' shared stack. */
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import { beforeEach, expect, inject } from 'vitest';
 import { signToken, subOf, type TokenRequest } from '../../lib/issuer-tokens.ts';
@@ -10,11 +10,11 @@ import { putInquiries } from './inquiries.ts';
 
 export { openPage } from './chromium.ts';
 
-/** Absent where there is no browser, and no test runs. */
+/** Absent without a browser. */
 export const stack = inject('stack');
 
 let users = 0;
-/** The address of a user whom no other test has. */
+/** A user of no other test. */
 export const anyone = (): string => `ana-${process.pid}-${++users}@example.com`;
 
 export const createToken = async (request?: TokenRequest): Promise<string> =>
@@ -25,11 +25,10 @@ const call = async (email: string, init?: RequestInit) =>
     headers: { authorization: await createToken({ email }), 'content-type': 'application/json' },
     ...init,
   });
-/** Stores an inquiry of a user. */
 export const post = async (email: string, subject: string, body = '') =>
   call(email, { method: 'POST', body: JSON.stringify({ subject, body }) });
 
-/** Puts a long text into a field; to type it in takes the browser many seconds. */
+/** Typing a long text takes many seconds. */
 export const paste = async (field: Locator, text: string) =>
   field.evaluate(
     (element, value) =>
@@ -37,7 +36,7 @@ export const paste = async (field: Locator, text: string) =>
     text,
   );
 
-/** Another tab of the same user: it gets the session of the first. */
+/** Another tab of the same user, which gets the session. */
 export async function openTab(context: BrowserContext) {
   const form = on(await context.newPage());
   await form.page.goto(stack.formUrl);
@@ -45,7 +44,7 @@ export async function openTab(context: BrowserContext) {
   return form;
 }
 
-/** Handles the requests of a page, or of all tabs, to the API with one method, in the place of an earlier handler. */
+/** Handles requests to the API with one method, in place of an earlier handler. */
 export async function intercept(
   page: Page | BrowserContext,
   method: 'GET' | 'POST',
@@ -59,11 +58,10 @@ export async function intercept(
   );
 }
 
-/** Lets no request of a page to an origin through. */
 export const block = async (page: Page, origin: string) =>
   page.route(`${origin}/**`, async (route) => route.abort('connectionrefused'));
 
-/** Holds the requests of a page, or of all tabs, to the API with one method back, until the returned function is called. */
+/** Holds requests to the API with one method until the returned function is called. */
 export async function hold(page: Page | BrowserContext, method: 'GET' | 'POST') {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await intercept(page, method, async (route) => {
@@ -73,7 +71,7 @@ export async function hold(page: Page | BrowserContext, method: 'GET' | 'POST') 
   return release;
 }
 
-/** Sets keys of the session that a tab keeps, and opens the page again. */
+/** Changes the tab's session, and opens the page again. */
 export async function changeSession(page: Page, keys: object) {
   await page.evaluate(`sessionStorage.setItem('inquiries.session', JSON.stringify({
     ...JSON.parse(sessionStorage.getItem('inquiries.session')), ...${JSON.stringify(keys)} }))`);
@@ -81,17 +79,17 @@ export async function changeSession(page: Page, keys: object) {
 }
 
 interface Arrival extends BrowserContextOptions {
-  /** What follows the address of the form. */
+  /** Behind the form's address. */
   path?: string;
   /** Added to config.json. */
   config?: object;
-  /** What happens to the page before it is opened. */
+  /** Before the page opens. */
   prepare?: (page: Page) => Promise<unknown>;
 }
 
 beforeEach(({ skip }) => skip(whyNoBrowser !== undefined, whyNoBrowser));
 
-/** Opens the page, without a session unless there is one to begin with. */
+/** Opens the page, without a session by default. */
 export const arrive = async (
   { path = '', config, prepare, ...options }: Arrival = {},
   email = anyone(),
@@ -117,7 +115,7 @@ export const arrive = async (
     ...visit,
     ...on(page),
     email,
-    /** Expects that the service has stored these subjects for the user. */
+    /** Expects these subjects in the table. */
     async stored(...subjects: string[]) {
       const { inquiries } = (await (await call(email)).json()) as { inquiries: Inquiry[] };
       expect(inquiries.map(({ subject }) => subject)).toEqual(subjects);
@@ -125,7 +123,7 @@ export const arrive = async (
   };
 };
 
-/** Opens the form through the issuer's page, which then knows the user. */
+/** Through the issuer's page, which then knows the user. */
 export const signIn = async (arrival?: Arrival) => {
   const form = await arrive(arrival);
   await form.signIn(form.email);
@@ -133,8 +131,8 @@ export const signIn = async (arrival?: Arrival) => {
 };
 
 /**
- * Opens the form with a session that is in the tab's storage, as after a reload: a second faster than a sign-in. It has no
- * refresh token, and the issuer does not know the user.
+ * With a session in the tab's storage, as after a reload, without a refresh token: a second faster than a sign-in. The
+ * issuer does not know the user.
  */
 export const begin = async (arrival?: Arrival, email = anyone()) => {
   const idToken = await createToken({ email });
@@ -145,14 +143,14 @@ export const begin = async (arrival?: Arrival, email = anyone()) => {
   return form;
 };
 
-/** What a user has sent; `at` in milliseconds since the epoch. */
+/** `at` in milliseconds. */
 type Sent = readonly [subject: string, body?: string, at?: number];
 
-/** Inquiries with the subjects `number 1`, `number 2` …. */
+/** Subjects `number 1`, `number 2` …. */
 export const numbered = (count: number, body = ''): Sent[] =>
   Array.from({ length: count }, (_, index) => [`number ${index + 1}`, body]);
 
-/** Opens the form of a user for whom these inquiries are stored past the service, from the oldest on, by default just now. */
+/** Opens the form of a user with these inquiries, stored past the service from the oldest on, by default just now. */
 export const beginWith = async (rows: readonly Sent[], arrival?: Arrival, email = anyone()) => {
   const start = Date.now() - rows.length;
   const inquiries = await putInquiries(
@@ -170,10 +168,10 @@ export const beginWith = async (rows: readonly Sent[], arrival?: Arrival, email 
   const list = {
     ...visit,
     ids: inquiries.map(({ id }) => id),
-    /** Expects so many inquiries in the list. */
+    /** So many inquiries in the list. */
     counts: async (expected: number) =>
       await expect.poll(() => visit.subjects.count()).toBe(expected),
-    /** Expects an announcement. */
+    /** An announcement. */
     says: async (text: string) => await expect.poll(() => said.textContent()).toBe(text),
   };
   await list.counts(Math.min(50, rows.length));

@@ -10,7 +10,7 @@ import { readText } from './repository.ts';
 const FILE = 'docs/openapi.yaml';
 const source = parse(readText(FILE)) as object;
 
-/** A copy without references, in which object schemas allow no other properties: an undocumented field is an error. */
+/** A copy without references, whose objects allow no undocumented field. */
 function resolve(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(resolve);
   if (typeof part !== 'object' || part === null) return part;
@@ -24,7 +24,7 @@ function resolve(part: unknown): unknown {
 }
 const { paths } = resolve(source) as OpenApiDocument;
 
-/** A Response Object with the parts that every response of the document has. */
+/** With the parts that the document always has. */
 interface Response {
   headers: Record<string, OpenAPIV3_1.HeaderObject>;
   content: {
@@ -32,28 +32,28 @@ interface Response {
   };
 }
 
-/** The documented responses to a method by status. */
+/** By status. */
 export function findResponses(method: string): Record<string, Response> {
   const { get, post, 'x-other-methods': others } = paths[inquiriesPath] ?? {};
   const { responses = others } = (method === 'GET' && get) || (method === 'POST' && post) || {};
   return Object(responses) as Record<string, Response>;
 }
 
-/** Headers of the transport and of CORS, which the document does not list. */
+/** Headers of transport and CORS, which are not documented. */
 const TRANSPORT =
   /^(content-type|content-length|date|connection|keep-alive|apigw-requestid|access-control-.*|vary)$/;
 
 const ajv = new Ajv2020({
   strict: false,
   allErrors: true,
-  // As the service writes them: lower case, milliseconds, UTC.
+  // Lower case, milliseconds, UTC.
   formats: {
     uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
     'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
   },
 });
 
-/** @throws Error naming what differs from the document. */
+/** @throws Error naming what differs. */
 export function checkAnswer(method: string, { status, headers, text, json }: Answer): void {
   const check = (condition: unknown, problem: string): void => {
     if (!condition) throw new Error(`${FILE}: ${method} ${status}: ${problem}`);

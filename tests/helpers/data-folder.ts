@@ -1,18 +1,18 @@
-/** Temporary folders, and in them the state of a running stack. */
+/** Temporary folders, with the state of a running stack. */
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { stateFileOf } from '../../lib/running-stack.ts';
 
-/** A new temporary folder, until the test ends. @param onEnd - `afterAll`: until all tests of the file have ended. */
+/** Until the test ends. @param onEnd - `afterAll`: until the file's tests have ended. */
 export function createFolder(onEnd: (remove: () => void) => void = onTestFinished): string {
   const { path, remove } = mkdtempDisposableSync(join(tmpdir(), 'inquiries-test-'));
   onEnd(remove);
   return path;
 }
 
-/** Writes the state file of a running stack, whose process is this one. */
+/** The state file of a running stack, whose process is this one. */
 export function writeState(folder: string, changes: object): void {
   const names = { issuer: '-', keysFile: '-', engine: '-', table: '-' };
   const state = { pid: process.pid, ...names, ...changes };

@@ -1,4 +1,4 @@
-/** Lambda, as far as moto is not like it: it runs no function, and accepts what Lambda refuses. */
+/** Lambda where moto differs: it runs no function, and accepts what Lambda refuses. */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,18 +25,18 @@ const refuse = (status: number, type: string, message: string): Answer => ({
   headers: { 'x-amzn-errortype': type },
 });
 
-/** @param endpoint - Of the emulator, which the functions call, too. */
+/** @param endpoint - The emulator's, which functions call, too. */
 export function createFunctions(endpoint: string) {
   const folder = mkdtempSync(join(tmpdir(), 'functions-'));
-  /** By the SHA-256 that Lambda tells of a package. */
+  /** By the SHA-256 that Lambda gives. */
   const packages = new Map<string, Buffer>();
-  /** What moto drops, by the function's name. */
+  /** Dropped by moto; by function. */
   const logging = new Map<string, unknown>();
-  /** By their id, as they were sent. */
+  /** By id, as sent. */
   const mappings = new Map<string, Record<string, unknown>>();
-  /** The last version of each function, and what it was made of. */
+  /** Each function's last version, and what it was made of. */
   const published = new Map<string, { key: string; answer: Answer }>();
-  /** One for each package and environment that was invoked. */
+  /** By package and environment. */
   const running = new Map<string, Promise<LocalFunction>>();
 
   function start({ CodeSha256, Handler, Timeout, Environment }: Configuration) {
@@ -55,7 +55,7 @@ export function createFunctions(endpoint: string) {
     return startFunction({ module, environment, timeout: Timeout * 1_000, lazy: true });
   }
 
-  /** Runs the package of a version or an alias with its environment. */
+  /** Runs a version's or alias's package with its environment. */
   async function invoke(sent: Sent, next: Next): Promise<Answer> {
     const url = sent.url.replace('/invocations', '');
     const found = await next({ ...sent, method: 'GET', url, body: Buffer.alloc(0) });
@@ -99,8 +99,8 @@ export function createFunctions(endpoint: string) {
   }
 
   /**
-   * Lambda publishes what the caller names (botocore: PublishVersion, CodeSha256), and answers with the version before where
-   * nothing has changed since; moto publishes again.
+   * Lambda publishes what the caller names (botocore: PublishVersion, CodeSha256), and repeats the last version if
+   * nothing has changed; moto publishes again.
    */
   async function publish(sent: Sent, next: Next): Promise<Answer> {
     const [, name = ''] = /functions\/([^/]+)/.exec(sent.url) ?? [];
@@ -120,7 +120,7 @@ export function createFunctions(endpoint: string) {
     return answer;
   }
 
-  /** An alias with a revision that changes with it. */
+  /** The revision changes with the alias. */
   async function keepRevision(sent: Sent, next: Next): Promise<Answer> {
     const read = (answer: Answer) => {
       const alias = parse(answer) as Record<string, unknown>;
@@ -138,7 +138,7 @@ export function createFunctions(endpoint: string) {
     return isAlias ? { ...answer, ...json(read(answer)) } : answer;
   }
 
-  /** Keeps packages and LoggingConfig, and returns the latter. */
+  /** Keeps packages and LoggingConfig. */
   async function keepSettings(sent: Sent, next: Next): Promise<Answer> {
     if (
       sent.method.startsWith('P') &&
@@ -167,7 +167,7 @@ export function createFunctions(endpoint: string) {
 
   const layer: Layer = async (sent, next) => {
     const { url } = sent;
-    // Mappings, and their tags.
+    // Mappings and their tags.
     if (url.includes('event-source-mapping')) return answerMapping(sent);
     if (!url.startsWith('/2015-03-31/functions')) return next(sent);
     if (/\/invocations(\?|$)/.test(url)) return invoke(sent, next);

@@ -1,4 +1,4 @@
-/** The commands with a real Terraform on an emulator of AWS, in temporary copies of the project. */
+/** The commands with a real Terraform on an emulator of AWS, in copies of the project. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,16 +12,16 @@ import { ROOT } from '../../lib/paths.ts';
 import { toAwsEnv } from './aws.ts';
 import { PROXY_GAPS, startEmulatorProxy } from './emulator.ts';
 
-/** The emulator, where AWS_ENDPOINT_URL names one. */
+/** From AWS_ENDPOINT_URL. */
 export const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
-/** How clients of the SDK reach an emulator, or a proxy in front of it. */
+/** For the SDK's clients. */
 export const clientOf = (url: string) => ({
   endpoint: url,
   region: 'eu-central-1' as const,
   credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
 });
 
-/** Says that tests are skipped, or what they leave out and what is added to the emulator for them. */
+/** Prints that tests are skipped, or what they leave out and add to the emulator. */
 export function announce(what: string, leftOut: string[], added: string[] = []): void {
   const more = added.length === 0 ? '' : `\n\nADDED to the emulator:\n  ${added.join('\n  ')}`;
   process.stdout.write(
@@ -31,7 +31,7 @@ export function announce(what: string, leftOut: string[], added: string[] = []):
   );
 }
 
-/** A temporary folder with the commands and the modules, without the settings, state and lock files of this checkout. */
+/** A temporary folder with commands and modules, without this checkout's settings, state and lock files. */
 export function copyProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'apply-test-'));
   for (const name of ['bin', 'home', 'tmp']) mkdirSync(join(folder, name));
@@ -44,7 +44,7 @@ export function copyProject(): string {
   return folder;
 }
 
-/** The environment of Terraform and of the commands on an emulator, with none of this machine's settings of AWS. */
+/** For Terraform and commands, without this machine's AWS settings. */
 export const emulatorEnv = (url: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     Object.entries(terraformEnv()).filter(([key]) => !/^(AWS_|TF_VAR_)/.test(key)),
@@ -52,7 +52,7 @@ export const emulatorEnv = (url: string): NodeJS.ProcessEnv => ({
   ...toAwsEnv(url),
 });
 
-/** Starts a command in such a folder; `ended` is its exit code and output. */
+/** `ended`: exit code and output. */
 export function startCommand(
   folder: string,
   command: string,
@@ -63,7 +63,7 @@ export function startCommand(
     cwd: folder,
     env: { ...env, TMPDIR: join(folder, 'tmp') },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group, which a test may signal.
+    // A process group, for signals.
     detached: true,
   });
   const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
@@ -72,7 +72,7 @@ export function startCommand(
   return { child, ended };
 }
 
-/** The same of tests with {@link createStages} and the commands. */
+/** For tests with {@link createStages} and the commands. */
 export const announceStages = (what: string, leftOut: string[] = []): void =>
   announce(
     what,
@@ -83,7 +83,7 @@ export const announceStages = (what: string, leftOut: string[] = []): void =>
     ],
     PROXY_GAPS,
   );
-/** Settings of a stage with fewer resources: its own issuer and page. */
+/** A stage with fewer resources: its own issuer and page. */
 export const OWN = {
   issuer: 'https://issuer.example.com',
   audience: ['client'],
@@ -93,9 +93,9 @@ export const OWN = {
 export type Stages = Awaited<ReturnType<typeof createStages>>;
 
 /**
- * Stages of a new service on an emulator of AWS, with a proxy in front of it and a bucket for their state.
+ * Stages of a new service on an emulator behind a proxy, with a bucket for their state.
  *
- * @param kind - With which the name of the service begins; the rest is unique.
+ * @param kind - Begins the service's unique name.
  * @param stages - The settings.
  * @param reach - See {@link startEmulatorProxy}.
  */
@@ -152,12 +152,11 @@ allowed_account_ids = ["123456789012"]
     client,
     s3,
     env,
-    /** Writes other settings. */
     configure,
-    /** Starts a command, in another clone if one is given. */
+    /** In another clone if one is given. */
     start: (command: string, args: string, clone = folder) =>
       startCommand(clone, command, args.split(' '), env),
-    /** A plain `terraform`, in the workspace of a stage. */
+    /** `terraform` in a stage's workspace. */
     terraform: (stage: string, ...args: string[]) =>
       run('terraform', args, {
         cwd: join(folder, 'infra/terraform'),

@@ -1,13 +1,13 @@
 /**
- * An emulator of the AWS APIs (moto) behind a proxy that adds what it lacks and the module needs, and refuses what AWS
- * refuses. The functions run in the sandboxes of the local stack.
+ * An emulator of AWS (moto) behind a proxy that adds what it lacks and refuses what AWS refuses. Functions run in the
+ * local stack's sandboxes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { createFunctions, json } from './emulator-functions.ts';
 
-/** What the proxy adds, for the output of tests. */
+/** For the tests' output. */
 export const PROXY_GAPS = [
   'kept as they are sent: response headers policies and parts of distributions of CloudFront, policies of forms’ buckets, configuration sets of SES, streams of tables and their mappings (which deliver nothing), LoggingConfig',
   'UpdateUserPool of Cognito gets what moto drops: the username settings and tags of CreateUserPool',
@@ -17,10 +17,9 @@ export const PROXY_GAPS = [
 
 const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding'];
 
-/** When a request is interrupted: before the emulator gets it, before its answer is sent on, or after that. */
+/** Before the emulator gets a request, before its answer is sent on, or after that. */
 export type Moment = 'before' | 'in flight' | 'after';
 
-/** A request to the emulator. */
 export interface Sent {
   method: string;
   /** Path and query. */
@@ -33,7 +32,7 @@ export interface Answer {
   body: string | Buffer;
   headers?: Record<string, string>;
 }
-/** Answers a request itself, or changes it or its answer; `next` passes it on. */
+/** Answers a request, or changes it or its answer; `next` passes it on. */
 export type Layer = (sent: Sent, next: (sent: Sent) => Promise<Answer>) => Promise<Answer>;
 
 const xml = (status: number, body: string): Answer => ({
@@ -41,7 +40,7 @@ const xml = (status: number, body: string): Answer => ({
   body,
   headers: { 'content-type': 'text/xml', etag: 'E1' },
 });
-/** Keeps documents by what is sent. @returns The one that a request is about; undefined if there is none. */
+/** Keeps sent documents. @returns The request's, if any. */
 function keep(documents: Map<string, string>, { method, body }: Sent, key: string) {
   if (method.startsWith('P')) documents.set(key, String(body));
   const document = documents.get(key);
@@ -49,7 +48,7 @@ function keep(documents: Map<string, string>, { method, body }: Sent, key: strin
   return document;
 }
 
-/** Response headers policies of CloudFront. */
+/** CloudFront's response headers policies. */
 function createHeadersPolicies(): Layer {
   const policies = new Map<string, string>();
   const pattern = /^\/2020-05-31\/response-headers-policy(?:\/([A-Z0-9]+))?/;
@@ -67,7 +66,7 @@ function createHeadersPolicies(): Layer {
   };
 }
 
-/** The policies of forms' buckets. */
+/** Of forms' buckets. */
 function createBucketPolicies(): Layer {
   const policies = new Map<string, string>();
   return async (sent, next) => {
@@ -79,7 +78,7 @@ function createBucketPolicies(): Layer {
   };
 }
 
-/** The parts of a distribution that moto does not read back as they were sent. */
+/** Parts of a distribution that moto does not return as sent. */
 function createDistributions(): Layer {
   const parts = new Map<string, string>();
   const pattern = /<(Origins|DefaultCacheBehavior|ViewerCertificate)>[^]*?<\/\1>/g;
@@ -100,7 +99,7 @@ function createDistributions(): Layer {
   };
 }
 
-/** Configuration sets of SES and their event destinations. */
+/** SES's configuration sets and event destinations. */
 function createConfigurationSets(): Layer {
   type Document = Partial<Record<string, unknown>>;
   const sets = new Map<string, Document>();
@@ -136,7 +135,7 @@ function createConfigurationSets(): Layer {
   };
 }
 
-/** Adds to updates of a user pool what Cognito takes at its creation. */
+/** Adds what Cognito took at a pool's creation to its updates. */
 function createUserPools(): Layer {
   const settings = new Map<string, object>();
   return async (sent, next) => {
@@ -158,7 +157,6 @@ function createUserPools(): Layer {
   };
 }
 
-/** Streams of tables. */
 function createStreams(): Layer {
   type Specification = Readonly<{ StreamEnabled: boolean }>;
   const streams = new Map<string, Specification>();
@@ -185,11 +183,11 @@ function createStreams(): Layer {
 }
 
 /**
- * Forwards requests to an emulator, apart from those that {@link PROXY_GAPS} names.
+ * Forwards to an emulator, apart from {@link PROXY_GAPS}.
  *
- * @param endpoint - URL of the emulator.
- * @param reach - Awaited before each request, before its response is sent on, and called after that, with what was asked for:
- * `METHOD PATH [SERVICE.Operation] [Action=Operation]`.
+ * @param endpoint - The emulator's URL.
+ * @param reach - Awaited before each request and before its response is sent on, and called after that, with `METHOD
+ * PATH [SERVICE.Operation] [Action=Operation]`.
  */
 export async function startEmulatorProxy(
   endpoint: string,

@@ -1,10 +1,10 @@
-/** Starts the engines, once for all tests. */
+/** Starts the engines once. */
 import type { TestProject } from 'vitest/node';
 import { startEngine, dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Endpoints; DynamoDB Local is undefined where Java does not allow it. */
+    /** Endpoints; DynamoDB Local's is undefined without Java. */
     engines: { dynalite: string; 'dynamodb-local': string | undefined };
   }
 }

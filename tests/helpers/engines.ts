@@ -6,13 +6,13 @@ import { installLineOf } from '../../lib/programs.ts';
 import { unless } from './needs.ts';
 import { createOwnTable } from './own-table.ts';
 
-/** Why DynamoDB Local does not run here; undefined when it does. */
+/** Undefined if it runs. */
 export const whyNoDynamoDbLocal: string | undefined =
   inject('engines')['dynamodb-local'] === undefined
     ? `DynamoDB Local needs a JDK 17 or newer (${installLineOf('java', process.env)})`
     : undefined;
 
-/** Runs one suite on each engine; on DynamoDB Local it is skipped where Java does not allow it. */
+/** On each engine; without Java, DynamoDB Local's is skipped. */
 export function describeOnEngines(
   title: string,
   suite: (endpoint: string, engine: EngineName) => void,
@@ -28,11 +28,10 @@ export function describeOnEngines(
   }
 }
 
-/** Runs a suite on DynamoDB Local, or skips it. */
 export const describeOnDynamoDbLocal = (title: string, suite: (endpoint: string) => void): void =>
   describeOnEngines(title, suite, ['dynamodb-local']);
 
-/** The real store, with its client, on a table of its own. */
+/** The real store and client on a new table. */
 export async function createOwnStore(endpoint?: string) {
   const own = await createOwnTable(endpoint);
   Object.assign(process.env, own.environment());

@@ -5,7 +5,6 @@ import type { Inquiries, StoreCall } from '../../src/inquiries.ts';
 
 export const SUB = '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
 export const EMAIL = 'ana@example.com';
-/** An inquiry of theirs. */
 export const INQUIRY: Inquiry = {
   id: '01a1f794-6f77-70a2-a975-366ad3f1860a',
   cognito_sub: SUB,
@@ -15,7 +14,6 @@ export const INQUIRY: Inquiry = {
   created_at: '2026-11-20T06:11:02.647Z',
 };
 
-/** The settings that mails are written with. */
 export const MAIL_SETTINGS: MailerConfig = {
   tableName: 'inquiries-develop',
   configurationSet: undefined,
@@ -31,13 +29,13 @@ export const MAIL_SETTINGS: MailerConfig = {
   timeZone: 'UTC',
 };
 
-/** A call of the store that nothing ends. */
+/** Nothing ends it. */
 export const makeCall = (signal = new AbortController().signal): StoreCall => ({
   signal,
   attempts: 0,
 });
 
-/** What the list use case returns, its JSON parsed. */
+/** The list use case's result, with parsed JSON. */
 export async function list(
   inquiries: Inquiries,
   ...[owner, query, call = makeCall()]: Partial<Parameters<Inquiries['list']>>
@@ -46,7 +44,7 @@ export async function list(
   return { list: JSON.parse(json) as InquiryListResponse, next };
 }
 
-/** A payload 2.0 event, as far as the function reads it. */
+/** Payload 2.0, as far as it is read. */
 export function makeEvent({
   method = 'GET',
   claims = { sub: SUB, email: EMAIL },
@@ -61,7 +59,7 @@ export function makeEvent({
   };
 }
 
-/** A POST of the given value as JSON. */
+/** As JSON. */
 export const makePost = (value: unknown, claims?: unknown): GatewayEvent =>
   makeEvent({
     method: 'POST',
@@ -69,7 +67,7 @@ export const makePost = (value: unknown, claims?: unknown): GatewayEvent =>
     claims,
   });
 
-/** The same with an Idempotency-Key, if there is one. */
+/** With an Idempotency-Key, if any. */
 export const makeKeyedPost = (
   key: string | undefined,
   value: unknown,

@@ -1,4 +1,4 @@
-/** Stands between the function and a real engine and does to each exchange what its plan says. */
+/** Stands between function and engine, and treats each exchange as planned. */
 import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,15 +15,15 @@ interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   socket: Socket;
-  /** Reads the whole request: from then on it can be forwarded even if its sender has given it up. */
+  /** The whole request; it can then be forwarded even if its sender gives up. */
   receive: () => Promise<Buffer>;
-  /** Hands the whole request to the engine: from then on what it asked for is done. */
+  /** Once forwarded, it is done. */
   forward: () => Promise<Reply>;
 }
 
-/** What happens to one request of the function; that of a retry is another. */
+/** What happens to a request; a retry is another. */
 export type Fault = (exchange: Exchange) => unknown;
-/** The fault of the n-th request, counted from 0 since the plan was made; undefined passes it on. */
+/** The n-th request's fault, from 0 on; undefined passes it on. */
 export type Plan = (attempt: number, operation: string) => Fault | undefined;
 
 export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
@@ -33,15 +33,15 @@ export const always =
   (fault: Fault): Plan =>
   () =>
     fault;
-/** The first `count` requests meet the fault, later ones pass. */
+/** The first `count` requests meet the fault. */
 export const first =
   (count: number, fault: Fault): Plan =>
   (attempt) =>
     attempt < count ? fault : undefined;
 
 /**
- * @param engine - Where requests are forwarded to.
- * @param pageSize - The most items that a page of a query or a scan has; the engine's own limit is 1 MB.
+ * @param engine - Gets the requests.
+ * @param pageSize - Most items of a page; the engine's limit is 1 MB.
  */
 export async function startFaultProxy(engine: string, pageSize?: number) {
   const agent = new Agent({ keepAlive: true });
@@ -89,7 +89,7 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
         return reply.finally(() => running.delete(reply));
       },
     };
-    // A connection that the function has given up is no news.
+    // The function may have given up the connection.
     Promise.resolve(fault(exchange)).catch(() => socket.destroy());
   });
   server.on('connection', (socket: Socket) => {
@@ -103,11 +103,11 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
       plan = next;
       attempts = 0;
     },
-    /** Requests that have arrived since the plan was made. */
+    /** Since the plan was made. */
     get attempts(): number {
       return attempts;
     },
-    /** Idle connections are closed, or reset, or never answered again. */
+    /** Idle connections are closed, reset, or never answered. */
     cut(how: 'close' | 'reset' | 'black hole'): void {
       for (const socket of sockets) {
         if (how === 'black hole') lost.add(socket);
@@ -115,7 +115,7 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
         else socket.end();
       }
     },
-    /** Resolves when the engine has answered all that was forwarded, also what its sender has given up. */
+    /** When the engine has answered all, also for senders that gave up. */
     async settled(): Promise<void> {
       while (running.size > 0) await Promise.allSettled(running);
     },
@@ -137,7 +137,7 @@ function withLimit(query: Buffer, limit: number): Buffer {
 
 export const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' };
 
-/** Answers in the engine's place; nothing is stored. */
+/** In the engine's place; nothing is stored. */
 export const answer =
   (status: number, body: string, headers: Record<string, string> = JSON_TYPE): Fault =>
   async ({ receive, response }) => {
@@ -152,19 +152,19 @@ const toError = (type: string, more: object = {}): string =>
     ...more,
   });
 
-/** An error in the form of DynamoDB. */
+/** DynamoDB's form of an error. */
 export const refuse = (status: number, type: string): Fault => answer(status, toError(type));
 
-/** Cancels a transaction with a reason for each of its writes, as DynamoDB does. */
+/** With a reason for each write. */
 export const cancelTransaction = (...codes: string[]): Fault => {
   const CancellationReasons = codes.map((Code) => ({ Code, Message: 'A secret.' }));
   return answer(400, toError('TransactionCanceledException', { CancellationReasons }));
 };
 
-/** What DynamoDB answers to a transaction while another one with the same item runs; DynamoDB Local has no such answer. */
+/** As while another transaction has the item; DynamoDB Local has no such answer. */
 export const refuseAsConflict = cancelTransaction('TransactionConflict', 'None');
 
-/** Lets the engine do what was asked and answers something else. */
+/** The engine does it, but the answer is another. */
 export const answerAfter =
   (change: (reply: Reply) => Partial<Reply>): Fault =>
   async ({ response, forward }) => {
@@ -175,7 +175,7 @@ export const answerAfter =
 
 export const pass = answerAfter(() => ({}));
 
-/** Ends the connection: before the request is read, in the middle of it, or after the engine has done it. */
+/** Before the request is read, within it, or after the engine has done it. */
 export const cutConnection =
   (when: 'before' | 'during' | 'after', how: 'reset' | 'close'): Fault =>
   async ({ request: incoming, socket, forward }) => {
@@ -185,7 +185,7 @@ export const cutConnection =
     else socket.end();
   };
 
-/** Reads the request and never answers. */
+/** Never answers. */
 export const hang: Fault = async ({ receive }) => void (await receive());
 
 export const EMPTY: Fault = answerAfter(() => ({ body: Buffer.alloc(0) }));

@@ -1,6 +1,6 @@
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 
-/** Texts that attack a page, a terminal, a mail or a spreadsheet, or that are hard to show. */
+/** Texts that attack a page, terminal, mail or spreadsheet, or are hard to show. */
 // oxfmt-ignore
 export const HOSTILE_TEXTS: string[] = [
   // Markup and scripts

@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 export type Answer = Awaited<ReturnType<typeof send>>;
 
 /**
- * Sends one request as it is: unlike `fetch` it repeats headers, sends any method and adds nothing of its own.
+ * Sends a request unchanged: unlike `fetch` it repeats headers, takes any method and adds nothing.
  *
- * @param headers - Names and values in turn, as `rawHeaders` has them.
+ * @param headers - Names and values in turn, as in `rawHeaders`.
  */
 export async function send(
   url: string,
@@ -17,7 +17,7 @@ export async function send(
     body,
   }: { method?: string; headers?: string[]; body?: string | Buffer | undefined } = {},
 ) {
-  // Given an array, node:http adds neither of these itself.
+  // node:http adds neither to an array.
   const host = headers.includes('host') ? [] : ['host', new URL(url).host];
   const length = body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))];
   const outgoing = request(url, {
@@ -25,7 +25,7 @@ export async function send(
     headers: [...host, ...headers, ...length],
     agent: false,
   });
-  // An error after the response has begun: the server does not read the rest of the request.
+  // After the response has begun, the server reads no further.
   outgoing.on('error', () => undefined).end(body);
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
   const content = await text(incoming);
@@ -33,7 +33,7 @@ export async function send(
     status: incoming.statusCode ?? 0,
     headers: incoming.headers,
     text: content,
-    /** The body as JSON; undefined when it is empty. */
+    /** Undefined when empty. */
     json: content === '' ? undefined : (JSON.parse(content) as unknown),
   };
 }

@@ -4,7 +4,7 @@ import { createIdempotencyKeyEntity } from '../../src/entities/idempotency-key.t
 import { digest } from '../../src/entities/keys.ts';
 
 /**
- * Writes the idempotency key of an inquiry in the form in which the service does, on an engine without transactions, too.
+ * Writes an inquiry's idempotency key as the service does, also on an engine without transactions.
  *
  * @returns The row.
  */

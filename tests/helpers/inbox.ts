@@ -15,17 +15,16 @@ import { answerById, toInquiry, type NewInquiry } from './inquiries.ts';
 import { run, type IoOptions } from './io.ts';
 import { createOwnTable, readTable, removeRow, toEnvironment } from './own-table.ts';
 
-/** Matches a text that has this one in it. */
 export const containing = (text: string): unknown => expect.stringContaining(text);
 
-/** Objects of JSON lines; other lines are left out. */
+/** Other lines are left out. */
 export const parseLines = (text: string): Record<string, unknown>[] =>
   text
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** Imitates AWS until the test ends, with a local engine in place of DynamoDB. @returns State with its answers. */
+/** Imitates AWS until the test ends, with a local engine. @returns Its answers. */
 export async function startStage(engine: string) {
   const { state, env, close } = await startAws();
   onTestFinished(close);
@@ -36,9 +35,9 @@ export async function startStage(engine: string) {
 export type OwnInbox = Awaited<ReturnType<typeof openInbox>>;
 
 /**
- * A table of the test's own, the data folder of a stack that has it, and the inbox on it, both behind a fault proxy.
+ * A table, a stack's data folder and the inbox on it, behind a fault proxy.
  *
- * @param options - `pageSize` limits the pages of queries.
+ * @param options - `pageSize` limits pages of queries.
  */
 export async function openInbox({
   engine,
@@ -56,27 +55,27 @@ export async function openInbox({
   return {
     ...own,
     folder,
-    /** The address of the fault proxy. */
+    /** The fault proxy's. */
     url: proxy.url,
     connection,
     inbox,
     answer: answerById(inbox),
     deliveries: createDeliveryEntity(own.name, own.client),
-    /** Runs a line of `npm run inbox` in this process, on this table unless the line names another place. */
+    /** Runs a line of `npm run inbox` in this process, by default on this table. */
     run(line: string, options?: IoOptions) {
       const place = /--(stage|data)\b/.test(line) ? '' : ` --data ${folder}`;
       return run(main, line + place, options);
     },
-    /** Stores an inquiry of SUB that was created the given milliseconds ago, or `at` a time. */
+    /** Stores SUB's inquiry of so many milliseconds ago, or of `at`. */
     async add(age: number, change: NewInquiry = {}): Promise<StoredInquiry> {
       const row = toInquiry({ at: now() - age, cognito_sub: SUB, ...change });
       await own.client.send(new PutCommand(entity.put(row).params()));
       return row;
     },
-    /** Everything in the table, or in another one. */
+    /** Everything in this or another table. */
     scan: async (table = own.name) => readTable(own.client, table),
     remove: (row: StoredInquiry) => removeRow(own.client, own.name, row),
-    /** What happens from now on to the requests of the inbox and of verbs for some operations; it counts these alone. */
+    /** Plans the requests of inbox and verbs for some operations, and counts only these. */
     meet(plan: Plan, ...operations: string[]): void {
       let requests = 0;
       proxy.plan = (_, operation) =>
@@ -85,7 +84,7 @@ export async function openInbox({
   };
 }
 
-/** Does something before a request is passed on, or meets a fault. */
+/** Acts before a request is passed on or meets a fault. */
 export const beforehand =
   (act: () => Promise<unknown>, then = pass): Fault =>
   async (exchange) => {

@@ -10,10 +10,10 @@ import type {
 import type { OwnTable } from './own-table.ts';
 
 type Table = Pick<OwnTable, 'client' | 'name'>;
-/** `at`: milliseconds since the epoch. */
+/** `at`: milliseconds. */
 export type NewInquiry = Partial<InquiryRow> & { at?: number };
 
-/** Makes an inquiry at its time, and by default of an owner of its own. */
+/** By default of a new owner. */
 export const toInquiry = ({ at = Date.now(), ...row }: NewInquiry) => ({
   cognito_sub: randomUUID(),
   email: 'ana@example.com',
@@ -24,7 +24,6 @@ export const toInquiry = ({ at = Date.now(), ...row }: NewInquiry) => ({
   ...row,
 });
 
-/** Stores inquiries made of these. @returns Them. */
 export async function putInquiries({ client, name }: Table, rows: NewInquiry[]) {
   const inquiries = rows.map(toInquiry);
   await createInquiryEntity(name, client).put(inquiries).go({ concurrent: 10 });
@@ -33,7 +32,6 @@ export async function putInquiries({ client, name }: Table, rows: NewInquiry[]) 
 
 type Answer = Parameters<StoredInquiries['answer']>[1];
 
-/** Answers the inquiry that has an id. */
 export const answerById =
   (inquiries: StoredInquiries) =>
   async (id: string, answer: Answer): Promise<AnswerResult> => {
@@ -41,7 +39,7 @@ export const answerById =
     return inquiry ? inquiries.answer(inquiry, answer) : { status: 'not-found' };
   };
 
-/** Stores inquiries, one a millisecond. @returns Them, newest first. */
+/** One a millisecond. @returns Newest first. */
 export async function writeInquiries(
   table: Table,
   count: number,

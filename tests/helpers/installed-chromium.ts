@@ -1,4 +1,3 @@
-/** The browser of the browser tests. */
 import type { Browser } from 'playwright-core';
 import { findChromium, launchChromium } from '../../lib/chromium.ts';
 import { installLineOf } from '../../lib/programs.ts';
@@ -7,8 +6,8 @@ const { REQUIRE_BROWSER, npm_lifecycle_event: command } = process.env;
 const path = findChromium(process.env);
 
 /**
- * Why there are no browser tests here; undefined when there are. `npm test` goes on without them; where they were asked for
- * (npm run test:browser, REQUIRE_BROWSER=1) that is a failure.
+ * Why there are no browser tests; undefined if there are. `npm test` goes on without them; where they were asked for
+ * (npm run test:browser, REQUIRE_BROWSER=1) it fails.
  */
 export const whyNoBrowser =
   path === undefined

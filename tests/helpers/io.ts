@@ -2,23 +2,23 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { runMain, type Main } from '../../lib/command-line.ts';
 
 export interface IoOptions {
-  /** Default: empty. A text or bytes end after they are read; a stream ends when the test ends it. */
+  /** Default: empty. A text or bytes end once read; the test ends a stream. */
   stdin?: string | Buffer | Readable;
-  /** Questions on standard error, and the line that is typed after each. */
+  /** Questions on standard error, and what is typed. */
   dialogue?: readonly (readonly [question: string, typed: string])[];
-  /** Whether all three are a terminal. Default: false. */
+  /** All three are a terminal. Default: false. */
   isTTY?: boolean;
-  /** Width of the terminal. Default: 100. */
+  /** Default: 100. */
   columns?: number;
-  /** The whole environment. Default: empty. */
+  /** Default: empty. */
   env?: NodeJS.ProcessEnv;
 }
 
 /**
  * Runs a command in this process.
  *
- * @param args - Or a line of them, which has spaces between them.
- * @returns Its exit code and what it printed.
+ * @param args - Or a line with spaces between them.
+ * @returns Exit code and output.
  */
 export async function run(
   main: Main,

@@ -1,4 +1,4 @@
-/** Instances of the mailer in this process, on one table, with a clock and an SES of the test. */
+/** Instances of the mailer on one table, with the test's clock and SES. */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { MailerConfig } from '../../src/mailer/config.ts';
@@ -22,7 +22,7 @@ export async function createMailerInstances(
   const { client, name: tableName } = own;
   const config = { ...MAIL_SETTINGS, tableName, ...settings };
 
-  /** @param killAt - The step that ends it: twice for each request to the table or to SES, before it and after it. */
+  /** @param killAt - The step that ends it; each request to table or SES is two, before and after. */
   function create(killAt = Infinity) {
     let isDead = false;
     let steps = 0;
@@ -31,7 +31,7 @@ export async function createMailerInstances(
     const killed = Promise.withResolvers<void>();
     const step = async (): Promise<void> => {
       if (++steps === killAt) void Promise.allSettled(running).then(() => killed.resolve());
-      // What a process does that was killed: nothing any more.
+      // A killed process does nothing.
       if (steps >= killAt) await forever();
     };
     const run = async <Result>(request: () => Promise<Result>): Promise<Result> => {
@@ -54,7 +54,7 @@ export async function createMailerInstances(
       () => all.time,
     );
     const record: typeof deliveries.record = async (inquiry, mail, since) => {
-      // Without the mailer's limit of two seconds, which a busy machine exceeds.
+      // Without the mailer's limit of two seconds.
       const written = deliveries.record(inquiry, mail, since, AbortSignal.timeout(60_000));
       recorded.push(written);
       return written;
@@ -84,17 +84,17 @@ export async function createMailerInstances(
       });
     return {
       invoke,
-      /** Resolves when it was killed, and what it had sent has ended. */
+      /** When it was killed, and what it had sent has ended. */
       killed: killed.promise,
       steps: () => steps,
       tick: async () => invoke({ digest: true }),
-      /** @returns The sequence numbers that are to be delivered again: those reported as failed; of a killed instance, all. */
+      /** @returns The sequence numbers to deliver again: those reported; a killed instance's all. */
       handle: async (Records: StreamRecord[]) =>
         Promise.race([
           invoke({ Records }).then(readFailures),
           killed.promise.then(() => Records.map(sequenceOf)),
         ]),
-      /** SES gets no mail of it any more, and what was begun does not end, but the records of mails that SES has. */
+      /** It sends no more mails, and finishes only the records of mails that SES has. */
       async kill() {
         isDead = true;
         await setImmediate();
@@ -108,20 +108,20 @@ export async function createMailerInstances(
   const all = {
     ...createWriter(own),
     create,
-    /** The clock of the instances, in milliseconds. */
+    /** Milliseconds. */
     time,
     mails: [] as Mail[],
     log: [] as CompletedMail[],
-    /** What SES answers to mails of a kind. */
+    /** SES's answers, by kind of mail. */
     failing: {} as Partial<Record<string, Error>>,
-    /** What SES does before it answers. */
+    /** Before SES answers. */
     beforeSend: (async () => undefined) as (mail: Mail, signal: AbortSignal) => Promise<unknown>,
-    /** Milliseconds until Lambda ends an invocation. A busy machine takes its time for a digest of two days. */
+    /** Milliseconds of an invocation; a busy machine needs time. */
     remaining: () => 600_000,
     ofKind,
-    /** Ids of the inquiries about which mails of a kind are. */
+    /** Ids of the mailed inquiries. */
     mailed: (kind: string) => ofKind(kind).map(({ tags }) => tags['inquiry'] ?? ''),
-    /** Of each digest or daily mail its count and the references that it names. */
+    /** The count and the references of each digest or daily mail. */
     lists: (kind: 'digest' | 'daily') =>
       ofKind(kind).map(({ subject, text }) => ({
         count: Number(/\] ([\d,]+) inquir/.exec(subject)?.[1]?.replaceAll(',', '')),

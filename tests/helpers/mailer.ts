@@ -1,4 +1,4 @@
-/** The built mailer in a sandbox, on a table of its own, with an SES that can be made to fail; and records of the stream. */
+/** The built mailer in a sandbox on its own table, with an SES that can fail; and records of the stream. */
 import { randomUUID } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { SendEmailCommandInput } from '@aws-sdk/client-sesv2';
@@ -29,7 +29,7 @@ export interface StreamRecord {
 
 let sequence = 0;
 
-/** A record of the stream, with a sequence number that is higher than any before. */
+/** With a higher sequence number than before. */
 export const toRecord = (
   NewImage: Row,
   OldImage?: Row,
@@ -43,7 +43,7 @@ export const toRecord = (
   },
 });
 
-/** The record of a reply to the inquiry of a record. */
+/** A record of a reply to the inquiry of another. */
 export const toReply = (
   { dynamodb: { NewImage } }: StreamRecord,
   columns: Record<string, string> = {},
@@ -55,11 +55,11 @@ export const toReply = (
 export const idOf = ({ dynamodb }: StreamRecord): string => dynamodb.NewImage['id']?.S ?? '';
 export const sequenceOf = ({ dynamodb }: StreamRecord): string => dynamodb.SequenceNumber;
 
-/** The sequence numbers that the answer to a batch reports as failed. */
+/** Sequence numbers that are reported as failed. */
 export const readFailures = (answered: unknown): string[] =>
   (answered as DynamoDBBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 
-/** Writes inquiries into a table, and erases them. */
+/** Writes and erases inquiries. */
 export function createWriter(own: Pick<OwnTable, 'client' | 'name'>) {
   const { client, name: table } = own;
   const { putInquiry } = createRequests(table);
@@ -69,7 +69,7 @@ export function createWriter(own: Pick<OwnTable, 'client' | 'name'>) {
     table,
     inbox,
     answer: answerById(inbox),
-    /** @returns The records of the stream. */
+    /** @returns The stream's records. */
     write: async (rows: NewInquiry[]) =>
       (await putInquiries(own, rows)).map((row) => {
         const inquiry = { ...row, inbox: toShard(row.id, row.reply_at !== undefined) };
@@ -89,11 +89,11 @@ const MAILER = new URL('../../dist/mailer.mjs', import.meta.url).href;
 type Whole<Part> = Part extends object
   ? { readonly [Name in keyof Part]-?: Whole<NonNullable<Part[Name]>> }
   : Part;
-/** The body of a SendEmail request. */
+/** Of SendEmail. */
 export type SentMail = Omit<Whole<SendEmailCommandInput>, 'ReplyToAddresses'> &
   Pick<SendEmailCommandInput, 'ReplyToAddresses'>;
 
-/** An error in the form of SES v2. */
+/** As SES v2. */
 export const refuseMail = (
   status: number,
   type: string,
@@ -111,7 +111,7 @@ interface Line {
 export async function startMailer(engine: string) {
   const own = await createOwnTable(engine);
   const ses = await startMailbox(0);
-  /** The requests that SES has accepted. */
+  /** Accepted by SES. */
   const mails = ses.mails as SentMail[];
   const mailFaults = await startFaultProxy(ses.url);
   const databaseFaults = await startFaultProxy(engine);
@@ -130,7 +130,7 @@ export async function startMailer(engine: string) {
     log: (line) => void lines.push(line),
   });
 
-  /** Ids of the invocations since the log was read last. */
+  /** Of invocations since the log was read. */
   let requestIds: string[] = [];
   const invoke = async (event: unknown, remaining?: number): Promise<unknown> => {
     const requestId = randomUUID();
@@ -138,7 +138,7 @@ export async function startMailer(engine: string) {
     const { result } = await sandbox.invoke(JSON.stringify(event), { requestId, remaining });
     return JSON.parse(result);
   };
-  /** Lines about mails of these invocations, each with that of the metrics, which follows it. */
+  /** The lines about their mails, each followed by its metrics. */
   const readLog = (): string[] =>
     lines.flatMap((line, at) => {
       const { message } = JSON.parse(line) as Line;
@@ -152,16 +152,16 @@ export async function startMailer(engine: string) {
     mailFaults,
     databaseFaults,
     invoke,
-    /** Hands over records. @returns The sequence numbers that are reported as failed. */
+    /** @returns The sequence numbers that are reported as failed. */
     handle: async (Records: StreamRecord[], remaining = 60_000) =>
       readFailures(await invoke({ Records }, remaining)),
-    /** Forgets what was mailed, logged and planned. */
+    /** Forgets mails, log and plans. */
     reset(): void {
       mails.length = 0;
       requestIds = [];
       for (const faults of [mailFaults, databaseFaults]) faults.plan = never;
     },
-    /** Waits for the lines about this many mails since the last call. @returns Their outcomes, sorted, and all lines, metrics included. */
+    /** Waits for the lines about so many mails. @returns Their outcomes, sorted, and all lines, with metrics. */
     async takeLog(count: number) {
       await expect.poll(readLog).toHaveLength(2 * count);
       const log = readLog();

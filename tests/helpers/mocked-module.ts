@@ -1,4 +1,4 @@
-/** What the Terraform modules make, with a mocked provider (`terraform test`): neither an account nor credentials. */
+/** What the Terraform modules make, with a mocked provider (`terraform test`): without account and credentials. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyModules } from '../../deploy/check-infra.ts';
@@ -11,7 +11,7 @@ export const arn = (service: string, resource = 'mock', region = REGION): string
 /** IAM has no regions. */
 export const iamArn = (resource: string): string => arn('iam', resource, '');
 
-/** The statement of a bucket's or queue's policy that refuses requests without TLS. */
+/** Refuses requests without TLS. */
 export const onlyTls = (Action: string, Resource: string | string[]) => ({
   Sid: 'OnlyTls',
   Effect: 'Deny',
@@ -20,7 +20,7 @@ export const onlyTls = (Action: string, Resource: string | string[]) => ({
   Resource,
   Condition: { Bool: { 'aws:SecureTransport': 'false' } },
 });
-/** Of a bucket that nothing can make public. */
+/** A bucket that nothing can make public. */
 export const PRIVATE = {
   block_public_acls: true,
   block_public_policy: true,
@@ -31,7 +31,7 @@ export const PRIVATE = {
 type Values = Record<string, unknown>;
 type ByAddress = Record<string, Values>;
 
-/** What AWS assigns, and the provider checks or tests read; Terraform makes up all else. */
+/** AWS's values that are checked or read; Terraform makes up all else. */
 const toResources = (region: string): ByAddress => ({
   aws_acm_certificate: {
     arn: arn('acm', 'mock', region),
@@ -100,7 +100,7 @@ const toProvider = (region: string) => ({
   mock_resource: toDefaults(toResources(region)),
   mock_data: toDefaults(toData(region)),
 });
-/** Those of data sources and those of resources. */
+/** Of data sources and resources. */
 const toOverrides = (values: ByAddress) =>
   Object.groupBy(
     Object.entries(values).map(([target, overridden]) => ({ target, values: overridden })),
@@ -113,9 +113,9 @@ interface Resource {
   type: string;
   name: string;
   index?: number | string;
-  /** Of a state. */
+  /** In a state. */
   values?: Values;
-  /** Of a plan. */
+  /** In a plan. */
   change?: { after: Values };
 }
 interface Part {
@@ -127,7 +127,7 @@ const list = ({ resources = [], child_modules: modules = [] }: Part): Resource[]
   ...modules.flatMap(list),
 ];
 
-/** The values by module (of the called ones, or `root`), type, name, and key where there is one. */
+/** By module (or `root`), type, name, and key, if any. */
 function toTree(resources: Resource[]) {
   const tree = JSON.parse('{}');
   for (const { address, mode, type, name, index, change, values = change?.after } of resources) {
@@ -143,21 +143,21 @@ function toTree(resources: Resource[]) {
 export interface Options {
   module?: string;
   workspace: string;
-  /** Instead of the mocked values, by addresses. */
+  /** Replace mocked values, by address. */
   overrides: ByAddress;
-  /** A plan lacks what AWS assigns, and the outputs. */
+  /** A plan lacks outputs and AWS's values. */
   command?: 'apply' | 'plan';
 }
 
-/** @returns What renders a module with the values of its variables; undefined without Terraform or its provider. */
+/** @returns What renders a module with variables; undefined without Terraform or provider. */
 export async function openModules() {
   if ((await terraformUnavailableReason()) !== undefined) return undefined;
   const copy = await copyModules(process.env);
   if (copy === undefined) return undefined;
-  // What the gate runs (live.tf): nothing is published.
+  // Run by the gate (live.tf): nothing is published.
   mkdirSync(join(copy, 'node_modules/.bin'), { recursive: true });
   writeFileSync(join(copy, 'node_modules/.bin/node'), '#!/bin/sh\n', { mode: 0o755 });
-  /** @returns The resources and the outputs, or the errors. */
+  /** @returns Resources and outputs, or errors. */
   const render = async (
     variables: object,
     { module = 'infra/terraform', workspace, overrides, command = 'apply' }: Options,

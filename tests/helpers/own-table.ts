@@ -11,17 +11,16 @@ import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import type { Identity } from '../../src/identity.ts';
 
-/** The best engine there is: DynamoDB Local where Java allows it. */
+/** DynamoDB Local if Java allows it. */
 export const bestEngine = (): string =>
   inject('engines')['dynamodb-local'] ?? inject('engines').dynalite;
 
-/** What tells inquiries and their owners apart; bodies may be large. */
+/** Tells inquiries and owners apart; bodies may be large. */
 const FIELDS = ['id', 'cognito_sub', 'email', 'subject'] as const;
 type Stored = Pick<Inquiry, (typeof FIELDS)[number]>;
 
 export type OwnTable = Awaited<ReturnType<typeof createOwnTable>>;
 
-/** Deletes the row of an inquiry. */
 export async function removeRow(
   client: DynamoDBDocumentClient,
   table: string,
@@ -30,14 +29,13 @@ export async function removeRow(
   await client.send(new DeleteCommand(createInquiryEntity(table).get(keys).params()));
 }
 
-/** All rows of a table. */
 export async function readTable(client: DynamoDBDocumentClient, TableName: string, input?: object) {
   const all = { TableName, ConsistentRead: true, ...input };
   const pages = await Array.fromAsync(paginateScan({ client }, all));
   return pages.flatMap(({ Items = [] }) => Items);
 }
 
-/** All rows of an owner's partition. */
+/** An owner's partition. */
 export async function readPartition(
   { client, name }: Pick<OwnTable, 'client' | 'name'>,
   { sub, email }: Identity,
@@ -53,7 +51,7 @@ export async function readPartition(
   return Items;
 }
 
-/** The environment of a function or an operator, with a local engine instead of DynamoDB. */
+/** Of a function or operator, with a local engine. */
 export const toEnvironment = (endpoint: string): Record<string, string> => ({
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
   AWS_REGION: 'local',
@@ -61,7 +59,7 @@ export const toEnvironment = (endpoint: string): Record<string, string> => ({
   AWS_SECRET_ACCESS_KEY: 'local',
 });
 
-/** A table of the caller's own. Its client is not closed: idle connections keep no process alive. */
+/** The client is not closed: idle connections keep no process alive. */
 export async function createOwnTable(
   engine = bestEngine(),
   changes?: Parameters<typeof createTable>[2],
@@ -74,9 +72,9 @@ export async function createOwnTable(
     name,
     streamArn,
     client,
-    /** Environment of a function that uses this table. */
+    /** Of a function with this table. */
     environment: (endpoint = engine) => ({ ...toEnvironment(endpoint), TABLE_NAME: name }),
-    /** The inquiries stored under a `sub`, or by everybody, read past the service. */
+    /** By `sub`, or all, read past the service. */
     async rows(sub?: string): Promise<Stored[]> {
       const of = sub === undefined ? undefined : { ':sub': sub };
       const rows = await readTable(client, name, {

@@ -1,6 +1,6 @@
 /**
- * The programs that the commands of deploy/ run: a test file mocks deploy/terraform.ts with {@link run}, which records the calls
- * and answers what is arranged. Processes are tested in commands.process.test.ts and, with a real Terraform, in *.apply.test.ts.
+ * The programs that deploy/ runs: a test file mocks deploy/terraform.ts with {@link run}, which records calls and
+ * answers as arranged. commands.process.test.ts has processes, *.apply.test.ts a real Terraform.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -13,10 +13,10 @@ import { startAws, stubAws } from './aws.ts';
 import { run as runInProcess } from './io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
 
-/** Values of a resource in a plan, by its address, and what is done to it. */
+/** A planned resource's values and action, by address. */
 type Changes = Record<string, readonly [action: string, after?: object]>;
 
-/** The SHA-256 of the package that a test writes. */
+/** Of the package that a test writes. */
 const PACKAGE = createHash('sha256').update('dist/inquiries.zip').digest('base64');
 
 const OUTPUTS = {
@@ -26,7 +26,7 @@ const OUTPUTS = {
   function: { name: 'inquiries-develop', package: PACKAGE },
   mailer: {},
 };
-/** The outputs of a stage with a form and a user pool. */
+/** Of a stage with a form and a user pool. */
 export const FORM_OUTPUTS = {
   ...OUTPUTS,
   site: { bucket: 'form-bucket', distribution_id: 'E2', url: 'https://d1.example.com/' },
@@ -39,34 +39,34 @@ export const FORM_OUTPUTS = {
   smoke_sign_in: { user_pool_id: 'eu_1', client_id: 'c2' },
 };
 
-/** What the programs answer: a clean checkout, a place of the state, and a plan that changes the function. */
+/** A clean checkout, a place of the state, and a plan that changes the function. */
 const initially = () => ({
   /** Output of git status. */
   dirty: '',
-  /** The beginning of the call that fails, and its error. */
+  /** The beginning of a failing call, and its error. */
   failing: 'nothing',
   error: 'it went wrong',
-  /** The beginning of the call that ends, and fails, with {@link letEnd}. */
+  /** The beginning of a call that ends, and fails, with {@link letEnd}. */
   hanging: 'nothing',
-  /** Files in infra/terraform. */
+  /** In infra/terraform. */
   files: { 'backend.s3.tfbackend': 'bucket = "b"\n' } as Record<string, string>,
-  /** What the plan does. */
+  /** The plan's. */
   changes: { 'aws_lambda_function.this': ['update'] } as Changes,
-  /** What the plan after the apply does. */
+  /** Of the plan after the apply. */
   again: {} as Changes,
   outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
   /** During an apply. */
   happen: (): void => {},
-  /** ARNs of resources that the state has, but not AWS, by address. */
+  /** ARNs that only the state has, by address. */
   lost: {} as Record<string, string>,
-  /** Those in the state in S3. */
+  /** In the state in S3. */
   outputs: OUTPUTS as object,
 });
 export type World = ReturnType<typeof initially>;
 
 let world = initially();
 let ended = Promise.withResolvers<void>();
-/** The calls of the programs, in their order. */
+/** In order. */
 export let calls: string[] = [];
 
 const VALUES = {
@@ -81,7 +81,6 @@ const toResources = (changes: Changes) =>
     change: { actions: action.split(' '), before: after, after },
   }));
 
-/** What a program prints. */
 function print(call: string): string {
   if (call.startsWith('git status')) return world.dirty;
   if (call.startsWith('terraform output')) return '{}';
@@ -119,19 +118,17 @@ export async function run(command: string, args: string[]): Promise<Outcome> {
 export const awaitCall = (call: string) =>
   vi.waitFor(() => expect(calls.at(-1)).toMatch(call), { timeout: 300_000, interval: 10 });
 
-/** Lets the program end that hangs. */
+/** Ends the hanging program. */
 export const letEnd = (): void => ended.resolve();
 
-/** What was run: nothing, a plan, or an apply. */
 export function whatRan(): 'apply' | 'plan' | 'nothing' {
   if (calls.some((call) => call.startsWith('terraform apply'))) return 'apply';
   return calls.some((call) => !call.startsWith('git')) ? 'plan' : 'nothing';
 }
 
-/** Starts what answers for AWS; before each test it is as at first, and the project is empty. */
+/** Starts AWS's stand-in; each test begins with it and an empty project. */
 export async function setUpProject() {
   const aws = await startAws(PACKAGE);
-  /** Arranges what the programs and the bucket of the state answer. */
   const arrange = (changes: Partial<World> = {}): void => {
     world = { ...initially(), ...changes };
     for (const [name, content] of Object.entries(world.files)) {
@@ -153,11 +150,7 @@ export async function setUpProject() {
     await aws.close();
     removeProject();
   });
-  /**
-   * Runs a command.
-   *
-   * @param keys - What is typed at a terminal; nothing is Ctrl-D; undefined: there is none.
-   */
+  /** @param keys - Typed at a terminal; '' is Ctrl-D; undefined: there is none. */
   const command = async (main: Main, args: string, keys?: string, env: NodeJS.ProcessEnv = {}) => {
     const stdin = new PassThrough();
     if (keys) stdin.write(keys);

@@ -1,6 +1,6 @@
 /**
- * A temporary folder that stands in for the project, for commands that read and write files of it: a test file mocks
- * lib/paths.ts with `paths`. It imports nothing that needs lib/paths.ts.
+ * A temporary folder as the project: a test file mocks lib/paths.ts with `paths`. Imports nothing that needs
+ * lib/paths.ts.
  */
 import { mkdirSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,6 @@ export const paths = {
   DATA_FOLDER: join(ROOT, '.data'),
 };
 
-/** Empties the folder. */
 export function resetProject(): void {
   folder.remove();
   for (const name of ['dist', 'tmp', 'infra/terraform/bootstrap', 'web/dist/assets']) {

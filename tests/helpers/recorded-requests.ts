@@ -9,7 +9,7 @@ interface Input {
 }
 type RecordedRequest = readonly [action: string, input: Input];
 
-/** @returns What the client sends from now on: of a transaction, the actions of its items, which IAM checks. */
+/** @returns What the client sends; of a transaction, its items' actions, which IAM checks. */
 export function recordRequests({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>) {
   const sent: RecordedRequest[] = [];
   middlewareStack.add(

@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../lib/paths.ts';
 
-/** The text of a file of this repository. */
 export function readText(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** What docs/runbook.md imports, of the stages' module or of bootstrap: ids with their placeholders, by address. */
+/** What docs/runbook.md imports into a module: ids with placeholders, by address. */
 export function readImports(module: 'stages' | 'bootstrap'): Map<string, string> {
   const runbook = readText('docs/runbook.md');
   const lines =

@@ -6,7 +6,7 @@ export type Answer = Awaited<ReturnType<Sandbox['invoke']>>;
 
 export const BUILT = new URL('../../dist/handler.mjs', import.meta.url).href;
 
-/** Starts the built handler, or another module, in a sandbox; `lines` is what it writes. */
+/** Starts the built handler or another module; `lines` is its output. */
 export async function startSandbox(
   environment: Record<string, string>,
   {
@@ -21,7 +21,7 @@ export async function startSandbox(
     ...options,
     log: (line) => void lines.push(line),
   });
-  /** @param remaining - Milliseconds that the handler is told it has left. */
+  /** @param remaining - Milliseconds that the handler is told. */
   const invoke = async (event: object, remaining?: number) => {
     const { result, wall } = await sandbox.invoke(JSON.stringify(event), { remaining });
     const { statusCode, headers, body } = JSON.parse(result) as GatewayResponse;

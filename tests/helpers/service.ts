@@ -12,14 +12,14 @@ import { BUILT } from './sandbox.ts';
 export type Service = Awaited<ReturnType<typeof startService>>;
 export type User = Awaited<ReturnType<Service['signIn']>>;
 
-/** The whole service on a table of its own, behind a connection that can fail: gateway, authorizer, issuer, function. */
+/** Gateway, authorizer, issuer and function on their own table, whose connection can fail. */
 export async function startService({
   pageSize,
   settings = {},
 }: {
-  /** The most items that a page of the table has. */
+  /** Most items of the table's pages. */
   pageSize?: number;
-  /** Further variables of the function. */
+  /** The function's variables. */
   settings?: Record<string, string>;
 } = {}) {
   const table = await createOwnTable();
@@ -45,11 +45,10 @@ export async function startService({
   });
   const url = `${await serve(gateway)}/inquiries`;
   return {
-    /** Address of the one path. */
     url,
     table,
     proxy,
-    /** What the function and the gateway have logged. */
+    /** Of function and gateway. */
     lines,
     async signIn(request: TokenRequest & { email: string; sub: string }) {
       const token = await issuer.token(request);
@@ -57,7 +56,7 @@ export async function startService({
         email: request.email,
         sub: request.sub,
         token,
-        /** @param headers - Further ones, names and values in turn. */
+        /** @param headers - Names and values in turn. */
         call: (
           method: string,
           query = '',

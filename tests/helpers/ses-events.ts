@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/**
- * What is read of the examples of SES’s guide
- * (docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-examples.html).
- */
+/** As far as it is read (docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-examples.html). */
 export const toBounce = (bounceType: string, bounceSubType: string) => ({
   bounce: {
     bounceType,
@@ -16,7 +13,7 @@ export const SES_EXAMPLES = {
   complaint: { complaint: { complaintFeedbackType: 'abuse' } },
 };
 
-/** Lambda's event for an event of SES with an id of its own, about a mail with these tags, to `to`. */
+/** Lambda's event for a new event of SES, about a mail with these tags. */
 export function toEvent(
   example: Record<string, object>,
   { to = 'recipient@example.com', ...own }: Record<string, string> = {},

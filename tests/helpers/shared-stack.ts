@@ -1,4 +1,4 @@
-/** The process of the stack that all browser tests share: tells its parent where it is, and ends with it. */
+/** The process of the browser tests' shared stack, which ends with its parent. */
 import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
-/** Says at the end, once for each reason, how many tests were skipped. */
+/** Prints how many tests were skipped, by reason. */
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 
-/** The reason that a test, or the nearest suite around it, gives. Without one, it was not asked for. */
+/** Of the test or the nearest suite. Without one, it was not asked for. */
 function reasonOf(test: TestCase): string | undefined {
   const result = test.result();
   if (result.state === 'skipped' && result.note !== undefined) return result.note;

@@ -1,4 +1,4 @@
-/** Starts the local stack that all browser tests share, in a process of its own. Each test has users of its own. */
+/** Starts the browser tests' shared stack as a process. Each test has its own users. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { SharedStack } from './shared-stack.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Absent where there is no browser, and no test runs. */
+    /** Absent without a browser. */
     stack: SharedStack;
   }
 }
@@ -21,7 +21,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     Promise.reject(new Error('The stack of the browser tests did not start.')),
   );
   const [stack] = (await Promise.race([once(child, 'message'), failed])) as [SharedStack];
-  // From here on its end is what the tests want.
+  // From here on its end is wanted.
   failed.catch(() => undefined);
   project.provide('stack', stack);
   return async () => {

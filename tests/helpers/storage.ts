@@ -1,6 +1,6 @@
 import type { DraftStore } from '../../web/src/drafts.ts';
 
-/** A browser's storage in memory: its items are its properties, as those of a browser's. */
+/** A browser's storage, whose items are properties. */
 export const createStorage = (): DraftStore & Record<string, unknown> =>
   Object.create({
     getItem(key: string) {

@@ -2,23 +2,22 @@ import { afterAll, inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Whether the counts run in full. */
     hard: boolean;
   }
 }
 
-/** Whether the counts run in full (npm run test:hard) or as a fast selection (npm test). */
+/** Full counts (npm run test:hard), not a selection (npm test). */
 export const isHard: boolean = inject('hard');
 
-/** All cases when the counts run in full, otherwise every n-th of them. */
+/** All cases with full counts, otherwise every n-th. */
 export function select<Case>(cases: Case[], every: number): Case[] {
   return cases.filter((_, index) => isHard || index % every === 0);
 }
 
 /**
- * Counts cases of one kind and prints their number when the file has ended.
+ * Counts cases, and prints their number at the end.
  *
- * @returns Counts a case that has passed, and how many milliseconds its slowest answer took.
+ * @returns Counts a passed case, and the milliseconds of its slowest answer.
  */
 export function createTally(what: string): (milliseconds?: number) => void {
   let cases = 0;

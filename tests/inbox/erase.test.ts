@@ -1,4 +1,4 @@
-/** `npm run inbox -- erase`: what is deleted, what is recorded, and what a restore does not bring back. */
+/** What `erase` deletes and records, and what a restore does not bring back. */
 import { spawnSync } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 async function erase(line: string, options: IoOptions = {}) {
   const { code, stdout, stderr } = await own.run(`erase ${line}`, options);
-  // No text of a user reaches a terminal; readline's own sequences do.
+  // readline's own sequences reach a terminal, but no user's text.
   expect(options.isTTY ? '' : stdout + stderr).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
   const json = parseLines(stdout);
   return { code, stdout, stderr, json, last: json.at(-1) };
@@ -48,7 +48,6 @@ const eraseUser = (sub: string) => erase(`--sub ${sub} --yes`);
 const replay = (table: string, yes = '--yes') =>
   erase(`--replay ${yes} --table ${table} --erasures ${own.name}-erasures`);
 
-/** Stores an inquiry of now. */
 const post = (sub: string, email: string) => own.add(0, { cognito_sub: sub, email });
 const put = (TableName: string, Item: Row | undefined) =>
   own.client.send(new PutCommand({ TableName, Item }));
@@ -59,7 +58,7 @@ const rowsOf = async (sub: string, table = own.name): Promise<Row[]> =>
 const rowOf = async ({ id }: StoredInquiry) => (await own.scan()).find((row) => row['id'] === id);
 const erasures = () => own.scan(`${own.name}-erasures`);
 const readKey = () => Buffer.from(readFileSync(keyFile, 'utf8'), 'base64');
-/** The key of a record, without the time. */
+/** A record's key without the time. */
 const toRecordKey = (key: Buffer, sub: string): string => {
   const hash = (text: string) => createHmac('sha256', key).update(text).digest('hex');
   return `${hash('key id').slice(0, 16)}#${hash(sub)}#`;
@@ -67,7 +66,7 @@ const toRecordKey = (key: Buffer, sub: string): string => {
 const writeKey = (inquiry: StoredInquiry, key = inquiry.id, table = own.name) =>
   writeIdempotencyKey({ client: own.client, table }, inquiry, { key });
 
-/** A user with two inquiries under one email, one of them answered, and an expired one under a hostile one. */
+/** Two inquiries under one email, one answered, and an expired one under a hostile email. */
 async function makeUser() {
   const sub = randomUUID();
   const [email, former] = [`${sub}@example.com`, `\u001B[2J\u202E\u009B\r\n${sub}@b.c#email_x`];
@@ -147,7 +146,7 @@ it('with --yes deletes all rows of the user, nobody else’s, and records a keye
   const newest = await own.add(-60_000, { cognito_sub: sub, email });
   const stranger = await post(randomUUID(), email);
   for (const inquiry of [answered, expired, stranger]) await writeKey(inquiry);
-  // Of an inquiry that is gone.
+  // An inquiry that is gone.
   await writeKey({ ...expired, id: answered.id.replace(/^.{8}/, '00000000') });
   for (const mail of ['inquiry', 'reply'] as const) {
     await own.deliveries.put({ inquiry: answered.id, mail, expires_at: 2 ** 31 }).go();
@@ -167,14 +166,14 @@ it('with --yes deletes all rows of the user, nobody else’s, and records a keye
   expect(await rowsOf(stranger.cognito_sub)).toHaveLength(2);
 
   expect([readKey().length, statSync(keyFile).mode & 0o777]).toEqual([32, 0o600]);
-  // Nothing but keys: no put can change a record.
+  // Only keys: no put can change a record.
   const hash = toRecordKey(readKey(), sub) + erased_at;
   expect(await erasures()).toEqual([{ hash }]);
   // Any notation of a UUID.
   expect((await eraseUser(`{${sub.toUpperCase()}}`)).last).toMatchObject({ cognito_sub: sub });
 });
 
-/** What DynamoDB answers when it limits the requests. */
+/** DynamoDB's answer when it throttles. */
 const leaveUnprocessed: Fault = async (exchange) => {
   const { RequestItems } = JSON.parse(String(await exchange.receive())) as { RequestItems: object };
   await answer(200, JSON.stringify({ UnprocessedItems: RequestItems }))(exchange);
@@ -183,7 +182,7 @@ const leaveUnprocessed: Fault = async (exchange) => {
 it('is recorded before anything is deleted, and finished by running it again wherever it ended', async () => {
   own = await openInbox({ pageSize: 30 });
   for (const [writes, left, deleted] of [
-    // Not even recorded; some keys deleted; some inquiries deleted.
+    // Nothing recorded; some keys deleted; some inquiries deleted.
     [0, 53, 23],
     [2, 28, 23],
     [7, 11, 11],
@@ -234,7 +233,7 @@ describe('after a restore', () => {
     for (const row of gone.rows) await own.remove(row);
     for (const { sub } of [erased, gone]) {
       await eraseUser(sub);
-      // The latest counts: that of a machine whose clock is behind is of no effect.
+      // The latest counts, so a clock that is behind has no effect.
       const hash = `${toRecordKey(readKey(), sub)}2000-01-01T00:00:00.000Z`;
       await put(`${own.name}-erasures`, { hash });
     }
@@ -269,7 +268,7 @@ describe('after a restore', () => {
     expect(await rowsOf(earlier.sub, restored)).toHaveLength(3);
     expect(await rowsOf(later.sub, restored)).toEqual([]);
 
-    // The key from a backup: the erasures made with it are replayed again.
+    // The key from a backup: its erasures are replayed again.
     writeFileSync(keyFile, key);
     await replay(restored);
     expect(await rowsOf(earlier.sub, restored)).toEqual([]);
@@ -317,14 +316,14 @@ describe('on a stage', () => {
   const ERASURES = 'inquiries-develop-erasures';
   const POOL = 'eu-central-1_Pool';
   const RIVAL = Buffer.alloc(32, 7).toString('base64');
-  /** The tag that Terraform sets; DynamoDB Local has no tags. */
+  /** Terraform's tag; DynamoDB Local has none. */
   const toTags = (Value: string) => ({ Tags: [{ Key: 'user_pool', Value }] });
   const USUAL = {
     ListTagsOfResource: toTags(POOL),
     ListUsers: { Users: [{ Username: 'ana' }] },
     AdminDeleteUser: {},
   };
-  /** What AWS answers, or the name of its error, and what it was asked. Other requests to DynamoDB reach the engine. */
+  /** AWS's answers, or names of errors, and what was asked. Other requests reach the engine. */
   let replies: Record<string, object | string>;
   let calls: Row[];
   beforeEach(async () => {
@@ -338,7 +337,7 @@ describe('on a stage', () => {
         calls.push({ action, ...input });
         const reply = replies[action] ?? {};
         const isRefused = typeof reply === 'string';
-        // Refused, because someone else has just created it.
+        // Refused: someone else has just created it.
         const Parameter = isRefused ? { Value: RIVAL } : input;
         if (action === 'PutParameter') replies['GetParameter'] = { Parameter };
         return isRefused
@@ -397,7 +396,7 @@ describe('on a stage', () => {
       ['', ['no'], 1, 'Nothing was deleted.\n'],
       ['', ['account'], 0, deleted],
       ['--yes', [], 0, ' in its user pool.\n', { ListUsers: { Users: [] } }],
-      // Its user has deleted it since it was found.
+      // Deleted by its user since it was found.
       ['--yes', [], 0, deleted, { AdminDeleteUser: 'UserNotFoundException' }],
       ['--yes', [], 1, `${denied}AdminDeleteUser;`, { AdminDeleteUser: 'AccessDeniedException' }],
       ['--yes', [], 1, `${denied}ListUsers;`, { ListUsers: 'AccessDeniedException' }],
@@ -428,7 +427,7 @@ describe('on a stage', () => {
       const deletions = /is deleted|AdminDeleteUser/.test(outcome) ? 1 : 0;
       expect(callsOf('AdminDeleteUser').length - earlier).toBe(deletions);
     }
-    // None for an account that is kept, and none without the table or its tag.
+    // None for an account that is kept, or without the table or its tag.
     expect(callsOf('ListUsers')).toHaveLength(11);
     expect(callsOf('AdminDeleteUser')[0]).toMatchObject({ UserPoolId: POOL, Username: 'ana' });
     const key = { Name: '/inquiries-develop/erasure-key', Type: 'SecureString' };

@@ -8,7 +8,7 @@ const toLook = (ids: string, isAll = true) => ({ ids: Array.from(ids), isAll });
 const FAILURE = { failure: 500, message: '' };
 const ANSWER = { respondent: 'pete', reply_at: '2026-11-20T10:00:00.000Z' };
 
-/** A list of unanswered inquiries with one letter as id, the first look at the table included. */
+/** Unanswered inquiries with a letter as id, after the first poll. */
 const open = (ids: string, isAll = true) => {
   const state = list.receive(list.NOTHING, { inquiries: toRows(ids) }, false);
   return list.see(state, toLook(ids, isAll)).state;

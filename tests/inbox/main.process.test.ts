@@ -1,4 +1,4 @@
-/** `npm run inbox` as a process: pipes, signals and memory. */
+/** `npm run inbox` as a process: pipes, signals, memory. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   place = createFolder();
 });
 
-/** Runs a line of a shell in a folder of its own, on the table. */
+/** In a new folder, on the table. */
 const shell = (line: string) =>
   run('sh', ['-c', line], {
     cwd: place,
@@ -38,7 +38,7 @@ it('answers with a text from a pipe, and ends with an exit code', async () => {
   expect(await shell(reply)).toMatchObject({ code: 3, stdout: '' });
 });
 
-/** The lines of the documents' shell blocks that use the inbox. */
+/** The documents' shell lines with the inbox. */
 const documented = ['docs/inbox.md', 'docs/backup.md']
   .flatMap((file) => Array.from(readText(file).matchAll(/^```sh\n(.*?)^```/gms)))
   .flatMap(([, block = '']) => block.trim().split('\n'))
@@ -80,7 +80,7 @@ it('exports with a bounded amount of memory, and ends in silence when its reader
   for (let n = 0; n < 200; n += 10) {
     await Promise.all(Array.from({ length: 10 }, (_, m) => table.add(n + m, { body })));
   }
-  // 80 MB pass through a heap of 64 MB.
+  // 80 MB through a heap of 64 MB.
   const all = await shell(`${command('export', '--max-old-space-size=64')} | wc -lc`);
   const [lines, bytes, ...others] = all.output.trim().split(/\s+/).map(Number);
   expect([lines, others]).toEqual([200, []]);

@@ -1,4 +1,3 @@
-/** What the command prints: texts, tables and ages at a terminal, CSV; and the times that it takes. */
 import stringWidth from 'string-width';
 import { expect, it } from 'vitest';
 import { parseSince } from '../../inbox/arguments.ts';
@@ -29,7 +28,7 @@ it.each([
   ['👩‍👧👩‍👧', 4, '👩‍👧👩‍👧'],
   ['👩‍👧👩‍👧', 3, '👩‍👧…'],
   ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
-  // A character under a pile of marks cannot be shown.
+  // A pile of marks cannot be shown.
   [`a${'\u0301'.repeat(500)}b`, 10, '\uFFFDb'],
 ])('%j in %d columns is %j', (text, columns, expected) => {
   expect(cutText(text, columns)).toBe(expected);
@@ -50,7 +49,7 @@ const columns = ['ID', 'EMAIL', 'SUBJECT'].map((head, at) => {
 });
 
 it.each([
-  // The widest texts are cut, nothing below eight columns; from right to left, text is isolated so that columns keep their order.
+  // The widest texts are cut, to eight columns at least; text from right to left is isolated.
   [40, 'ana@example.com', 'x'.repeat(100), `ana@example.com  ${'x'.repeat(18)}…`],
   [10, 'ana@example.com', 'subject no. 1', 'ana@exa…  subject…'],
   [80, 'a@b', 'Re: שלום', 'a@b    \u2068Re: שלום\u2069'],

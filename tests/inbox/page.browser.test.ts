@@ -1,4 +1,3 @@
-/** The operators' page in a real browser. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { BrowserContextOptions, Page } from 'playwright-core';
@@ -26,7 +25,7 @@ import { containing, openInbox, type OwnInbox } from '../helpers/inbox.ts';
 const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' };
 const SAMPLE_ROWS = SAMPLES.map(([subject, body, email]) => ({ subject, body, email }));
 
-/** What the page shows; `focus` is such as `a SUBJECT` for a row, and `textarea reply`. */
+/** What the page shows; `focus` is `a SUBJECT` for a row, or `textarea reply`. */
 const LOOK = `(() => {
   const textsOf = (name) => [...document.querySelectorAll(name)].map((each) => each.textContent);
   const { activeElement } = document;
@@ -43,14 +42,13 @@ const LOOK = `(() => {
 
 describe('the operators’ page', needsBrowser, () => {
   let page: Page;
-  /** The address of every request of the page. */
   let requests: string[];
   let own: OwnInbox;
-  /** Of the inquiries with which a test begins. */
+  /** Of the first inquiries. */
   let ids: string[];
   let mail: MailState;
 
-  /** Serves a table with these inquiries, or subjects, each later than the one before. @returns The page's address. */
+  /** Serves these inquiries, or subjects, each later than the one before. @returns The page's address. */
   const begin = async (given: readonly (Partial<StoredInquiry> | string)[], options = WIDE) => {
     own = await openInbox();
     mail = 'sent';
@@ -75,7 +73,7 @@ describe('the operators’ page', needsBrowser, () => {
     await expect.poll(() => page.evaluate(LOOK)).toMatchObject(expected);
   };
   const sees = async (text: string | RegExp) => page.getByText(text).first().waitFor();
-  /** Clicks on the first row, button or summary with a text. */
+  /** The first row, button or summary with the text. */
   const click = async (hasText: string) =>
     page.locator('a.ib-row, button, summary').filter({ hasText }).first().click();
   const row = (hasText: string) => page.locator('a.ib-row', { hasText });
@@ -88,10 +86,10 @@ describe('the operators’ page', needsBrowser, () => {
     await page.getByRole('searchbox').fill(text);
     await page.clock.fastForward(500);
   };
-  /** A colleague answers or dismisses one of the inquiries. */
+  /** By a colleague. */
   const answer = async (n: number, reply?: string) =>
     own.answer(ids[n] ?? '', { respondent: 'pete', reply });
-  /** What the table has become: the reply to each inquiry, '' where it was dismissed. */
+  /** The replies in the table, '' for a dismissal. */
   const stores = async (...replies: (string | undefined)[]) => {
     const read = async (id: string) => {
       const { respondent, reply = respondent && '' } = (await own.inbox.get(id)) ?? {};
@@ -99,7 +97,7 @@ describe('the operators’ page', needsBrowser, () => {
     };
     await expect.poll(() => Promise.all(ids.map(read))).toEqual(replies);
   };
-  /** Lets the time to undo pass, unless the pointer or the focus is on the button. */
+  /** Lets the time to undo pass, unless pointer or focus is on the button. */
   const settle = async () => {
     await page.mouse.move(900, 300);
     await page.clock.fastForward(9_000);
@@ -128,7 +126,7 @@ describe('the operators’ page', needsBrowser, () => {
     const draft = `Hello Eli, thank you (${ids[0]?.slice(0, 13)}).`;
     await shows({ draft });
     expect(await page.getByText('Write the answer first.').count()).toBe(0);
-    // The time to undo is the test's, however busy the machine is.
+    // The test's clock ends the time to undo.
     await page.clock.pauseAt(Date.now() + 60_000);
     await page.keyboard.press('Control+Enter');
     await shows({ draft: '', reads: list[1] });
@@ -140,7 +138,7 @@ describe('the operators’ page', needsBrowser, () => {
     }
     await shows({ reads: list[4], title: '(1) Inbox of local', toasts: 1 });
     await sees('4 answered or dismissed');
-    // Held down, the key repeats.
+    // A held key repeats.
     await page.keyboard.press('d');
     await sees('4 answered or dismissed');
     await click('Undo last');
@@ -165,7 +163,7 @@ describe('the operators’ page', needsBrowser, () => {
     await sees('Answered by olga');
     await click('Latest answer first');
     await shows({ list: list.slice(0, 4).toReversed(), toasts: 0 });
-    // What is chosen differs from the rest by more than a colour that the system replaces.
+    // The system replaces colours.
     await page.emulateMedia({ forcedColors: 'active' });
     const backgrounds = `new Set([true, false].map((state) =>
       getComputedStyle(document.querySelector('[aria-pressed=' + state + ']')).backgroundColor)).size`;
@@ -182,7 +180,7 @@ describe('the operators’ page', needsBrowser, () => {
       ['Enter', 'Two', 'h2 Two'],
       ['r', 'Two', 'textarea reply'],
       ['j', 'Two', 'textarea reply'],
-      // The next one has taken its place.
+      // The next one has its place.
       ['Control+Enter', 'One', 'h2 One'],
       ['d', 'Three', 'h2 Three'],
       ['Escape', '', 'a Three'],
@@ -191,7 +189,7 @@ describe('the operators’ page', needsBrowser, () => {
       ['Enter', 'Three', 'h2 Three'],
       ['r', 'Three', 'textarea reply'],
       ['Escape', 'Three', 'h2 Three'],
-      // WCAG 2.2, 2.1.4: keys with one character can be switched off.
+      // WCAG 2.2, 2.1.4
       ['?', 'Three', 'input '],
       ['Space', 'Three', 'input '],
       ['Escape', 'Three', 'h2 Three'],
@@ -223,7 +221,7 @@ describe('the operators’ page', needsBrowser, () => {
     await page.keyboard.press('d');
     await shows({ reads: 'One', toasts: 2 });
     await sees('Dismissed: ana@example.com, Two');
-    // An input method takes these keys, and Chromium tells so in one of two ways.
+    // An input method takes these keys; Chromium tells so in two ways.
     await write('日本');
     const pressed = `(id, init) => document.getElementById(id).dispatchEvent(
       new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...init }))`;
@@ -437,7 +435,7 @@ describe('the operators’ page', needsBrowser, () => {
 
   it('keeps drafts over a reload, warns before they are lost, and sends what waits', async () => {
     const asked: string[] = [];
-    // More than a browser sends while a page is left.
+    // More than a browser sends when a page is left.
     const [one = '', two = ''] = ['1', '2'].map((digit) => digit.repeat(40_000));
     const url = await begin(['One', 'Two', 'Three']);
     page.on('dialog', (dialog) => {
@@ -462,16 +460,16 @@ describe('the operators’ page', needsBrowser, () => {
     await shows({ draft: one });
     await click('Send reply');
     await shows({ reads: 'Three' });
-    // Both at once would be more than the browser sends while the page is left.
+    // Both would be more than the browser sends then.
     await stores(undefined, two, undefined);
-    // The page knows that it is stored: otherwise it would ask.
+    // The page knows that it is stored, or it would ask.
     const hasDraft = `sessionStorage.getItem('inbox.drafts').includes('${'2'.repeat(9)}')`;
     await expect.poll(() => page.evaluate(hasDraft)).toBe(false);
     await page.goto('about:blank');
     await stores(one, two, undefined);
     await page.goBack();
     await shows({ list: ['Three'] });
-    // They have become answers.
+    // They are answers now.
     await expect.poll(() => page.evaluate(`sessionStorage.getItem('inbox.drafts')`)).toBe('[]');
     expect(asked).toEqual(['beforeunload']);
   });
@@ -505,7 +503,7 @@ describe('the operators’ page', needsBrowser, () => {
     await shows({ list: ['The oldest'] });
     const hits = await page.evaluate(`[...CSS.highlights.get('hits')].map(String)`);
     expect(hits).toEqual(['Rücksendung']);
-    // As much as one request may read.
+    // As much as one request reads.
     const parts: (string | null)[] = [];
     await page.route('**/inquiries?*text=f*', async (route) => {
       parts.push(new URL(route.request().url()).searchParams.get('from'));
@@ -533,7 +531,7 @@ describe('the operators’ page', needsBrowser, () => {
     await sees('npm run inbox -- --web');
     await arrive(url);
     expect(page.url()).toBe(origin);
-    // Neither in an address that is requested, nor in what another tab can read.
+    // Neither in a requested address, nor readable by another tab.
     expect(requests.filter((each) => /^[^#]*$/.test(each) && each.includes(secret))).toEqual([]);
     expect(await page.evaluate('JSON.stringify(localStorage) + document.cookie')).toBe('{}');
     expect(await page.locator('.ib-detail').isVisible()).toBe(false);
@@ -549,7 +547,7 @@ describe('the operators’ page', needsBrowser, () => {
     await shows({ focus: `h2 ${SAMPLES[2][0]}` });
     await page.keyboard.press('/');
     await shows({ focus: 'input search' });
-    // A new tab gets the secret from this one, and from nobody once this one is closed.
+    // A new tab gets the secret from this one, and once this is closed from nobody.
     const context = page.context();
     const opened = context.waitForEvent('page');
     await row('Café').click({ modifiers: ['Control'] });
@@ -600,7 +598,7 @@ describe('the operators’ page', needsBrowser, () => {
     for (const size of sizes) {
       await page.setViewportSize(size);
       await page.goto(`${origin}/#${ids.pop()}`);
-      // The inquiry, the next one beside what was just done, and the list.
+      // The inquiry, the next one, and the list.
       for (const key of ['Shift', 'd', 'Escape']) {
         await page.keyboard.press(key);
         const state = key === 'Escape' ? 'detached' : 'visible';
@@ -622,13 +620,13 @@ describe('the operators’ page', needsBrowser, () => {
     const [, address = ''] =
       /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(line.toString()) ?? [];
     ({ page } = await openPage(WIDE));
-    // The stack is started again, and its engine has another address.
+    // The restarted stack's engine has another address.
     writeState(folder, { engine: 'http://127.0.0.1:9', table: name });
     await page.clock.install();
     await page.goto(address);
     await sees('The engine of the local stack cannot be reached (ECONNREFUSED).');
     writeState(folder, { engine: url, table: name });
-    // The page looks again by itself.
+    // The page polls.
     await page.clock.fastForward(26_000);
     await sees('Nothing to answer.');
     await sees('olga');
@@ -637,7 +635,7 @@ describe('the operators’ page', needsBrowser, () => {
       code: 2,
       stderr: containing('is in use; choose another with --port.'),
     });
-    // npm passes this signal on to nobody.
+    // npm does not pass this signal on.
     command.kill('SIGKILL');
     await expect.poll(() => isListening(Number(port))).toBe(false);
   });

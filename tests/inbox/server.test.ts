@@ -1,4 +1,3 @@
-/** The API of the operators' page. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { connectToStage } from '../../inbox/connect.ts';
@@ -13,7 +12,6 @@ import { putInquiries } from '../helpers/inquiries.ts';
 const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 const ALL = 'GET inquiries?show=all&order=newest';
 
-/** The server on a table of its own. */
 const begin = async (change: Partial<StoredInquiries> = {}) => {
   const own = await openInbox();
   const { url, close } = await startInboxServer(() => ({
@@ -24,7 +22,7 @@ const begin = async (change: Partial<StoredInquiries> = {}) => {
   onTestFinished(close);
   const [origin = '', secret = ''] = url.split('/#');
   const page = { authorization: `Bearer ${secret}`, origin };
-  /** Sends a request as the page does, or with other headers; an empty one is left out. */
+  /** Sends as the page does, or with other headers; an empty one is left out. */
   const ask = async (request: string, body = '', headers: Record<string, string> = {}) => {
     const [method = '', path] = request.split(' ');
     const sent = Object.entries({ ...page, ...headers }).filter(([, value]) => value !== '');
@@ -108,7 +106,7 @@ it('searches in both orders, and lists the latest answers and what came back, pa
   const { ask, deliveries, ...own } = await begin();
   const now = Date.now();
   const rows = Array.from({ length: 104 }, (_, n) => {
-    // The later it came, the earlier it was answered; one of them eight days ago.
+    // The later it came, the earlier it was answered; one eight days ago.
     const reply_at = new Date(now - (n === 51 ? 8 * 86_400_000 : n * 1_000)).toISOString();
     const closed = { body: 'Une Réservation', reply: 'r', respondent: 'R', reply_at };
     return { at: now - 1_000 + n, ...(n < 52 ? closed : { body: `une ${'x'.repeat(1_000)}` }) };
@@ -119,7 +117,7 @@ it('searches in both orders, and lists the latest answers and what came back, pa
   for (const inquiry of [closed[45] ?? '', closed[51] ?? '']) {
     await deliveries.put({ inquiry, mail: 'reply', ...bounced }).go();
   }
-  // However busy the machine is, a search does not end for want of time.
+  // No search ends for lack of time.
   vi.spyOn(performance, 'now').mockReturnValue(0);
   const list = async (query: string) => (await ask(`GET inquiries?${query}`)).json as Listing;
   for (const [query, expected] of [

@@ -1,4 +1,4 @@
-/** The inbox behind the command and the page: what verbs cannot show, such as paging, races and faults. */
+/** What verbs cannot show: paging, races, faults. */
 import { expect, it } from 'vitest';
 import { sendAll } from '../../src/entities/batches.ts';
 import { parseReply } from '../../inbox/record-answer.ts';
@@ -24,7 +24,7 @@ const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 const reply_at = new Date(NOW).toISOString();
 const REPLY = { reply: 'Yes.', respondent: 'R' };
 
-/** An inbox on a table of its own, at a fixed time. */
+/** At a fixed time. */
 const open = (pageSize = 1_000) => openInbox({ pageSize, now: () => NOW });
 const readAll = async <Value>(pages: AsyncIterable<Value[]>) =>
   (await Array.fromAsync(pages)).flat();
@@ -37,7 +37,7 @@ it('lists by filters over all owners and pages, without idempotency keys', async
     await add(3_000, { email: 'Ana@example.com', respondent: 'R', reply_at }),
     await add(4_000),
   ] as const;
-  // They are older, and of other owners.
+  // Older, and of other owners.
   const others = await writeInquiries({ client, name }, 36, () => false);
   await writeIdempotencyKey({ client, table: name }, rows[3]);
   const since = NOW - 4_000;
@@ -45,7 +45,7 @@ it('lists by filters over all owners and pages, without idempotency keys', async
     [{ isAnswered: false, since }, 1, 3],
     [{ email: 'Ana@example.com' }, 2],
     [{ sub: SUB, withExpired: true }, 0, 2, 3],
-    // The boundaries are inclusive, those of ids are not.
+    // Times are inclusive, ids exclusive.
     [{ since: NOW - 3_000 }, 0, 1, 2],
     [{ since: NOW - 2_999 }, 0, 1],
     [{ before: rows[1].id, since }, 2, 3],
@@ -65,7 +65,7 @@ it('lists by filters over all owners and pages, without idempotency keys', async
   expect(await inbox.answer(rows[3], REPLY)).toEqual({ status: 'not-found' });
 });
 
-/** A replica that has not got the latest writes: only strongly consistent reads find something. */
+/** A stale replica: only strongly consistent reads find something. */
 const lag: Fault = async (exchange) => {
   const isConsistent = String(await exchange.receive()).includes('"ConsistentRead":true');
   const nothing = answer(200, '{"Responses":{},"UnprocessedKeys":{},"Items":[],"Count":0}');

@@ -1,4 +1,4 @@
-/** `npm run inbox`: exit code and output of each verb; `erase` has a file of its own. */
+/** Exit code and output of each verb but `erase`. */
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const read = ({ id }: { id: string }) => table.inbox.get(id);
 const referenceOf = ({ id }: { id: string }) => id.slice(0, 13);
 const toUtc = (time: string) => `${time.slice(0, 19).replace('T', ' ')} UTC`;
 
-/** Runs a line. What fails says so on standard error; what unsafe characters there are is escaped, for programs, too. */
+/** Failures say so on standard error; unsafe characters are escaped, for programs, too. */
 async function run(line: string, options?: IoOptions) {
   const { code, stdout, stderr } = await table.run(line, options);
   const said = stderr.replaceAll(/\r.\[K([\d,]+ inquir\w+ …)?/g, '');
@@ -49,7 +49,7 @@ async function run(line: string, options?: IoOptions) {
   return code === 0 ? { code, output: stdout, other: said } : { code, output: said, other: stdout };
 }
 
-/** Runs lines one after the other; of a failure the beginning of its one line is compared. */
+/** Of a failure, the beginning of its line is compared. */
 async function expectLines(
   cases: readonly (readonly [line: string, code: number, output: unknown, options?: IoOptions])[],
 ) {
@@ -251,7 +251,7 @@ it('reply refuses a text whose bytes leave no room for the inquiry', async ({ sk
 it('reply opens an editor, sends what is above a line, and keeps a text that was not sent', async () => {
   const folder = createFolder();
   vi.stubEnv('TMPDIR', folder);
-  /** Runs a shell script as the editor, whose last argument is the file. @returns What is kept of the text, too. */
+  /** Runs a shell script as the editor, with the file as last argument. @returns Also what is kept of the text. */
   async function edit({ id }: { id: string }, script: string) {
     const editor = join(table.folder, 'my editor');
     writeFileSync(editor, `#!/bin/sh\nset -e\n${script}\n`, { mode: 0o755 });

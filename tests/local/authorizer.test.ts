@@ -1,4 +1,4 @@
-/** Which tokens the local gateway accepts and refuses; on AWS the authorizer of API Gateway decides. */
+/** Tokens at the local gateway; on AWS, API Gateway decides. */
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterAll, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ const byKey: Sign = (input) => sign('sha256', input, key.privateKey);
 const byOther: Sign = (input) => sign('sha256', input, other.privateKey);
 const publicPem = key.publicKey.export({ type: 'spki', format: 'pem' });
 const byHmac: Sign = (input) => createHmac('sha256', publicPem).update(input).digest();
-/** A token with changes; undefined removes a field. */
+/** Undefined removes a field. */
 function makeToken(claims: Fields = {}, header: Fields = {}, signer = byKey): string {
   const head = { alg: 'RS256', kid: 'k1', ...header };
   const payload = { iss: issuer, aud: 'client-1', sub: 's', iat: 1, exp: FUTURE, ...claims };

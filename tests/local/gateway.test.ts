@@ -1,4 +1,4 @@
-/** What the local gateway does as API Gateway does; tests/function/contract.test.ts has its replies to each method. */
+/** What the gateway does as API Gateway does; tests/function/contract.test.ts has its replies. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
@@ -12,14 +12,13 @@ const ORIGIN = 'https://www.example.com';
 const OTHER = 'http://localhost:5173';
 const EVIL = `${OTHER}.evil.example`;
 
-/** What the function returns, as JSON. */
 const result = (change: object = {}): string =>
   JSON.stringify({ statusCode: 200, headers: {}, body: '{}', ...change });
 let returned = '';
 const events: Record<string, unknown>[] = [];
 const logged: string[] = [];
 const server = createGateway({
-  // A request with the header is refused.
+  // Refuses requests with the header.
   authorize: async (header) =>
     header === undefined ? { claims: { sub: 's' } } : { challenge: `Bearer of="${header}"` },
   invoke: async (event) => {
@@ -41,7 +40,7 @@ const preflight = (origin: string) => {
   const headers = [...TOKEN, 'Origin', origin, 'Access-Control-Request-Method', 'POST'];
   return { method: 'OPTIONS', headers };
 };
-/** Headers of as many bytes as are allowed, with the request line, and of more. */
+/** As many bytes of headers, with the request line, as are allowed, and more. */
 function fill(more: number) {
   const rest = 'GET /inquiries HTTP/1.1\r\nhost: h\r\nconnection: close\r\nx: \r\n'.length;
   const value = 'x'.repeat(limits.headers - rest + more);
@@ -71,7 +70,7 @@ it.each<[string, Request, status: number, answer?: object, result?: string]>([
     404,
     refusal('Not Found'),
   ],
-  // Joined, so that neither is trusted by chance.
+  // Joined, so that neither is trusted.
   [
     'two tokens',
     { path: '?access_token=d', headers: [...TOKEN, 'authorization', 'b', 'Cookie', 'c'] },

@@ -1,4 +1,4 @@
-/** The local issuer over HTTP; the browser tests of the form sign in, refresh, cancel and sign out with it. */
+/** The issuer over HTTP; the form's browser tests use it, too. */
 import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { afterAll, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const VERIFIER = 'v'.repeat(43);
 const issuer = await startIssuer({ port: 0, webOrigins: [ORIGIN] });
 afterAll(issuer.close);
 
-/** A user agent: keeps cookies and follows redirects within the issuer. */
+/** Keeps cookies, and follows redirects within the issuer. */
 function createBrowser() {
   const jar = new Map<string, string>();
   async function visit(url: string, form?: Record<string, string>): Promise<Response> {
@@ -62,7 +62,7 @@ function createBrowser() {
   };
 }
 
-/** The parameters that the web app gets at its redirect URI. */
+/** The parameters at the web app's redirect URI. */
 function callback(response: Response): Partial<Record<string, string>> {
   const [address = '', query] = response.headers.get('location')?.split('?') ?? [];
   expect(address).toBe(CALLBACK);
@@ -139,7 +139,7 @@ it.each([
 );
 
 it('is not served under another host name', async () => {
-  // Its answer is no JSON.
+  // Not JSON.
   const response = await fetch(issuer.url.replace('127.0.0.1', 'localhost'));
   expect(response.status).toBe(421);
 });

@@ -7,7 +7,7 @@ import { startFunction, type FunctionOptions } from '../../local/lambda/function
 import { createFolder } from '../helpers/data-folder.ts';
 
 const code = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
-/** Counts its invocations, tells processes apart, and does what the event says. */
+/** Counts invocations, tells processes apart, and obeys the event. */
 const OBEDIENT = code(`
   const { existsSync } = process.getBuiltinModule('node:fs');
   let count = 0;
@@ -22,7 +22,7 @@ const OBEDIENT = code(`
     return { count, pid: process.pid };
   };`);
 
-/** Milliseconds. Only a hang takes so long. */
+/** Milliseconds; only a hang takes so long. */
 const HANG = 600_000;
 
 async function start(module: string, options: Partial<FunctionOptions> = {}) {
@@ -35,7 +35,7 @@ async function start(module: string, options: Partial<FunctionOptions> = {}) {
   return { ...started, lines, run: invoke };
 }
 
-/** What an invocation waits for, until the test opens it. */
+/** What an invocation waits for, until it opens. */
 function createGate() {
   const file = join(createFolder(), 'open');
   return { file, open: () => writeFileSync(file, '') };
@@ -105,7 +105,7 @@ it('runs invocations one by one in each process, warm ones first, in their order
     const counts = group.map(({ count }) => count);
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
   }
-  // Also after the end of one that waits.
+  // Also after a test that waits.
   for (const one of byProcess.keys()) process.kill(one, 'SIGKILL');
   await expect.poll(() => [...byProcess.keys()].some(isAlive)).toBe(false);
   expect((await run()).count).toBe(1);
@@ -125,7 +125,7 @@ it('does not count time in the queue, which with the run is 30 s at most for the
   const timeout = { status: 'rejected', reason: { name: 'FunctionTimeout' } };
   expect(await outcomes).toMatchObject([timeout, timeout]);
   second.open();
-  // The queued one was dropped, the running one went on without its caller.
+  // The queued one was dropped, the running one went on.
   expect(await run()).toEqual({ pid, count: 3 });
 });
 

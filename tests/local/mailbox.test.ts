@@ -1,10 +1,9 @@
-/** The mailbox itself; start.process.test.ts sends mails to it. */
 import { expect, it, onTestFinished } from 'vitest';
 import { startMailbox } from '../../local/mailbox.ts';
 import { parseBounce } from '../../src/mailer/bounces.ts';
 import { send } from '../helpers/http.ts';
 
-/** A mailbox, and what it has reported. */
+/** With its reports. */
 async function begin() {
   const events: string[] = [];
   const { url, close } = await startMailbox(0, (event) => void events.push(event));

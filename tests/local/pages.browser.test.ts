@@ -1,4 +1,4 @@
-/** The pages of the local stack for developers in a real browser: of the issuer, the docs, the mailbox, and what is at none. */
+/** The stack's pages for developers. */
 import { expect, it, onTestFinished } from 'vitest';
 import { startMailbox } from '../../local/mailbox.ts';
 import { checkPage } from '../helpers/chromium.ts';

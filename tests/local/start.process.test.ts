@@ -19,12 +19,11 @@ import { readText } from '../helpers/repository.ts';
 type Running = Awaited<ReturnType<typeof start>>;
 type OnEnd = typeof onTestFinished | typeof afterAll;
 
-/** Runs a command line in a checkout. */
 const runIn = (cwd: string, line: string) =>
   spawnSync(line, { cwd, encoding: 'utf8', shell: true });
 
 /**
- * Starts a stack, waits until it says that it runs, and ends it with the test, or with all tests of its suite.
+ * Starts a stack, waits until it runs, and ends it with the test or its suite.
  *
  * @param data - Its data folder.
  */
@@ -48,7 +47,7 @@ async function start(
   let errors = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  // npm warns about settings of the user that it does not know, and Java about a variable that a test sets.
+  // Without npm's warnings about settings, and Java's about a variable.
   const complained = (): string => errors.replaceAll(/^(npm warn|Picked up) .*\n/gm, '');
   await vi.waitUntil(
     () => output.includes('curl -X POST') || complained() !== '' || child.exitCode !== null,
@@ -71,13 +70,13 @@ async function start(
     complained,
     addressOf,
     createToken,
-    /** Sends a request of a user whose inquiries no documented command lists. */
+    /** Of a user whose inquiries no documented command lists. */
     call,
     subjects: async () => {
       const { inquiries } = (await (await call('GET')).json()) as InquiryListResponse;
       return inquiries.map(({ subject }) => subject);
     },
-    /** Recipients and subjects of the mails. */
+    /** Recipients and subjects. */
     mails: async () => {
       const mails = (await (await fetch(`${addressOf('Mailbox')}/mails`)).json()) as LocalMail[];
       return mails.map(({ Destination, Content }) => [
@@ -93,7 +92,7 @@ async function start(
   };
 }
 
-/** The first of six free ports, below those that the system gives to connections. */
+/** The first of six free ports, below those that the system assigns. */
 async function findPorts(): Promise<number> {
   for (;;) {
     const first = 10_000 + Math.floor(Math.random() * 20_000);
@@ -104,7 +103,7 @@ async function findPorts(): Promise<number> {
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** Files that other users can read or change. */
+/** Readable or writable by others. */
 const filesOfOthers = (data: string): string => runIn(ROOT, `find '${data}' -perm /077`).stdout;
 
 const TEAM = 'support@example.com';
@@ -132,7 +131,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
     }
     fs.symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
     port = await findPorts();
-    // The user's own settings of AWS are ignored.
+    // The user's AWS settings are ignored.
     const env = {
       PORT: String(port),
       AWS_PROFILE: 'missing',
@@ -212,7 +211,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
     expect(filesOfOthers(data)).toBe('');
   });
 
-  /** As editors and git do. @returns What the stack says from then on. */
+  /** As editors and git do. @returns The stack's output from then on. */
   const replace = (file: string, from: string, to: string) => {
     const before = stack.said().length;
     const path = join(root, file);
@@ -265,17 +264,17 @@ describeOnDynamoDbLocal('npm run dev', () => {
       const isAllowed = origin !== 'http://127.0.0.1:5173';
       const { headers } = await fetch(stack.addressOf('API'), { headers: { origin } });
       expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : form);
-      // A request without a code challenge: the issuer tells a registered page about it, and no other.
+      // Without a code challenge: the issuer tells only a registered page.
       const query = `client_id=inquiries-local&response_type=code&redirect_uri=${origin}/callback`;
       const url = `${stack.addressOf('Sign-in')}/oauth2/authorize?${query}`;
       expect((await fetch(url, { redirect: 'manual' })).status).toBe(isAllowed ? 303 : 400);
     }
-    // The issuer's key lies there, too.
+    // The issuer's key is there, too.
     expect((await fetch(`${form}/@fs${root}/package.json`)).status).toBe(403);
   });
 
   it('accepts no connection from another machine', async () => {
-    // Linux delivers all of 127.0.0.0/8 to this machine, but not to sockets that listen on 127.0.0.1.
+    // Linux delivers 127.0.0.0/8 to this machine, but not to sockets on 127.0.0.1.
     for (const label of ['Form', 'Demo', 'API', 'Docs', 'Sign-in', 'Mailbox', 'DynamoDB']) {
       const listening = portOf(stack.addressOf(label));
       const hosts = ['127.0.0.1', '127.0.0.2', '::1'];
@@ -318,7 +317,7 @@ describeOnDynamoDbLocal('npm start', () => {
     const options = ['--data', data, '--port', '0'];
     const before = await start(data, ['npm', 'start', '--', ...options], { env });
     await before.call('POST', 'Kept');
-    // The outcome is logged once it is recorded that the mail was sent.
+    // Logged once the mail is recorded.
     await expect.poll(before.said).toContain("outcome: 'sent'");
     expect(await before.mails()).toEqual([[TEAM, '[inquiries local] Kept']]);
     await before.stop('SIGKILL');
@@ -339,7 +338,7 @@ describeOnDynamoDbLocal('npm start', () => {
     expect(stack.said()).toContain('Seed       0 inquiries');
     expect(await stack.subjects()).toEqual(['Kept']);
     await stack.call('POST', 'New');
-    // In order: what the stream holds of the first inquiry was read before.
+    // In order: the stream's first inquiry was read before.
     await expect.poll(stack.mails).toEqual([[TEAM, '[inquiries local] New']]);
     expect(stack.said()).not.toContain('already-sent');
 
@@ -347,9 +346,9 @@ describeOnDynamoDbLocal('npm start', () => {
     const children = runIn(ROOT, `ps -o pid= --ppid ${pid}`).stdout.trim().split(/\s+/);
     // Also function and mailer.
     expect(children.length).toBeGreaterThanOrEqual(3);
-    // By which a start is refused beside an engine that outlives its stack.
+    // A start beside an engine without its stack is refused by it.
     expect(children).toContain(String(enginePid));
-    // A process in an endless loop does not see the end of the stack either.
+    // A process in an endless loop does not see the stack's end.
     for (const child of children) {
       if (child !== String(enginePid)) process.kill(Number(child), 'SIGSTOP');
     }

@@ -1,4 +1,4 @@
-/** What `npm start` refuses, in one line and before anything runs. start.process.test.ts runs it. */
+/** What `npm start` refuses, in one line, before anything runs. */
 import {
   chmodSync,
   mkdirSync,
@@ -17,7 +17,7 @@ import { main } from '../../local/start.ts';
 import { createFolder, writeState } from '../helpers/data-folder.ts';
 import { run } from '../helpers/io.ts';
 
-// A build would go on after the refusal, and the end of this file would cut it off.
+// A build would outlive the refusal and this file.
 vi.mock(import('../../lib/page-build.ts'), async (importOriginal) => ({
   ...(await importOriginal()),
   buildPageWhenStale: async () => false,
@@ -29,7 +29,7 @@ vi.mock('node:timers/promises', async (importOriginal) => ({
   setTimeout: async () => undefined,
 }));
 
-// The time that an engine has to end after its stack.
+// The time of an engine to end after its stack.
 vi.mock(import('node:timers/promises'), async (importOriginal) => ({
   ...(await importOriginal()),
   setTimeout: vi.fn<() => Promise<never>>(),
@@ -40,7 +40,7 @@ beforeEach(() => {
   folder = createFolder();
 });
 
-/** Expects exit code 2 and one line: the message. */
+/** Expects exit code 2 and one line. */
 async function expectRefusal(args: string, message: string | RegExp, env: NodeJS.ProcessEnv = {}) {
   const { code, stdout, stderr } = await run(main, `--data ${folder} ${args}`, { env });
   expect([code, stdout]).toEqual([2, '']);
@@ -70,7 +70,7 @@ it.each<[args: string, message: string | RegExp, env?: NodeJS.ProcessEnv]>([
   ],
 ])('refuses %j: %s', expectRefusal);
 
-/** Something that listens, until the test has ended. @returns Its port. */
+/** Until the test ends. @returns The port. */
 async function occupy(wanted = 0): Promise<number> {
   const server = createServer();
   onTestFinished(() => closeServer(server));
@@ -78,7 +78,7 @@ async function occupy(wanted = 0): Promise<number> {
 }
 
 it('refuses each port that is in use, and that of the inspector', async () => {
-  // Six free ports below the range from which the system takes those of other tests.
+  // Six free ports below the range of other tests.
   const port = await occupy(20_005 + Math.floor(Math.random() * 2_000) * 6);
   const inUse = `Port ${port} is in use; choose another with `;
   for (const below of [0, 1, 2, 3, 4, 5]) {
@@ -109,7 +109,7 @@ it('refuses a data folder on which a stack is starting, unless it was killed', a
   await expectRefusal('--port 0', `The data folder ${folder} ${refusal}`);
   const lock = join(folder, 'starting.lock');
   expect([readdirSync(folder), readdirSync(lock)]).toEqual([['starting.lock'], [`${pid}`]]);
-  // The machine was restarted, and the id is that of another process.
+  // After a restart of the machine, the id is another process's.
   utimesSync(join(lock, `${pid}`), 1, 1);
   writeFileSync(join(lock, `${2 ** 22 + 1}`), '');
   lockDataFolder(folder)();

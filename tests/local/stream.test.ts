@@ -12,7 +12,7 @@ import { idOf, sequenceOf, type StreamRecord } from '../helpers/mailer.ts';
 import { answerById } from '../helpers/inquiries.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 
-/** Milliseconds for which mappings have waited; each wait ends at once, but the longest, which end with their mapping. */
+/** Milliseconds of waits; each ends at once, but the longest with their mapping. */
 const waits = vi.hoisted((): number[] => []);
 const LONG = 1_600;
 vi.mock('node:timers/promises', async (importOriginal) => {
@@ -40,9 +40,9 @@ async function openOwnTable(endpoint: string) {
 }
 
 /**
- * Starts the mapping with a function that keeps what it gets; `batches` are ids.
+ * Maps to a function that keeps its batches, as ids.
  *
- * @param judge - The ids of a batch that it reports as failed.
+ * @param judge - The ids of a batch that fail.
  */
 function map(
   options: Pick<StreamOptions, 'endpoint' | 'streamArn'> & Partial<StreamOptions>,
@@ -135,7 +135,7 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     await own.answer(id, { reply: 'Yes.', respondent: 'R' });
     const failing = map(own, () => [id]);
     await expect.poll(map({ ...own, kind: 'replies' }).batches).toEqual([[id]]);
-    // The others are those between two looks at the stream.
+    // The others are between polls.
     const retries = () => waits.filter((milliseconds) => milliseconds !== 500);
     await expect.poll(retries).toEqual([100, 200, 400, 800, LONG]);
     await failing.mapping.close();
@@ -153,7 +153,7 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     const own = await openOwnTable(engine);
     const proxy = await startFaultProxy(own.endpoint);
     onTestFinished(() => proxy.close());
-    // In one page: the position is that of its last record.
+    // In one page: the position is the last record's.
     const ids = await own.post(3);
     const { batches, lines } = map({ ...own, endpoint: proxy.url });
     await expect.poll(batches).toEqual([ids]);
@@ -162,7 +162,7 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
       operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined;
     await expect.poll(() => refused).toBeGreaterThan(2);
     const more = await own.post(1);
-    // From the start after a trimmed position, which is older than all that is left.
+    // A trimmed position is older than all records: from the start.
     const again = count === 0 ? [ids] : [];
     await expect.poll(batches).toEqual([ids, ...again, more]);
     const line = `"The stream of the table cannot be read: ${name}"`;

@@ -1,4 +1,4 @@
-/** Tokens without the sign-in page: npm run token, and the key file that it shares with the issuer. */
+/** npm run token, and the key file that it shares with the issuer. */
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
@@ -13,12 +13,10 @@ import { run as runInProcess } from '../helpers/io.ts';
 const folder = createFolder(afterAll);
 const keysFile = join(folder, 'new', 'keys.json');
 const bad = join(folder, 'bad.json');
-// Started again, it has the same key.
 await (await startIssuer({ port: 0, keysFile })).close();
 const issuer = await startIssuer({ port: 0, keysFile });
 afterAll(issuer.close);
 
-/** Runs the command beside a stack. */
 function run(args: readonly string[], change: object = {}) {
   writeState(folder, { issuer: issuer.url, keysFile, ...change });
   return runInProcess(main, ['--data', folder, ...args]);
@@ -27,7 +25,7 @@ function run(args: readonly string[], change: object = {}) {
 it('prints a token that the API accepts, signed with a key that only its owner can read', async () => {
   const { stdout } = await run([]);
   const authorize = createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId] });
-  // Fixed: stored inquiries belong to it.
+  // Fixed, for stored inquiries.
   const sub = '1daae433-47cc-48ff-bf9b-73f530b9d7bc';
   expect(await authorize(stdout.trimEnd())).toMatchObject({
     claims: { sub, email: 'ana@example.com' },

@@ -12,7 +12,7 @@ const parse = (...event: Parameters<typeof toEvent>) =>
 it.each([
   ['Permanent', 'General', 'bounce'],
   ['Transient', 'MailboxFull', 'bounce'],
-  // It may be an automatic reply.
+  // Maybe an automatic reply.
   ['Transient', 'General', 'maybe'],
 ])('reads a bounce, %s, %s, as %s', (type, cause, why) =>
   expect(parse(toBounce(type, cause), { inquiry, mail: 'reply' })).toEqual({

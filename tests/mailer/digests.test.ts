@@ -1,4 +1,4 @@
-/** What the team gets beside mails about single inquiries: digests of what has none, and what waits for an answer. */
+/** Digests and daily mails. */
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const DAY = 24 * HOUR;
 /** 06:00 UTC. */
 const START = Math.floor(Date.now() / DAY) * DAY + 6 * HOUR;
-/** When the mails of the first hour are given up. */
+/** When mails of the first hour are given up. */
 const LATE = START + 8 * HOUR;
 const SMOKE_TEST = 'smoke-test-1@inquiries.invalid';
 const NO = new Error('no');
@@ -24,20 +24,19 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   const start = async (settings: object = {}) => {
     all = await createMailerInstances(engine, { time: START, ...settings });
     const mailer = all.create();
-    // The timer has run before.
     await mailer.tick();
     return mailer;
   };
   const write = (count: number, at = START, row: object = {}) =>
     all.write(Array.from({ length: count }, (_, n) => ({ at: at + n, ...row })));
-  /** The timer runs, on so many instances at once. @returns The digests of it. */
+  /** The timer runs on so many instances. @returns Its digests. */
   const tickAt = async (time: number, instances = 1) => {
     const before = all.lists('digest').length;
     all.time = time;
     await Promise.all(Array.from({ length: instances }, () => all.create().tick()));
     return all.lists('digest').slice(before);
   };
-  /** References of the newest ones, newest first. */
+  /** References of the newest, newest first. */
   const refer = (records: readonly StreamRecord[]) =>
     records.map(idOf).toSorted().slice(-10).toReversed().map(toReference);
 
@@ -46,7 +45,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const [first, ...others] = (await write(40)) as [StreamRecord, ...StreamRecord[]];
     let [sending, most] = [0, 0];
     const full = Promise.withResolvers<unknown>();
-    // Another mail needs fewer requests to the table before it is sent.
+    // Another mail needs fewer requests.
     const askOften = async () => {
       for (let requests = 0; requests < 20; requests++) await all.inbox.get(idOf(first));
     };
@@ -63,7 +62,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   });
 
   it.each([
-    // 3.1 s for ten mails; no time for the others.
+    // 3.1 s for ten mails; no time for others.
     ['never answers', new Error('aborted'), 6_100, 2],
     ['throttles until the end', new RateLimited('no'), 9_000, 12],
   ])(
@@ -76,7 +75,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       let sending = 0;
       all.beforeSend = async (_mail, signal) => {
         const ended = once(signal, 'abort');
-        // Until the mails are given up, 3 s before the end.
+        // Until mails are given up, 3 s before the end.
         if (++sending === 10) clock.pass(time - 3_000);
         await ended;
         throw error;
@@ -114,11 +113,11 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const eve = { cognito_sub: SUB };
     const records = await write(6, START, eve);
     records.push(...(await write(6, START + 6, { ...eve, email: 'eve@example.com' })));
-    // Lambda hands over any batch in any order, and again.
+    // Lambda delivers batches in any order, and again.
     for (const batch of [records.toReversed(), records]) await expectMailed(batch, 10);
     expect(await tickAt(START + 5 * MINUTE)).toMatchObject([{ count: 2 }]);
     await expectMailed(await write(3, START + 6 * MINUTE), 13);
-    // What comes late belongs to the digest that was sent for its time.
+    // Late ones belong to the digest of their time.
     await expectMailed(await write(1, START + MINUTE), 13);
     await expectMailed(await write(1, START + HOUR, eve), 14);
   });

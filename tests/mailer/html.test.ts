@@ -1,4 +1,4 @@
-/** The HTML of every kind of mail: valid, and without anything that a mail program lacks and that carries meaning. */
+/** The HTML of every kind of mail is valid, and nothing that a program lacks carries meaning. */
 import { caniemail } from 'caniemail';
 import { HtmlValidate } from 'html-validate';
 import { expect, it } from 'vitest';
@@ -44,24 +44,24 @@ const MAILS = Object.entries(TEXTS).flatMap(([kind, body]) => {
 const validator = new HtmlValidate({
   root: true,
   extends: ['html-validate:recommended'],
-  // Some mail programs leave out style sheets, and all show the subject, not the title.
+  // Some programs drop style sheets, and all show the subject, not the title.
   rules: { 'no-inline-style': 'off', 'long-title': 'off' },
 });
 
-/** What some programs lack or have in part; caniemail takes overflow-wrap for overflow, and background-color for background. */
+/** Lacking in some programs; caniemail takes overflow-wrap for overflow, and background-color for background. */
 // oxfmt-ignore
 const LACKING = [
-  // A word that is longer than a line is wider than the mail.
+  // A longer word is wider than the mail.
   'overflow-wrap', 'overflow', 'word-break', 'table-layout', 'background',
-  // The program chooses the colours of dark mode itself.
+  // The program chooses dark colours.
   'color-scheme meta tag',
   // Lines are closer, or as wide as the window.
   'line-height', 'max-width', '<body> element',
   // A screen reader may announce a table.
   'role attribute',
-  // In Gmail on the mobile web, all of a mail with Arabic text begins at the right.
+  // In Gmail on the mobile web, a mail with Arabic text begins at the right.
   'dir attribute',
-  // Nothing is lost: what is missing or wrong is not used.
+  // Missing or wrong, these lose nothing.
   'border', 'border-radius', 'border-spacing', 'font-size', 'font-weight', 'lang attribute', 'margin', 'padding', 'text-align', 'text-decoration', 'width property',
 ];
 

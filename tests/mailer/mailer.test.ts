@@ -1,4 +1,4 @@
-/** The built mailer against a real table and an SES that fails in every way. */
+/** The built mailer with a real table and a failing SES. */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
@@ -127,9 +127,9 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     ]);
   });
 
-  /** What SES or the database does, or columns of the row; the outcome, what the log has, and the mails in the end. */
+  /** What SES, the database or the row does; the outcome, the log, and the mails in the end. */
   it.each<[string, { ses?: Plan; database?: Plan; row?: Row }, string, string, number]>([
-    // SES has no idempotency token: what was accepted and is not known as sent is sent again, here and below.
+    // SES has no idempotency token: an accepted mail not known as sent is sent again, here and below.
     ['SES accepts and ends the connection', { ses: first(1, RESET) }, 'sent', '', 2],
     ['SES has sent its quota', { ses: always(overQuota) }, 'failed', 'TooManyRequests', 1],
     ['SES sends HTML', { ses: always(html) }, 'failed', '"MailFailures":1', 1],
@@ -146,7 +146,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       2,
     ],
     ['its id is malformed', { row: { id: { S: 'p@example.com' } } }, 'refused', 'MalformedRow', 0],
-    // A key that has it would be too long.
+    // A key would be too long.
     [
       'DynamoDB refuses it',
       { row: { email: { S: `${'a'.repeat(390_000)}@example.com` } } },

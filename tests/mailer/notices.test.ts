@@ -1,4 +1,4 @@
-/** What the mailer does about mails that are not with their recipients, and to whom it says that an inquiry has arrived. */
+/** Mails that did not arrive, and acknowledgements. */
 import { expect, it } from 'vitest';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { HOUR } from '../../src/limits.ts';
@@ -25,7 +25,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   };
   const write = (count: number, row: object = {}, at = START) =>
     all.write(Array.from({ length: count }, (_, n) => ({ at: at + n, ...row })));
-  /** The record of a reply of the start, to a new inquiry. */
+  /** A reply, from the start, to a new inquiry. */
   const writeReply = async (row: object = {}) => {
     const [record] = await write(1, row);
     return toReply(record as StreamRecord, { reply_at: new Date(START).toISOString() });
@@ -37,7 +37,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
         .go({ consistent: true })
     ).data;
 
-  /** Each delivery: the hours since the reply, what SES answers to it and to a notice, and the notices since. */
+  /** Each delivery: hours since the reply, SES's answers to it and to a notice, and the notices since. */
   it.each<[string, [hours: number, notices: number, reply?: Error, notice?: Error][]]>([
     [
       'once that it is an hour late',
@@ -53,7 +53,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       [
         [0, 0, REJECTED, NO],
         [2, 1, REJECTED],
-        // Lambda repeats it also with a record before it that fails.
+        // Lambda repeats it with a failing record before it, too.
         [2, 1, NO],
         [2, 1, REJECTED],
       ],

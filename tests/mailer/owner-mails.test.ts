@@ -28,7 +28,7 @@ it('the mail of a reply holds the reply and the original, quoted', () =>
     replyTo: 'support@example.com',
     from: 'inquiries@mail.example.com',
     subject: 'Re: Lamp',
-    // A person has written it: it is not Auto-Submitted.
+    // Written by a person, so not Auto-Submitted.
     headers: { References: `<${id}@mail.example.com>` },
     text: 'r\n\nReference 01a1f794-6f77\n\nOn November 20, 2026 at 6:11 AM UTC you wrote:\n\n> Line 1\n>\n> Line 2',
     tags: { inquiry: id, mail: 'reply' },

@@ -1,4 +1,4 @@
-/** The pace of mails that SES throttles. tests/mailer/mailer.test.ts has the requests and everything else that SES answers. */
+/** The pace of throttled mails; tests/mailer/mailer.test.ts has SES's other answers. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { RateLimited } from '../../src/mailer/send-mail.ts';
 import { createSendMail } from '../../src/mailer/ses.ts';
@@ -31,7 +31,7 @@ it('a mail that SES throttles waits longer each time, up to 4 s, until its signa
   const proxy = await startFaultProxy('');
   onTestFinished(proxy.close);
   proxy.plan = always(TOO_FAST);
-  // Without the SDK's own attempts, and its waits between them.
+  // Without the SDK's attempts and waits.
   stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url, AWS_MAX_ATTEMPTS: '1' });
   const waits: number[] = [];
   sleep.mockImplementation(async (milliseconds) => {

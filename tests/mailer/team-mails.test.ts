@@ -38,7 +38,7 @@ To answer, reply to this mail or run:
 To mark it as answered, run:
   npm run inbox -- --stage develop dismiss ${id}`,
   });
-  // What lists of mails show below the subject.
+  // As lists of mails show it.
   const shown = html.replaceAll(/<head>[^]*<.head>|<[^>]*>/g, ' ').trim();
   expect(shown).toMatch(/^Line 1\s+Line 2/);
 });

@@ -1,4 +1,4 @@
-/** Many POSTs at the same time: a queue in front of the sandboxes, no errors, each inquiry stored once. */
+/** Many POSTs at once: a queue before the sandboxes, no errors, each inquiry stored once. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
@@ -25,7 +25,7 @@ it.each(isHard ? [300, 1_000] : [300])(
   async (size) => {
     const user = await newUser();
     const subjects = Array.from({ length: size }, (_, index) => `${size}-${index}`);
-    // Each on a connection of its own.
+    // Each on its own connection.
     const answers = await Promise.all(
       subjects.map((subject) => user.call('POST', '', JSON.stringify({ subject, body: 'b' }))),
     );
@@ -48,7 +48,7 @@ describeOnDynamoDbLocal('with an Idempotency-Key', () => {
         'Idempotency-Key',
         'key',
       ]);
-    // DynamoDB refuses a transaction while another one has the same item; DynamoDB Local lets it wait.
+    // DynamoDB refuses a transaction on an item of another; DynamoDB Local lets it wait.
     service.proxy.plan = (attempt) => [undefined, refuseAsConflict][attempt % 2];
     const created: Answer[] = [];
     const statuses = new Set<number>();

@@ -1,4 +1,4 @@
-/** Every way in which the database fails. */
+/** The ways in which the database fails. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   always,
@@ -16,10 +16,10 @@ import {
   type Plan,
 } from '../helpers/fault-proxy.ts';
 
-/** Lets the engine do what was asked and never answers. */
+/** The engine does it; nothing is answered. */
 export const hangAfter: Fault = async ({ forward }) => void (await forward());
 
-/** Keeps requests back until they are released: they reach the engine when their sender has long given them up. */
+/** Keeps requests until they are released, long after their sender has given up. */
 export function createHold() {
   const kept: (() => Promise<unknown>)[] = [];
   return {
@@ -34,7 +34,7 @@ export function createHold() {
   };
 }
 
-/** Answers the headers and the first bytes of the body; then the connection is cut, or nothing comes any more. */
+/** Answers headers and a part of the body, then cuts the connection or sends nothing. */
 export const breakOff =
   (then: 'cut' | 'stall', bytes: number): Fault =>
   async ({ response, socket, forward }) => {
@@ -46,7 +46,7 @@ export const breakOff =
     if (then === 'cut') socket.destroy();
   };
 
-/** One byte every half second: no timeout between bytes ever ends it. */
+/** A byte every half second: no timeout between bytes ends it. */
 export const drip: Fault = async ({ response, socket, forward }) => {
   const { body } = await forward();
   response.writeHead(200, { ...JSON_TYPE, 'content-length': String(body.length + 100) });
@@ -57,7 +57,7 @@ export const drip: Fault = async ({ response, socket, forward }) => {
   }
 };
 
-/** Begins to answer and never gets past the headers: one more every half second, so that the socket is never idle. */
+/** A header every half second, so that the socket is never idle. */
 const dripHeaders: Fault = async ({ receive, socket }) => {
   await receive();
   socket.write('HTTP/1.1 200 OK\r\n');
@@ -67,7 +67,6 @@ const dripHeaders: Fault = async ({ receive, socket }) => {
   }
 };
 
-/** Passes the request on after a while. */
 export const delay =
   (milliseconds: number): Fault =>
   (exchange) =>
@@ -79,7 +78,7 @@ export const TRUNCATED: Fault = answerAfter(({ body }) => ({ body: body.subarray
 /** Asks for a retry after an hour. */
 export const LATER = answer(503, '', { 'retry-after': '3600', 'x-amz-retry-after': '3600000' });
 
-/** After one of these the next attempt succeeds. */
+/** The next attempt succeeds. */
 const transient: readonly [name: string, fault: Fault][] = [
   ['throttled', refuse(400, 'ProvisionedThroughputExceededException')],
   ['500 in JSON', refuse(500, 'InternalServerError')],
@@ -96,7 +95,7 @@ const transient: readonly [name: string, fault: Fault][] = [
   ['a stalled body', breakOff('stall', 1)],
   ['dripping headers', dripHeaders],
 ];
-/** After these it may fail, too. */
+/** It may fail, too. */
 const permanent: readonly [name: string, fault: Fault][] = [
   ['throttled, to be tried again in an hour', refuse(400, 'ThrottlingException')],
   ['503, to be tried again in an hour', LATER],
@@ -126,7 +125,7 @@ const permanent: readonly [name: string, fault: Fault][] = [
   ['a header that is too long', answer(200, '{}', { 'x-long': 'x'.repeat(100_000) })],
 ];
 
-/** Each way in which the database fails, and whether a request succeeds all the same. */
+/** And whether a request succeeds all the same. */
 export const PLANS: readonly [name: string, plan: Plan, works: boolean][] = [
   ...transient.flatMap(([name, fault]): typeof PLANS => [
     [`${name}, once`, first(1, fault), true],
@@ -135,7 +134,7 @@ export const PLANS: readonly [name: string, plan: Plan, works: boolean][] = [
   ...permanent.map(([name, fault]): (typeof PLANS)[number] => [name, always(fault), false]),
   ['a throttle, a reset, then an answer', (n) => [transient[0]?.[1], RESET][n], true],
 ];
-/** Meets one request in eight with any fault. */
+/** One request in eight meets a fault. */
 export const sometimes: Plan = () => {
   const any = [...transient, ...permanent];
   return Math.random() < 1 / 8 ? any[Math.floor(Math.random() * any.length)]?.[1] : undefined;

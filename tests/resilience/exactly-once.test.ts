@@ -1,15 +1,15 @@
 /**
- * Random requests, faults, crashes and moves of the clock. It demands, of any order of them:
+ * Random requests, faults, crashes and moves of the clock. In any order:
  *
- * - One key of one owner has at most one inquiry in 24 hours, which count from the beginning of its second; a request
- *   without a key stores one inquiry at most. What was not answered (500, a crash) is stored or not, and the next request with its
- *   key finds out which.
- * - Every 201 has the inquiry that is stored, byte for byte; `Idempotency-Replayed` if another request stored it.
- * - 422 only when another payload is stored, 409 only after a conflict, 429 only when the limit of the person and hour is
- *   stored, and never for what is stored; 500 only after a fault. No more than the limit is stored.
+ * - A key of an owner has at most one inquiry in 24 hours from the beginning of its second; without a key, a request
+ *   stores at most one. What was not answered (500, crash) is stored or not, and the next request with its key finds
+ *   out.
+ * - Every 201 is the stored inquiry, byte for byte; `Idempotency-Replayed` if another request stored it.
+ * - 422 only if another payload is stored, 409 only after a conflict, 429 only if the limit is stored, and never for
+ *   what is stored; 500 only after a fault. No more than the limit is stored.
  * - Each key has one marker, which names its newest inquiry, and no marker is without one.
  *
- * A write that comes late, after its sender has given it up, is stored only where it keeps these rules.
+ * A late write, after its sender has given up, is stored only within these rules.
  */
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
@@ -26,16 +26,16 @@ import { BUILT, startSandbox, type Answer } from '../helpers/sandbox.ts';
 import { createTally, isHard } from '../helpers/tally.ts';
 
 const DAY = 24 * HOUR;
-/** Operations of each lane; a lane has clients and owners of its own. */
+/** Operations of a lane, which has its own clients and owners. */
 const OPERATIONS = isHard ? 5_200 : 150;
 const LANES = isHard ? 4 : 2;
 const CLIENTS = [0, 1, 2];
-/** Milliseconds that a function has left when there is a fault: a quarter of a second for the database (src/app.ts). */
+/** Milliseconds left after a fault: a quarter of a second for the database (src/app.ts). */
 const SHORT = 1_750;
-/** Milliseconds after which AWS refuses what was signed, and nothing late arrives any more. */
+/** Milliseconds until AWS refuses a signature, so that nothing arrives any more. */
 const SIGNATURE_LIFE = 900_000;
 
-/** The built handler, with a clock that the event sets. */
+/** The built handler, whose clock the event sets. */
 const MODULE = `data:text/javascript,
   const { now } = Date;
   let time;
@@ -76,24 +76,24 @@ const FAULTS: Plans = Object.fromEntries(PLANS.map(([name, plan]) => [name, () =
 const ALL = { ...FAULTS, ...LATE_OR_CONFLICT, ...CRASHES };
 
 interface Choice {
-  /** Index of the owner. */
+  /** The owner's index. */
   owner: number;
-  /** As the header has it. */
+  /** In the header. */
   key: string | undefined;
   body: string;
   fault: string | undefined;
 }
 interface Request extends Choice {
-  /** The key without quotes, or a text that is used once. */
+  /** The key without quotes, or a unique text. */
   subject: string;
   time: number;
 }
 interface Sent extends Request {
-  /** Undefined when the process was killed. */
+  /** Undefined after a kill. */
   answer: Answer | undefined;
 }
 
-/** A function behind a connection to the database that can fail. It starts again after a crash. */
+/** A function with a failing connection, restarted after a crash. */
 async function startClient(table: OwnTable, limit: number, hold: faults.Fault) {
   const proxy = await faults.startFaultProxy(table.engine);
   const environment = {
@@ -112,7 +112,7 @@ async function startClient(table: OwnTable, limit: number, hold: faults.Fault) {
     list,
     async post(owner: Identity, { key, subject, body, fault = '', time }: Request) {
       const event = makeKeyedPost(key, { subject, body }, owner);
-      // A crash may come when the function has given its request up, and must not end the next process.
+      // A crash may follow a request that the function has given up, and must not end the next process.
       const { invoke, close } = await getSandbox();
       proxy.plan = ALL[fault]?.(hold, close) ?? faults.never;
       const isCrash = fault in CRASHES;
@@ -124,7 +124,7 @@ async function startClient(table: OwnTable, limit: number, hold: faults.Fault) {
         return undefined;
       } finally {
         proxy.plan = faults.never;
-        // What the function has sent arrives before what it sends next.
+        // Sent requests arrive before the next ones.
         if (isCrash) await close();
         else if (fault !== '') await list(owner, time);
         await proxy.settled();
@@ -140,13 +140,13 @@ async function startClient(table: OwnTable, limit: number, hold: faults.Fault) {
 const timeOf = ({ created_at }: Inquiry): number => Date.parse(created_at);
 /** Seconds since the epoch. */
 const expiryOf = (inquiry: Inquiry): number => Math.floor(timeOf(inquiry) / 1_000) + DAY / 1_000;
-/** The inquiry that has the key of a request. Without a key, the subject is used once. */
+/** The inquiry of a request's key, or with its unique subject. */
 function findCurrent(rows: Inquiry[], subject: string, time: number): Inquiry | undefined {
   const row = rows.findLast((one) => one.subject === subject);
   return row && time < expiryOf(row) * 1_000 ? row : undefined;
 }
 
-/** Everything in the partition of an owner, read past the service, oldest first. */
+/** An owner's partition, read past the service, oldest first. */
 async function readOwner(table: OwnTable, owner: Identity) {
   const items = await readPartition(table, owner);
   return {
@@ -162,18 +162,18 @@ function expectMarkers(rows: Inquiry[], markers: Record<string, unknown>[]): voi
   expect(found.toSorted(), 'markers').toEqual([...newest.values()].toSorted());
 }
 
-/** What an owner has stored before and after a request. */
+/** An owner's rows around a request. */
 interface Around {
   before: Inquiry[];
   after: Inquiry[];
-  /** What the person had stored in this hour before, with any email. */
+  /** Stored by the person in this hour, with any email. */
   counted: number;
-  /** Whether no other request of the person was sent at the same time. */
+  /** No other request of the person was under way. */
   isAlone: boolean;
   limit: number;
 }
 
-/** Nothing is gone, and what was added is what one of the requests asked for, with a key that was free. */
+/** Nothing is gone; added is what one of the requests asked for, with a free key. */
 function expectRows({ before, after }: Around, now: number, requests: Sent[]): void {
   const isOld = ({ id }: Inquiry): boolean => before.some((row) => row.id === id);
   expect(after.filter(isOld)).toEqual(before);
@@ -222,13 +222,13 @@ function expectAnswer({ before, after, counted, isAlone, limit }: Around, reques
 }
 
 type Operation =
-  /** Requests at the same time, each by a client of its own. */
+  /** At the same time, each by its own client. */
   | { send: Choice[] }
   /** Milliseconds. */
   | { advance: number }
-  /** What was kept back reaches the database. */
+  /** Kept requests reach the database. */
   | 'arrive'
-  /** Everybody is new, on another day. */
+  /** New owners, on another day. */
   | 'start again'
   | { list: number; by: number };
 
@@ -246,13 +246,13 @@ const OUTCOMES = [
 ];
 const outcomes = new Set<string>();
 
-/** Performs operations one after another and judges each by what is stored before and after it. */
+/** Performs operations, and judges each by the rows before and after it. */
 async function createLane(endpoint: string, limit: number) {
   const table = await createOwnTable(endpoint);
   const hold = createHold();
   const clients = await Promise.all(CLIENTS.map(async () => startClient(table, limit, hold.fault)));
   let owners: Identity[] = [];
-  /** What each owner has stored, oldest first. */
+  /** By owner, oldest first. */
   let stored: Inquiry[][] = [];
   /** Requests whose write may still arrive. */
   let late: Sent[] = [];
@@ -260,7 +260,7 @@ async function createLane(endpoint: string, limit: number) {
   let count = 0;
   let total = 0;
 
-  /** What the person has stored in this hour, with any email. */
+  /** The person's count of this hour, with any email. */
   const countOf = (owner: number): number =>
     stored
       .flat()
@@ -274,7 +274,7 @@ async function createLane(endpoint: string, limit: number) {
       (row) => row.subject === subject && row.body === body && timeOf(row) === sentAt,
     );
 
-  /** Judges requests sent at the same time. Of late ones the answers were judged when they were sent. */
+  /** Judges simultaneous requests; late ones' answers were judged before. */
   async function judge(requests: Sent[], areLate = false): Promise<void> {
     const earlier = stored;
     const counts = owners.map((_, owner) => countOf(owner));
@@ -377,7 +377,7 @@ const choose = (fault: fc.Arbitrary<string | undefined>): fc.Arbitrary<Choice> =
     body: fc.constantFrom('a', 'a', 'b'),
     fault,
   });
-/** To the moments at which an inquiry does not count any more, or its key is free again, and just before. */
+/** To the moment when an inquiry stops counting or its key is free, and just before. */
 const anyTime = fc.constantFrom(1, 999, 1_000, 60_000, HOUR / 2, HOUR - 1, HOUR, DAY - 1, DAY);
 const several = { minLength: 2, maxLength: CLIENTS.length };
 const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
@@ -400,7 +400,7 @@ describeOnDynamoDbLocal('exactly once', (endpoint) => {
     'whatever the order of requests, faults, crashes and times, with a limit of %s (%i)',
     async (limit, lane) => {
       const { perform, end } = await createLane(endpoint, limit);
-      // In the fast selection every run is the same.
+      // The selection is the same in each run.
       const seed = isHard ? Date.now() + lane : lane;
       const done: Operation[] = [];
       for (const operation of fc.sample(anyOperation, { seed, numRuns: OPERATIONS })) {

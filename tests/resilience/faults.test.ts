@@ -1,4 +1,4 @@
-/** The database fails in every way it can: one answer of the contract in time, nothing twice, nothing in part. */
+/** Under every fault of the database: one answer of the contract in time, nothing twice or in part. */
 import { randomUUID } from 'node:crypto';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Socket } from 'node:net';
@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** A sandbox that reaches the engine through a proxy, if not told otherwise, and a user of its own. */
+/** A sandbox, by default behind a proxy, and a new user. */
 async function openScene({
   pageSize,
   module = BUILT,
@@ -92,7 +92,7 @@ function expectFault(got: Answer): void {
   });
 }
 
-/** Answered in time; of a POST zero or one stored, one if it says so; a whole list or none. @returns The status. */
+/** In time; a POST stores zero or one, one if it says so; a list is whole. @returns The status. */
 async function expectKept({ stored }: Scene, run: () => Promise<Answer>): Promise<number> {
   const before = await stored();
   const got = await run();
@@ -107,7 +107,7 @@ async function expectKept({ stored }: Scene, run: () => Promise<Answer>): Promis
   return got.status;
 }
 
-/** Asks while the database fails. @returns The status. */
+/** @returns The status. */
 const askUnder = async (scene: Scene, plan: Plan, method: Method, body?: string): Promise<number> =>
   expectKept(scene, async () => {
     scene.proxy.plan = plan;
@@ -127,7 +127,7 @@ describe.concurrent('under a fault: in time, nothing twice, nothing in part, and
   it.each(select([...PLANS, slow], 3))('%s', async (_, plan, works) => {
     await using scene = await openScene();
     for (const method of METHODS) {
-      // So large that a connection can end in the middle of it.
+      // Large enough for a cut within it.
       const status = await askUnder(scene, plan, method, 'x'.repeat(300_000));
       expect(status).toBe(works ? SUCCESS[method] : 500);
       await expectRecovery(scene);
@@ -136,7 +136,7 @@ describe.concurrent('under a fault: in time, nothing twice, nothing in part, and
   });
 });
 
-/** The built handler, and the size of its heap after a garbage collection for an event that asks for it. */
+/** The built handler, and its heap after a collection, for an event that asks. */
 const MODULE = `data:text/javascript,
   import { handler as built } from ${JSON.stringify(BUILT)};
   const heap = () => (gc(), { body: String(process.memoryUsage().heapUsed) });
@@ -158,7 +158,7 @@ it.concurrent('nothing is leaked by requests that meet any of the faults', async
   expect(heap).toBeGreaterThan(0);
   await scene.proxy.settled();
   await expectRecovery(scene);
-  // An unhandled rejection would have ended the process; not even a warning has been written.
+  // An unhandled rejection would have ended the process; it wrote no warning either.
   expect(scene.sandbox.lines.filter((line) => !line.startsWith('{'))).toEqual([]);
 });
 
@@ -204,7 +204,7 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
       await using scene = await openScene({ environment: { ...environment, ...more } });
       return await scene.ask('POST');
     };
-    // The certificate is a good one: with its name trusted, the same server is spoken to.
+    // With its name trusted, the certificate is good.
     await post({ NODE_TLS_REJECT_UNAUTHORIZED: '0' });
     const trusted = received;
     expect(trusted).toBeGreaterThan(0);
@@ -287,7 +287,7 @@ describe.concurrent('a sandbox that was frozen while its idle connection went an
     scene.proxy.cut(how);
     await sleep(MOMENT);
     const status = await expectKept(scene, async () => {
-      // Lambda thaws a sandbox with the next event already waiting.
+      // Lambda thaws a sandbox with the next event waiting.
       const early = asked === 'before' ? scene.ask(method) : undefined;
       await sleep(MOMENT);
       scene.sandbox.thaw();

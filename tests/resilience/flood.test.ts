@@ -1,4 +1,4 @@
-/** A flood of inquiries of many owners through the mailer: bounded mails, and each inquiry in exactly one of them. */
+/** A flood of inquiries: limited mails, and each inquiry in exactly one of them. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
@@ -25,7 +25,7 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
     const all = await createMailerInstances(engine, { time: START, totalMailsPerHour: TOTAL });
     const owners = Array.from({ length: COUNT / 10 }, () => ({ cognito_sub: crypto.randomUUID() }));
     let [inquiries, replies] = [all.create(), all.create()];
-    /** Redelivers as Lambda does: from the first record that failed, again after a killed invocation. */
+    /** As Lambda: from the first failed record, and after a kill all. */
     const deliver = async (records: StreamRecord[]): Promise<void> => {
       const failed = await inquiries.handle(records);
       const first = records.findIndex(({ dynamodb }) => failed.includes(dynamodb.SequenceNumber));
@@ -44,7 +44,7 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
       );
       given.push(...records);
       all.time = START + (minute + 5) * 60_000;
-      // Some mails fail, and the mailer is killed when the mails of an hour are not used up yet.
+      // Some mails fail, and the mailer is killed before the hour's quota is used up.
       let sending = 0;
       all.beforeSend = async ({ tags: { mail, inquiry } }) => {
         if (mail === 'reply' || inquiry === undefined) return;
@@ -56,14 +56,14 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
         }
         if (sending % 20 === 0) throw new Error('no');
       };
-      // Lambda gives up a twentieth of the batches before they reach the mailer.
+      // Lambda gives up a twentieth of the batches.
       const batches = Array.from({ length: SIZE / 100 }, (_, n) =>
         records.slice(100 * n, 100 * n + 100),
       ).filter((_, n) => (n + minute) % 20 !== 7);
       const shards = [0, 1, 2, 3].map(async (shard) => {
         for (const batch of batches.filter((_, n) => n % 4 === shard)) await deliver(batch);
       });
-      // Replies come by a mapping of their own (infra/terraform/mailer).
+      // Replies have their own mapping (infra/terraform/mailer).
       expect(await replies.handle(records.slice(0, 20).map((record) => toReply(record)))).toEqual(
         [],
       );
@@ -104,7 +104,7 @@ describeOnDynamoDbLocal('an event of SNS that is delivered forty times', (engine
       const event = toEvent(SES_EXAMPLES.bounce);
       all.beforeSend = async () => Promise.reject(new Error('no'));
       await expect(invoke(event, 'first')).rejects.toThrow('not sent yet');
-      // Others have the time to come before SES has answered.
+      // Others can come before SES answers.
       all.beforeSend = async () => {
         for (let turns = 0; turns < 100; turns++) await turn();
       };

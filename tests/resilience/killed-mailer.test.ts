@@ -1,6 +1,6 @@
 /**
- * The mailer is killed at each of its steps, before and after each request to the table and to SES, and Lambda repeats the
- * invocation: no mail is lost, and none comes twice but one that SES had taken and that was not recorded yet. docs/adr/0080
+ * The mailer is killed before and after each request to table and SES, and Lambda repeats the invocation: no mail is
+ * lost, and none comes twice but one that SES had and that was not recorded. docs/adr/0080
  */
 import { expect, it } from 'vitest';
 import { HOUR } from '../../src/limits.ts';
@@ -18,7 +18,7 @@ const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR + 6 * HOUR;
 const INVOCATION = crypto.randomUUID();
 
 type Instance = ReturnType<MailerInstances['create']>;
-/** Prepares a table. @returns What Lambda does until the invocation has succeeded, and again. */
+/** @returns What Lambda does until the invocation succeeds, and again. */
 type Scenario = (all: MailerInstances) => Promise<(instance: Instance) => Promise<unknown>>;
 
 const SCENARIOS: Record<string, Scenario> = {
@@ -71,7 +71,7 @@ const nameOf = ({ tags: { mail, inquiry }, headers, subject }: Mail): string =>
 describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
   const tally = createTally('9e mailers killed at a step, the invocation repeated: nothing lost');
 
-  /** What the names of mails begin with of which the table says that they were sent. */
+  /** The beginnings of mails that are recorded as sent. */
   const readRecorded = async ({ client, table }: MailerInstances): Promise<string[]> => {
     const rows = await readTable(client, table);
     const named = rows.flatMap(({ sent_at, mail, inquiry, daily_on, digested }) => [

@@ -1,6 +1,6 @@
 /**
- * INQUIRIES_PER_HOUR bounds what one person stores, and serves others, however many requests there are at once.
- * tests/resilience/exactly-once.test.ts has requests of one person with faults, in any order.
+ * INQUIRIES_PER_HOUR limits one person, not others, however many requests come at once;
+ * tests/resilience/exactly-once.test.ts adds faults.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,18 +16,18 @@ import type { OwnTable } from '../helpers/own-table.ts';
 import { createTally, isHard, select } from '../helpers/tally.ts';
 
 const TIME = Date.UTC(2030, 0, 1, 12, 30);
-/** How many are 201, 429 and 500. */
+/** Of 201, 429 and 500. */
 const countAll = (statuses: number[]): number[] =>
   [201, 429, 500].map((status) => statuses.filter((one) => one === status).length);
 const repeat = async <Result>(count: number, run: () => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: count }, run));
 
-/** Milliseconds of a transaction on AWS, about. */
+/** Milliseconds of a transaction on AWS. */
 const TRANSACTION = 10;
 
 /**
- * A database in which a transaction is refused while another one has the counter, as on AWS; one whose condition fails
- * holds nothing. DynamoDB Local runs transactions one after the other.
+ * As on AWS, a transaction is refused while another has the counter, but not by one whose condition failed. DynamoDB
+ * Local runs one after the other.
  */
 function createConflictingClient() {
   const client = new DynamoDBClient();
@@ -36,7 +36,7 @@ function createConflictingClient() {
     Object.assign(new Error(Code), { CancellationReasons: [{ Code }, { Code: 'None' }] });
   client.send = async ({ input }: TransactWriteItemsCommand) => {
     state.requests++;
-    // The read of the count, which may not know the latest places.
+    // The count, which may be stale.
     if (input.TransactItems === undefined) return { $metadata: { attempts: 1 }, Items: [] };
     const [{ Update } = {}] = input.TransactItems;
     const most = Number(Update?.ExpressionAttributeValues?.[':inquiries0']?.N);
@@ -58,7 +58,7 @@ describeOnDynamoDbLocal('a limit of inquiries per person and hour', (engine) => 
     table = await createOwnStore(engine);
   });
 
-  /** A person, and the execution environments, each with ids and connections of its own. */
+  /** A person and execution environments, each with its own ids and connections. */
   const createPerson = (inquiriesPerHour: number) => {
     const owner = { sub: randomUUID(), email: 'ana@example.com' };
     const createInstance = (client = createDynamoDbClient()) => {

@@ -1,4 +1,4 @@
-/** The worst bodies and the longest lists, in turns in one process, within the 128 MB of the function. */
+/** The worst bodies and longest lists, in turns in one process of 128 MB. */
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -47,7 +47,7 @@ const anySize = fc.double({ min: 2_600_000, max: 5_900_000 });
 const anyEvent = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom('few', 'many') },
   { weight: 7, arbitrary: fc.tuple(fc.constantFrom(...LARGE), anySize) },
-  // Also the largest that are parsed whatever their structure, and at all.
+  // Also the largest parsed with any structure, and at all.
   {
     weight: 1,
     arbitrary: fc.tuple(

@@ -1,4 +1,4 @@
-/** Lists, exports and erasures read while inquiries are answered, reopened and erased: none is missing or there twice. */
+/** Lists, exports and erasures while inquiries are answered, reopened and erased: none is missing or there twice. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
@@ -30,7 +30,7 @@ const CHANGES = {
 };
 type Change = keyof typeof CHANGES;
 
-/** Moves an inquiry between the partitions of the index. Nothing in the product reopens one. */
+/** Between the index's partitions. The product never reopens one. */
 const move = async ({ client, name }: OwnTable, row: StoredInquiry, change: Change) =>
   client.send(
     new UpdateCommand({

@@ -13,14 +13,14 @@ it.each([
 
 // oxfmt-ignore
 const REFUSED = [
-  // Incomplete, a malformed domain, misplaced dots.
+  // Incomplete, malformed domains, misplaced dots.
   '', '@example.com', 'ana@', 'ana@localhost', 'ana@[127.0.0.1]', 'ana@example..com', 'ana@-example.com',
   'ana@example.com.', '.ana@example.com', 'a..na@example.com',
   // A line end, a space, a control, a name, two addresses, an encoded word.
   'ana@example.com\r\nBcc: eve@x.org', 'ana@ex\u00E4mple.com\n', ' ana@example.com', 'ana@exa\u202Emple.com',
   'Ana <ana@example.com>', '"ana"@example.com', 'ana(comment)@example.com', 'ana@eve@example.com',
   '=?utf-8?q?ana?=@example.com',
-  // Letters that SES does not take, what Punycode would change or leave out, a path, an escape.
+  // Letters that SES refuses, what Punycode would change, a path, an escape.
   'änä@example.com', 'ana@\uD800.com', 'ana@ex\u00E4mple\u3002com', 'ana@\uFB01rm.com', 'ana@exa\uFE0Fmple.com',
   'ana@exa\u115Fmple.com', 'a@ex%61mple.ex\u00E4mple', 'a@x.ex\u00E4mple/path',
   // Too long.
