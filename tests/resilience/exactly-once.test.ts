@@ -82,6 +82,8 @@ interface Choice {
   key: string | undefined;
   body: string;
   fault: string | undefined;
+  /** False: the fault meets writes only. */
+  meetsReads: boolean;
 }
 interface Request extends Choice {
   /** The key without quotes, or a unique text. */
@@ -110,11 +112,15 @@ async function startClient(table: OwnTable, limit: number, hold: faults.Fault) {
   };
   return {
     list,
-    async post(owner: Identity, { key, subject, body, fault = '', time }: Request) {
+    async post(owner: Identity, { key, subject, body, fault = '', meetsReads, time }: Request) {
       const event = makeKeyedPost(key, { subject, body }, owner);
       // A crash may follow a request that the function has given up, and must not end the next process.
       const { invoke, close } = await getSandbox();
-      proxy.plan = ALL[fault]?.(hold, close) ?? faults.never;
+      const plan = ALL[fault]?.(hold, close) ?? faults.never;
+      // There are no conflicts of reads.
+      const spared = fault === 'a conflict' || !meetsReads ? 'Query' : undefined;
+      let met = 0;
+      proxy.plan = (_, operation) => (operation === spared ? undefined : plan(met++, operation));
       const isCrash = fault in CRASHES;
       try {
         const isShort = fault !== '' && fault !== 'a conflict';
@@ -376,6 +382,7 @@ const choose = (fault: fc.Arbitrary<string | undefined>): fc.Arbitrary<Choice> =
     key: fc.constantFrom('k', 'k', '"k"', 'K', undefined, undefined),
     body: fc.constantFrom('a', 'a', 'b'),
     fault,
+    meetsReads: fc.boolean(),
   });
 /** To the moment when an inquiry stops counting or its key is free, and just before. */
 const anyTime = fc.constantFrom(1, 999, 1_000, 60_000, HOUR / 2, HOUR - 1, HOUR, DAY - 1, DAY);
