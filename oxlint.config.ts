@@ -51,7 +51,6 @@ const service = {
   group: ['../../src/**', '!../../src/{contract,limits}.ts', '!../../src/text/*.ts'],
   message: "web may import src's text, contract and limits.",
 };
-/** Loaded by browsers, too. */
 const outOfText = { group: ['../**', '!../limits.ts'], message: 'text may import limits.' };
 
 export default defineConfig({

@@ -1,4 +1,3 @@
-/** The contenders, and their packages for Lambda. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

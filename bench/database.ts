@@ -29,12 +29,10 @@ export const MESSAGE = {
 export interface Owner {
   sub: string;
   email: string;
-  /** In the table. */
   count: number;
 }
 
 let owners = 0;
-/** An unused owner. */
 export const makeOwner = (count = 0): Owner => {
   const number = String(++owners);
   return {
@@ -78,7 +76,6 @@ export async function startDatabase(resources: AsyncDisposableStack) {
   resources.defer(() => closeServer(proxy));
 
   return {
-    /** Of a function. */
     environment: {
       TABLE_NAME: TABLE,
       IDEMPOTENCY_TABLE_NAME: IDEMPOTENCY_TABLE,

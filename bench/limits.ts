@@ -33,7 +33,6 @@ export function createLimits() {
   const folders = (isVersion2 ? [''] : ['memory', 'cpu']).map((controller) =>
     join(ROOT, controller, name),
   );
-  /** Of the version in use. */
   const find = (...names: string[]): string => {
     const files = folders.flatMap((folder) => names.map((file) => join(folder, file)));
     const found = files.find((file) => existsSync(file));

@@ -2,10 +2,8 @@ import { cpus } from 'node:os';
 import type { Cost } from '../local/lambda/sandbox.ts';
 import { OURS } from './contenders.ts';
 
-/** A contender's measurements, by figure. */
 export interface Results {
   title: string;
-  /** Of the zip. */
   size: number;
   /** By process; a text is why it has ended. */
   costs: Map<string, (Cost | string)[]>;

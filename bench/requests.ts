@@ -8,11 +8,9 @@ export type Invoke = (event: string) => Promise<string>;
 
 interface Request extends contract.ServiceRequest {
   owner: Pick<Owner, 'sub' | 'email'>;
-  /** Idempotency-Key. */
   key?: string | undefined;
 }
 
-/** Payload format 2.0, with an ID token's claims. */
 export function makeEvent({ method, owner: { sub, email }, body, key, query = '' }: Request) {
   return JSON.stringify({
     version: '2.0',
@@ -49,7 +47,6 @@ export const check = {
     deepStrictEqual([inquiry.cognito_sub, inquiry.email], [sub, email]);
     return inquiry;
   },
-  /** The owner's whole list. */
   list(result: string, { sub, email, count }: Owner): void {
     const list = contract.assertList(toResponse(result));
     deepStrictEqual([list.inquiries[0]?.cognito_sub, list.email, list.count], [sub, email, count]);

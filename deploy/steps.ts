@@ -25,7 +25,7 @@ export interface Session extends Context {
   step: string;
   /** What is true if it ends now. */
   state: string;
-  /** Of which the live version is told if it ends early. */
+  /** Functions whose live versions are printed if it ends early. */
   functions: string[];
 }
 

@@ -1,4 +1,3 @@
-/** Accounts in the stage's own user pool (infra/terraform/identity). */
 import {
   AdminDeleteUserCommand,
   CognitoIdentityProviderClient,

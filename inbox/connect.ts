@@ -85,7 +85,6 @@ function readUserName(): string {
   }
 }
 
-/** With the caller's AWS credentials and region. */
 export function connectToStage(
   stage: string,
   service?: string,

@@ -17,7 +17,6 @@ export const ignore =
     if (error.name !== expected && error.code !== expected) throw error;
   };
 
-/** @throws Error naming the missing table. */
 export async function nameMissingTable<Result>(
   { stage, erasures }: Connection,
   request: Promise<Result>,

@@ -3,16 +3,13 @@ import { createSearch } from './search.ts';
 import type { Connection } from './connect.ts';
 import type { ShownInquiry } from './shown-inquiry.ts';
 
-/** Inquiries in a response. */
 const PAGE_SIZE = 50;
 /** Rows and milliseconds of a search. */
 const SEARCH_ROWS = 5_000;
 const SEARCH_TIME = 3_000;
 /** The rows among which the latest answers are found. */
 const CLOSED_ROWS = 5_000;
-/** Milliseconds after an answer. */
 const BOUNCED_FOR = 7 * 86_400_000;
-/** Unanswered ids in a response. */
 const MANY = 2_000;
 
 export const SHOWS = ['unanswered', 'answered', 'all', 'undelivered'] as const;
@@ -29,7 +26,6 @@ export interface ListQuery {
 
 export interface Listing {
   inquiries: ShownInquiry[];
-  /** `from` of the next request. */
   next?: string;
 }
 

@@ -9,7 +9,6 @@ import { connectLocally, connectToStage, type Connection } from './connect.ts';
 import { OPTIONS, type Command } from './options.ts';
 import { describeUsage, CONNECTION_OPTIONS, VERBS, type Verb } from './verbs.ts';
 
-/** @throws UsageError naming the verbs. */
 function findVerb(name: string): Verb {
   const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (verb !== undefined) return verb;
@@ -17,7 +16,6 @@ function findVerb(name: string): Verb {
   throw new UsageError(`"${escapeUnsafe(name)}" is not a verb; verbs are ${verbs}.`);
 }
 
-/** @throws UsageError about the first wrong option. */
 function checkOptions(name: string, { options }: Verb, values: Command['values']): void {
   const taken = new Set<string>([...CONNECTION_OPTIONS, ...options]);
   const wrong = Object.keys(values).find((each) => !taken.has(each));

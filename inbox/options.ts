@@ -1,4 +1,3 @@
-/** Options, and what a verb gets of them. */
 import type { parseArgs } from 'node:util';
 import type { Io } from '../lib/command-line.ts';
 import type { Connection } from './connect.ts';
@@ -52,7 +51,6 @@ export interface Command {
   values: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
   /** Id or reference, for a verb that takes one. */
   named: string;
-  /** --email, --sub and --since. */
   filter: Pick<InquiryFilter, 'email' | 'sub' | 'since'>;
   /** Tables and texts: at a terminal without `--json`. */
   isInteractive: boolean;

@@ -1,4 +1,3 @@
-/** Answers, for verbs and page. */
 import { ITEM_LIMIT, toReference } from '../src/limits.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { UsageError } from '../lib/command-line.ts';

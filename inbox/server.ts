@@ -45,7 +45,6 @@ export type PageConnection = Pick<
 >;
 
 interface Options {
-  /** Default: any. */
   port?: number;
   savedReplies?: SavedReply[];
 }
@@ -222,7 +221,6 @@ function toRefusal(error: Error, connection: PageConnection | undefined): Result
   return toError(502, `The table does not answer as expected (${error.name}).`);
 }
 
-/** @throws UsageError */
 function parseListQuery(query: URLSearchParams): ListQuery {
   const from = query.get('from');
   const show = SHOWS.find((each) => each === query.get('show'));
@@ -234,7 +232,6 @@ function parseListQuery(query: URLSearchParams): ListQuery {
   return { show, order, text, from: from === null ? undefined : parseUuid(from, 'from') };
 }
 
-/** @throws UsageError */
 async function readReply(request: IncomingMessage): Promise<string> {
   const bytes = await readUpTo(request.iterator({ destroyOnReturn: false }), BODY_LIMIT);
   // Browsers read the response after sending the whole request.

@@ -22,7 +22,6 @@ const indent = (text: string, columns?: number): string =>
     .map((line) => wrapLine(`  ${line}`.trimEnd(), columns, 2))
     .join('\n');
 
-/** Columns of labels. */
 const LABEL = 11;
 
 const describe = (what: string, time: string): string =>

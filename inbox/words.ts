@@ -1,11 +1,9 @@
-/** Words of command and page. */
 import { inquiryFields } from '../src/contract.ts';
 import { NO_SUBJECT } from '../src/text/languages.ts';
 import { toMailbox } from '../src/text/mailbox.ts';
 import type { Undelivered } from '../src/entities/deliveries.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
-/** Milliseconds before an unanswered inquiry expires. */
 const NEAR_EXPIRY = 7 * 86_400_000;
 
 export const UNDELIVERED = {

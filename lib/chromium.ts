@@ -35,7 +35,6 @@ export function findChromium(env: NodeJS.ProcessEnv): string | undefined {
   return installed ?? (isPackaged ? PACKAGED : undefined);
 }
 
-/** @param executablePath - From {@link findChromium}. */
 export const launchChromium = (executablePath: string): Promise<Browser> =>
   chromium.launch({
     executablePath,

@@ -28,7 +28,6 @@ export interface ServiceResponse {
   body: unknown;
 }
 
-/** @returns Parsed JSON, or the text. */
 export function parseBody(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -132,7 +131,6 @@ export function assertError(response: ServiceResponse, status: number, code: str
   if (status === 405) assertHeader(response, 'Allow', 'GET, POST');
 }
 
-/** 201 with the new inquiry. */
 export function assertCreated(response: ServiceResponse): Inquiry {
   const { inquiry } = assertBody(
     response,

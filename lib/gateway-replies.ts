@@ -19,12 +19,10 @@ export const replies = {
 
 /** Source: API Gateway quotas for HTTP APIs, Lambda quotas. */
 export const limits = {
-  /** Bytes of request line and headers. */
   headers: 10_240,
   /** Bytes. */
   body: 10 * 1024 * 1024,
   /** Bytes of event or result, as JSON. */
   lambdaPayload: LAMBDA_PAYLOAD_LIMIT,
-  /** Milliseconds of integration and function. */
   timeout: 30_000,
 } as const;

@@ -1,4 +1,3 @@
-/** The issuer's signing key and its file. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

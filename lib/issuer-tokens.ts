@@ -12,7 +12,6 @@ export interface User {
 export interface TokenRequest {
   /** Default: the first demo user. */
   email?: string | undefined;
-  /** Default: `subOf(email)`. */
   sub?: string | undefined;
   /** Replace or add claims, also `iss`, `aud` and `exp`; null removes one. */
   claims?: Record<string, unknown> | undefined;

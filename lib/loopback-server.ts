@@ -31,7 +31,6 @@ export async function closeServer(
   await closed;
 }
 
-/** Whether something listens on a local port. */
 export async function isListening(port: number, host = '127.0.0.1'): Promise<boolean> {
   const socket = connect(port, host);
   try {
@@ -63,7 +62,6 @@ export function refuseOtherSites(
   return true;
 }
 
-/** Path and query as sent. */
 export function splitTarget({ url = '/' }: IncomingMessage) {
   const [rawPath = '/', ...query] = url.split('?');
   return { rawPath, rawQueryString: query.join('?') };

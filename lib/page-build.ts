@@ -77,7 +77,6 @@ const configOf = (page: string): InlineConfig => ({
   publicDir: join(WEB, 'public'),
 });
 
-/** Milliseconds; 0 without the file. */
 function timeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,14 +1,11 @@
-/** Installed programs, and how to install one. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The first program on the PATH. */
 export const findProgram = (names: readonly string[], env: NodeJS.ProcessEnv): string | undefined =>
   names
     .flatMap((name) => (env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name)))
     .find((file) => existsSync(file));
 
-/** Packages by package manager. */
 const PACKAGES = {
   java: {
     'apt-get': 'default-jdk-headless',

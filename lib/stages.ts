@@ -6,7 +6,6 @@ export const STAGES = Object.keys(service.stages) as Stage[];
 
 export const CORS = service.cors;
 
-/** For messages. */
 export const NAME_RULE = service.name.rule;
 
 export const isServiceName = (name: string): boolean =>

@@ -1,4 +1,3 @@
-/** Users' texts on a terminal. */
 import stringWidth from 'string-width';
 import { escapeInvisible, toEscape } from '../src/text/invisible.ts';
 import { escapeText } from '../src/text/visible.ts';

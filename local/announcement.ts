@@ -1,4 +1,3 @@
-/** What `npm start` prints. */
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { styleText } from 'node:util';

@@ -1,4 +1,3 @@
-/** The JWT authorizer of an HTTP API. */
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 
 /** As the function gets them. */
@@ -48,7 +47,6 @@ export function createAuthorizer(options: {
   };
 }
 
-/** The gateway's rules that jose does not check. */
 function findInvalidClaim(payload: JWTPayload, audience: readonly string[]): string | undefined {
   const { aud, exp, iat } = payload;
   if (!Number.isFinite(exp)) return 'the token must have an expiry';

@@ -1,4 +1,3 @@
-/** Who owns and who uses the data folder. */
 import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';

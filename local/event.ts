@@ -1,4 +1,3 @@
-/** The event of payload format 2.0. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { splitTarget } from '../lib/loopback-server.ts';

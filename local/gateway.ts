@@ -31,9 +31,7 @@ export interface GatewayOptions {
   corsOrigins: readonly [string, ...string[]];
   /** Whether the next request is throttled. Default: never. */
   throttle?: () => boolean;
-  /** A line for each failed invocation. */
   log: (line: string) => void;
-  /** A line for each response. */
   accessLog?: (line: string) => void;
 }
 

@@ -10,7 +10,6 @@ import { startPageServer } from '../lib/page-server.ts';
 /** With the time of arrival. */
 export type LocalMail = SendEmailRequest & { at: number };
 
-/** Milliseconds from a mail to its report. */
 const REPORT_DELAY = 500;
 
 /**

@@ -1,4 +1,3 @@
-/** Pages for developers, in local/pages. */
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { startPageServer } from '../lib/page-server.ts';
@@ -19,7 +18,6 @@ const PORTS: Record<string, keyof Addresses> = {
 };
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript' };
 
-/** Replaces addresses by this stack's. */
 const startTextServer = (
   port: number,
   files: Record<string, string>,

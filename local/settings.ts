@@ -1,4 +1,3 @@
-/** Options and environment variables of `npm start`. */
 import { resolve } from 'node:path';
 import { isSettingOf, MAXIMA, namesOf } from '../src/limits.ts';
 import { isLanguage, LANGUAGES } from '../src/text/languages.ts';
@@ -66,7 +65,6 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     liveForm: options.watch,
     corsOrigins: options['cors-origin'].map(parseOrigin),
     inspect: inspect === undefined ? inspect : parseNumber('--inspect', inspect, 1, 65_535),
-    /** Of both functions. */
     variables: readVariables(env),
   };
 }
@@ -74,7 +72,6 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
 const toError = (name: string, expected: string, text: string | undefined) =>
   new UsageError(`${name} must be ${expected}, not "${text}".`);
 
-/** @throws UsageError */
 function parseNumber(name: string, text: string, minimum: number, maximum: number): number {
   const value = Number(text);
   if (/^\d{1,5}$/.test(text) && value >= minimum && value <= maximum) return value;

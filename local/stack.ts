@@ -1,4 +1,3 @@
-/** The whole service on one machine. */
 import { randomUUID } from 'node:crypto';
 import { inspect as format } from 'node:util';
 import { limits } from '../lib/gateway-replies.ts';
@@ -21,7 +20,6 @@ export interface StackOptions extends Partial<Omit<Settings, 'reset' | 'seed' | 
   inspect?: number | undefined;
   /** With the issuer's key. */
   keysFile: string;
-  /** The company's settings. */
   branding?: Record<string, unknown>;
   /** Gets the lines of functions and gateway. Default: standard output, shortened. */
   log?: (line: string) => void;
@@ -53,7 +51,6 @@ function printLine(line: string): void {
 
 type Mail = Awaited<ReturnType<typeof startMail>>;
 
-/** The mailer and what invokes it. */
 async function startMail(
   environment: Record<string, string>,
   stream: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'log'>,
@@ -73,7 +70,6 @@ async function startMail(
   const send = (event: object): void => void invoke(JSON.stringify(event)).catch(() => undefined);
   const timer = setInterval(() => send({ digest: true }), DIGEST_INTERVAL);
   return {
-    /** Passes on SES's event. */
     report: (Message: string): void => send({ Records: [{ Sns: { Message } }] }),
     reload: () => mailer.reload(),
     async close(): Promise<void> {

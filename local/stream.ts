@@ -39,7 +39,6 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   const client = new DynamoDBStreamsClient({ endpoint, ...LOCAL });
   const stop = new AbortController();
   const options = { abortSignal: stop.signal };
-  /** The last handled sequence number of each shard. */
   const positions = new Map<string, string>();
 
   async function readShards(): Promise<void> {

@@ -408,7 +408,6 @@ const errorOrReply = (gateway: Reply, shown: Errors) => ({
   content: json(errorBodyOrGatewayReply, { ...toExamples(shown), ...reply(gateway) }),
 });
 
-/** A response of the gateway only. */
 function fromGateway(
   when: string,
   gateway: Reply,

@@ -54,7 +54,6 @@ function mark(expression: string, type: unknown = 'string'): string | number | b
 
 type Values = Record<string, unknown>;
 
-/** Marks for a parameter's names, by default texts. */
 const markAll = (parameter: string, types: Readonly<Record<string, unknown>>): Values =>
   Object.fromEntries(
     Object.entries(types).map(([name, type]) => [name, mark(`${parameter}.${name}`, type)]),

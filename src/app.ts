@@ -20,7 +20,6 @@ type InvocationContext = Partial<
 
 /** Milliseconds for an invocation's requests to the store. docs/adr/0012 */
 const STORE_BUDGET = 9_500;
-/** Milliseconds to respond before Lambda's timeout. */
 const RESPONSE_RESERVE = 1_500;
 
 interface Request {

@@ -29,7 +29,6 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const LENGTH_LIMIT = 2_600_000;
 /** UTF-16 units; a shorter body may have any structure. */
 const ANY_STRUCTURE_LIMIT = 256 * 1024;
-/** Most structural characters of a longer body. */
 const STRUCTURE_LIMIT = 10_000;
 
 /**

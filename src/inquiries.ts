@@ -7,7 +7,6 @@ import type { Identity } from './identity.ts';
 import type { Language } from './text/languages.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 
-/** An invocation's use of the store. */
 export interface StoreCall {
   signal: AbortSignal;
   /** Requests sent, with retries and pages. The store counts. */

@@ -9,7 +9,6 @@ const read = (file: string): string => readFileSync(join(import.meta.dirname, fi
 const hashOf = (text: string): string =>
   `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
-/** For src/first-paint.js. */
 async function renderLanguages(bundle: Rolldown.OutputBundle): Promise<string> {
   const elements = LANGUAGES.map(async (language) => {
     const { direction, strings } = await loadLocale(language, []);

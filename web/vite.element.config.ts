@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { defineConfig } from 'vite';
 import form from './vite.config.ts';
 
-/** The custom element, in the output of vite.config.ts. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',

@@ -33,7 +33,6 @@ const hmac = (key: string | Buffer, text: string): Buffer =>
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 let signingKey: { day: string; key: Buffer } = { day: '', key: Buffer.alloc(0) };
 
-/** Signature version 4. */
 async function send(operation: string, input: object): Promise<unknown> {
   const body = JSON.stringify(input);
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');

@@ -1,4 +1,3 @@
-/** Unconfirmed answers. */
 import { isFailure, type Api, type Closed, type Inquiry } from './client.ts';
 import { formatTime } from './format-time.ts';
 
@@ -21,7 +20,6 @@ export function areKeptAlive(...answers: readonly Given[]): boolean {
 export const losesDraft = (ids: string[], unconfirmed: ReadonlyMap<string, Given>): boolean =>
   !ids.every((id) => unconfirmed.has(id)) || !areKeptAlive(...unconfirmed.values());
 
-/** What is stored, or why not. */
 export function outcomeOf(
   text: Given['text'],
   result: Awaited<ReturnType<Api['answer']>>,

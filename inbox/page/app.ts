@@ -1,4 +1,3 @@
-/** Entry of the operators' page. */
 import { problemPage } from '../../ui/dom.ts';
 import { createApi, isFailure } from './client.ts';
 import { showInbox } from './inbox.ts';

@@ -13,7 +13,6 @@ export interface Unanswered {
   isAll: boolean;
 }
 
-/** Who closed an inquiry, and with which reply. */
 export type Closed = { [Name in 'respondent' | 'reply_at' | 'reply']?: string | undefined };
 
 /** An empty `text` lists everything. */

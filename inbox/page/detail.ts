@@ -1,4 +1,3 @@
-/** The pane with the open inquiry. */
 import { isFailure, type Api, type Closed, type Failure, type Inquiry } from './client.ts';
 import { createDock, type DockParts } from './dock.ts';
 import { markHits } from './hits.ts';

@@ -1,4 +1,3 @@
-/** The controls of the open inquiry. */
 import type { Given } from './answers.ts';
 import type { Inquiry, Session } from './client.ts';
 import type { Drafts } from './drafts.ts';
@@ -11,7 +10,6 @@ export interface DockParts {
   drafts: Drafts;
   session: Session;
   outbox: Outbox;
-  /** A draft was begun or deleted. */
   onChange: (id: string) => void;
   onAnswer: (given: Given) => void;
 }

@@ -1,4 +1,3 @@
-/** Placeholders in saved replies. */
 import { toReference } from '../../src/limits.ts';
 import type { Inquiry } from './client.ts';
 

@@ -1,4 +1,3 @@
-/** Highlights hits without changing elements. */
 import { findHits } from '../../src/text/search-text.ts';
 
 /** Named in style.css. Firefox before 140 has none. */

@@ -1,4 +1,3 @@
-/** Wires list, inquiry, outbox and keys. */
 import { button, div, h } from '../../ui/dom.ts';
 import { openedId, openInquiry, showList } from './address.ts';
 import {
@@ -22,7 +21,6 @@ import { createToasts, type Toasts } from './toasts.ts';
 const POLL_INTERVAL = 25_000;
 const BOUNCE_INTERVAL = 300_000;
 
-/** As in style.css. */
 const WIDE = '(min-width: 56rem) and (min-height: 32rem)';
 
 /** @param listing - The first. */

@@ -10,7 +10,6 @@ import type { Inquiry } from './client.ts';
 import { formatTime } from './format-time.ts';
 import { age, exactTime } from './times.ts';
 
-/** UTF-16 units in the heading. */
 const SUBJECT_LENGTH = 200;
 
 /** @param say - Announces to a screen reader. */

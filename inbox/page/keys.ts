@@ -19,7 +19,6 @@ const HELP = {
   '?': 'Show these keys',
 };
 
-/** Keys that change something. */
 const CHANGES = new Set(['d', 'u']);
 
 const OFF = 'inbox.keys-off';

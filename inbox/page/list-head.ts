@@ -1,4 +1,3 @@
-/** The list's head, with the search. */
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import type { Query } from './client.ts';
 import { countOf, describeStatus, headingOf, type ListState } from './list-state.ts';

@@ -3,12 +3,10 @@ import { isFailure, type Closed, type Failure, type Inquiry } from './client.ts'
 import type { Listing, Query, Unanswered } from './client.ts';
 import { CHOICES, FIRST_QUERY } from './query.ts';
 
-/** New inquiries that a poll loads. */
 const NEW_ONES = 20;
 
 export type ListState = Readonly<{
   query: Query;
-  /** Undefined until the first response. */
   loaded?: readonly Inquiry[];
   /** Undefined at the end, and while another list loads. */
   next?: string | undefined;
@@ -19,9 +17,7 @@ export type ListState = Readonly<{
   given: ReadonlySet<string>;
   /** Answers that the index may not have yet. */
   closed: ReadonlyMap<string, Closed>;
-  /** Of the last poll. */
   unanswered?: Unanswered;
-  /** Of any poll. */
   seen: ReadonlySet<string>;
 }>;
 
@@ -74,7 +70,6 @@ export function see(state: ListState, unanswered: Unanswered) {
   };
 }
 
-/** By their time. */
 export function insert(state: ListState, results: readonly (Inquiry | Failure)[]): ListState {
   const { query, loaded = [] } = state;
   const direction = query.order === 'oldest' ? 1 : -1;
@@ -120,7 +115,6 @@ export function headingOf(state: ListState): string {
   return show === 'unanswered' && count !== '' ? `${count} unanswered` : CHOICES[show].title;
 }
 
-/** While loading or searching. */
 export function describeStatus(state: ListState): string {
   const isSearch = state.query.text !== '';
   if (state.isLoading) return isSearch ? 'Searching all inquiries…' : 'Loading…';
@@ -131,7 +125,6 @@ export function describeStatus(state: ListState): string {
   return formatCount(length, 'match', 'matches') + (isAll ? '' : '; older ones not searched yet');
 }
 
-/** In place of rows. */
 export function describeNone(state: ListState): string {
   const { query, loaded, isLoading, hasFailed } = state;
   if (loaded === undefined || isLoading || hasFailed || query.text !== '') return '';

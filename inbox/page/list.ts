@@ -65,7 +65,6 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
     view.settle(result, isMore, isMore ? loadMore : load);
   }
 
-  /** Asks which inquiries are unanswered. */
   async function poll(): Promise<void> {
     const result = await api.unanswered();
     if (isFailure(result)) return;
@@ -88,12 +87,10 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
     ask,
     load,
     poll,
-    /** Marks the open inquiry. */
     mark(id: string | undefined): void {
       state = { ...state, opened: id };
       view.mark(id);
     },
-    /** Shows a draft or an answer. */
     update(id: string, answer?: Closed): void {
       if (answer !== undefined) state = addAnswer(state, id, answer);
       state = { ...state, given: outbox.ids() };

@@ -1,4 +1,3 @@
-/** The elements of the open inquiry's pane. */
 import { button, div, h, live, notice } from '../../ui/dom.ts';
 import { formatCount } from '../../ui/format.ts';
 import { showList } from './address.ts';

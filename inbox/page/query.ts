@@ -1,4 +1,3 @@
-/** The list's queries. */
 import type { Query } from './client.ts';
 
 /** The first order is the default. */

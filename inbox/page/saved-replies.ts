@@ -1,9 +1,7 @@
-/** The menu of saved replies (inbox/saved-replies.ts). */
 import { button, h } from '../../ui/dom.ts';
 import type { Inquiry, Session } from './client.ts';
 import { fillIn } from './fill-in.ts';
 
-/** @returns Nothing without saved replies. */
 export function savedReplyMenu(
   saved: Session['savedReplies'],
   inquiry: Inquiry,

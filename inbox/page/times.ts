@@ -12,7 +12,6 @@ export function age(timestamp: string): HTMLTimeElement {
   return element;
 }
 
-/** The exact local time and the age. */
 export function exactTime(timestamp: string): HTMLElement {
   const { exact, machine, language } = formatTime(timestamp);
   return h(

@@ -1,4 +1,3 @@
-/** Messages about what was done or has failed. */
 import { escapeAddress } from '../../src/text/invisible.ts';
 import { escapeText } from '../../src/text/visible.ts';
 import { toReference } from '../../src/limits.ts';
@@ -16,7 +15,6 @@ type Named = Pick<Inquiry, 'id'> & Partial<Pick<Inquiry, 'email' | 'subject'>>;
 /** More become one. */
 const MOST_LINES = 3;
 
-/** UTF-16 units of a subject. */
 const SUBJECT_LENGTH = 60;
 
 export function createToasts() {

@@ -7,7 +7,6 @@ import { DEMO_USERS } from '../../lib/issuer-tokens.ts';
 
 const STYLE = readFileSync(join(import.meta.dirname, '../pages/page.css'), 'utf8');
 
-/** @param returnTo - The app's host. */
 export const signInPage = (returnTo: string): string =>
   layout(
     'Sign in',

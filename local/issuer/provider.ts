@@ -1,4 +1,3 @@
-/** oidc-provider as a Cognito user pool. */
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { Provider, errors, type Configuration, type InteractionResults } from 'oidc-provider';
@@ -49,7 +48,6 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       const signIn = source !== undefined && 'grantId' in source ? String(source.grantId) : sub;
       return { accountId: sub, claims: () => userClaims({ sub, email }, signIn) };
     },
-    // No consent screen.
     async loadExistingGrant({ oidc }) {
       const clientId = oidc.client?.clientId ?? '';
       const known = await oidc.provider.Grant.find(oidc.session?.grantIdFor(clientId) ?? '');

@@ -1,4 +1,3 @@
-/** The Lambda service for one function. */
 import { limits } from '../../lib/gateway-replies.ts';
 import { FunctionTimeout, startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 

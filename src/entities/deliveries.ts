@@ -94,7 +94,6 @@ export function createDeliveries(table: Table) {
       return rows.map((row) => ({ ...row, ...found.get(row.id) }));
     },
 
-    /** Records mails that were sent elsewhere. */
     async write(inquiries: string[], expires_at: number): Promise<void> {
       const sent_at = new Date().toISOString();
       const mail = 'inquiry' as const;

@@ -15,12 +15,10 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
         claimed_by: { type: 'string' },
         /** Absent: refused by SES, or not sent yet. */
         sent_at: { type: 'string' },
-        /** Why the recipient does not have the mail. */
         undelivered: { type: ['refused', 'bounce', 'complaint'] },
         undelivered_at: { type: 'string' },
         /** On a reply that cannot be sent: whether the team was told. */
         is_noticed: { type: 'boolean' },
-        /** Seconds since the epoch. */
         expires_at: { type: 'number', required: true },
       },
       indexes: {
@@ -51,7 +49,6 @@ export function createQuotaEntity(table: string, client?: DocumentClient) {
         is_withheld: { type: 'boolean' },
         /** On an hour: a prefix of ids. No lower id is added to `mailed`. */
         closed: { type: 'string' },
-        /** Seconds since the epoch; absent under `all`. */
         expires_at: { type: 'number' },
         // Under `all`: DigestState (quotas.ts), and the milliseconds of the next digest.
         next_at: { type: 'number' },

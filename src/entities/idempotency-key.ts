@@ -10,7 +10,6 @@ export const IDEMPOTENCY_KEY_MODEL = {
     /** A digest of the request's fields. */
     payload: { type: 'string', required: true },
     inquiry: { type: 'string', required: true },
-    /** Seconds since the epoch. */
     expires_at: { type: 'number', required: true },
   },
   indexes: {

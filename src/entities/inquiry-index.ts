@@ -128,7 +128,6 @@ export async function* readIndex(
       unfinished.map(async (source): Promise<Page> => (await source.next()).value),
     );
     unread.push(...pages.flatMap(({ rows }) => rows));
-    // All partitions have been read up to here.
     const [bound] = pages.flatMap(({ end }) => end ?? []).toSorted(compare);
     const isRead = createIsUpTo(order, bound);
     const page = unread.filter(isRead).toSorted((a, b) => compare(a.id, b.id));

@@ -16,7 +16,6 @@ import { digest, toOwnerHour, toShard } from './keys.ts';
 import { createRequests } from './requests.generated.ts';
 import type { Attributes, KeyRow, Requests } from './requests.ts';
 
-/** Seconds. */
 const DAY = 86_400;
 /** Seconds that a key is kept. docs/adr/0090 */
 const KEY_KEPT = DAY;
@@ -32,7 +31,6 @@ const FIRST_WAIT = 20;
 const LONGEST_WAIT = 500;
 
 export interface InquiryStoreOptions {
-  /** Absent: inquiries never expire. */
   retentionDays?: number | undefined;
   /** Milliseconds. */
   now?: () => number;
@@ -40,7 +38,6 @@ export interface InquiryStoreOptions {
 
 type Transaction = Parameters<Requests['storeInquiry']>[0] & { limit: Limit | undefined };
 
-/** Its name appears in the log. */
 class StoreError extends Error {
   constructor(name: 'InvalidQueryOutput' | 'MalformedRow' | 'UnconfirmedWrite', message: string) {
     super(message);
@@ -68,7 +65,6 @@ export function createInquiryStore(
     return { rows, next: LastEvaluatedKey };
   }
 
-  /** @returns undefined if the key is unknown. */
   async function find(key: KeyRow, call: StoreCall): Promise<PutResult | undefined> {
     const { rows } = await query(requests.findKey({ owner: key, digest: key.key }), call);
     return rows[0] && toResult(rows[0], key);

@@ -8,11 +8,9 @@ export interface DigestState {
   next_hour?: number;
   /** By hour: the time up to which digests have counted. */
   digested?: Record<string, number>;
-  /** Date of the last daily mail. */
   daily_on?: string;
 }
 
-/** A quota that is used up. */
 export interface FullQuota {
   mailed: ReadonlySet<string>;
   /** Lower ids are refused. */
@@ -21,7 +19,6 @@ export interface FullQuota {
 
 const ALL = 'all';
 
-/** Seconds. */
 const RETENTION = 2 * 86_400;
 
 const expiry = () => ({ expires_at: toExpiry(Date.now(), RETENTION) });

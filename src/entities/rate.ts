@@ -9,7 +9,6 @@ export const createRateEntity = (table: string) =>
         /** {@link toOwnerHour} */
         owner_hour: { type: 'string' },
         inquiries: { type: 'number' },
-        /** Seconds since the epoch. */
         expires_at: { type: 'number', required: true },
       },
       indexes: {

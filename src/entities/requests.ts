@@ -29,9 +29,7 @@ export interface KeyRow extends CreateEntityItem<ReturnType<typeof createIdempot
 
 export interface Rate {
   owner_hour: string;
-  /** Seconds since the epoch. */
   expires_at: number;
-  /** The limit of inquiries. */
   most: number;
 }
 
@@ -132,7 +130,6 @@ export function createRequests(table: string) {
   };
 }
 
-/** Converts items, keys and values to attribute values. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of ElectroDB's parameters
 function toInput<Input>(params: object): Input {
   const entries = Object.entries(params).map(([name, value]: [string, unknown]) => {

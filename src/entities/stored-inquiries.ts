@@ -17,7 +17,6 @@ export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryE
 
 export type InquiryKeys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;
 
-/** The model's visible attributes, in the order of JSON and CSV. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
 export const FIELDS = Object.entries(INQUIRY_MODEL.attributes).flatMap(([name, attribute]) =>
   'hidden' in attribute ? [] : [name],
@@ -226,7 +225,6 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
         yield ids;
       }
     },
-    /** With their answers. */
     async write(rows: StoredInquiry[]): Promise<void> {
       await inquiries.put(rows.map((row) => ({ ...row }))).go({ concurrent: 10 });
     },

@@ -49,7 +49,6 @@ export const createAttempt =
     return result;
   };
 
-/** Whether a mail is tried again. */
 export const isUnsent = (outcome: Outcome): boolean =>
   outcome === 'failed' || outcome === 'deferred';
 

@@ -12,7 +12,6 @@ export interface Bounce {
   why: 'bounce' | 'maybe' | 'complaint';
   /** SES's subtype. */
   cause: string | undefined;
-  /** What the recipient's server said. */
   diagnostics: string | undefined;
 }
 

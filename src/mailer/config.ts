@@ -5,13 +5,11 @@ import { toMailbox } from '../text/mailbox.ts';
 /** Settings of the form, checked by `npm run deploy`. */
 interface Company {
   name?: string;
-  /** `#rrggbb` */
   accent?: string;
   form?: string;
   home?: string;
   privacy?: string;
   imprint?: string;
-  /** When an answer can be expected. */
   expectation?: Text;
 }
 

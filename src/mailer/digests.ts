@@ -21,7 +21,6 @@ interface DueMail {
 /** Milliseconds after an hour's end. The event source mapping retries for 6 hours. */
 const GIVEN_UP = 7 * HOUR;
 
-/** Inquiries and hours of one digest. */
 const ENOUGH = 20_000;
 const MOST_HOURS = 48;
 
@@ -32,9 +31,7 @@ const DAY = 24 * HOUR;
 /** The hour of the daily mail, UTC. */
 const MORNING = 5;
 
-/** Part of an hour, in milliseconds. */
 interface Part {
-  /** Hours since the epoch. */
   hour: number;
   from: number;
   to: number;
@@ -69,7 +66,6 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
       rows.map(async (row) => (await inquiries.read(row, signal)) ?? { ...row, subject: '' }),
     );
 
-  /** The claimed, unanswered inquiries without a mail. */
   async function findUnsent(ids: Iterable<string>, signal: AbortSignal): Promise<IndexedInquiry[]> {
     const unsent: IndexedInquiry[] = [];
     await forEachConcurrently(ids, async (id) => {

@@ -15,7 +15,6 @@ export type Outcome =
   | 'no-address'
   /** A mail to the team did not arrive, so no mail can say so. */
   | 'undelivered'
-  /** Not tried again. */
   | 'refused'
   | 'failed'
   /** Tried again: there was no time, or SES throttles. */

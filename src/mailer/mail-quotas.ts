@@ -12,7 +12,6 @@ const ACKNOWLEDGEMENTS = 3;
 /** `refused`: the hour, if the quota of all persons is full. */
 export type Claim = { granted: true } | { refused: FullHour | undefined };
 
-/** An hour whose quota is used up. */
 export interface FullHour extends FullQuota {
   hour: string;
 }
@@ -65,7 +64,6 @@ export function createMailQuotas(
       return 'granted' in (await quotas.reserve(quota, event, totalMailsPerHour, abortSignal));
     },
 
-    /** Whether the hour's quota is used up. */
     async isWithheld(hour: number, abortSignal: AbortSignal): Promise<boolean> {
       const { mailed, isWithheld } = await quotas.read(hour, abortSignal);
       return isWithheld || mailed >= totalMailsPerHour;
@@ -73,5 +71,4 @@ export function createMailQuotas(
   };
 }
 
-/** Hours since the epoch. */
 const hourOf = (id: string): string => String(Math.floor(timeOf(id) / HOUR));

@@ -1,4 +1,3 @@
-/** Decides which mails are sent. */
 import type { DynamoDBRecord } from 'aws-lambda';
 import {
   createAttempt,
@@ -79,7 +78,6 @@ export function createMailer({ log, ...dependencies }: Dependencies) {
         if (isUnsent(await deliverRecord(record, invocation))) failed.push(record);
       }
     });
-    // Lambda begins again at the lowest.
     return {
       batchItemFailures: failed.map(({ dynamodb }) => ({
         itemIdentifier: dynamodb?.SequenceNumber,

@@ -1,4 +1,3 @@
-/** The mails to owners, as pure functions. */
 import { directionOf, inLanguage, NO_SUBJECT } from '../text/languages.ts';
 import { toReference } from '../limits.ts';
 import { toMailbox } from '../text/mailbox.ts';
@@ -21,7 +20,6 @@ import type { Mail } from './send-mail.ts';
 import { cutLines, isBlank, toOneLine, toVisible } from '../text/visible.ts';
 import { formatTime, textsIn } from './texts.ts';
 
-/** UTF-16 units. */
 const SUBJECT_LIMIT = 150;
 const QUOTE_LIMIT = 20_000;
 

@@ -23,7 +23,6 @@ const FONT = 'font:16px/1.5 Helvetica,Arial,sans-serif';
 const NEUTRAL = '#888888';
 
 const HAIRLINE = '#bbbbbb';
-/** Pixels between blocks. */
 const GAP = 24;
 const INNER_GAP = 12;
 
@@ -83,7 +82,7 @@ export const formatLinkedLines = (text: string): string =>
     .join('')
     .replace(/^ /, '&#160;');
 
-/** Of the first letter. */
+/** By the first letter. */
 const findDirection = (text: string): Direction =>
   /^\P{L}*[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}\p{scx=Thaana}\p{scx=Nko}]/u.test(text)
     ? 'rtl'
@@ -115,7 +114,6 @@ export const formatParagraph = (text: string): Part => ({
   html: `<p style="margin:0">${escapeHtml(text)}</p>`,
 });
 
-/** A small sentence that ends the part above. */
 export const formatBreak = (text: string): Part => ({
   text,
   html: formatTable(`padding:${GAP}px 0 0;border-top:1px solid ${HAIRLINE}`, escapeHtml(text)),
@@ -153,7 +151,6 @@ const formatPairs = (pairs: Pairs, format: (name: string, value: string) => stri
 export const formatFacts = (facts: Pairs): Part =>
   formatPairs(facts, (name, value) => `${name} <span dir="auto">${value}</span>`);
 
-/** A sentence with the command that it announces. */
 export const formatNote = (text: string, command: string): Part => ({
   text: `${text}\n  ${command}`,
   html: formatQuiet(`${escapeHtml(text)}<br><code>${escapeHtml(command)}</code>`),
@@ -178,7 +175,6 @@ const markLines = (text: string, mark: string): string =>
     )
     .join('\n');
 
-/** @param gap - Pixels between the parts. */
 export const joinParts = (parts: Parts, gap = GAP): Part => {
   const shown = parts.flatMap((part) => (part === undefined ? [] : [part]));
   return {

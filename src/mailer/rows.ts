@@ -1,4 +1,3 @@
-/** Unchecked rows of stream and store. */
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { toInquiry, type Inquiry } from '../contract.ts';

@@ -27,17 +27,14 @@ import type { Mail } from './send-mail.ts';
 import { cutLines, escapeText, toOneLine } from '../text/visible.ts';
 import { formatTime } from './texts.ts';
 
-/** UTF-16 units. */
 const SUBJECT_LIMIT = 150;
 const BODY_LIMIT = 100_000;
 const QUOTE_LIMIT = 20_000;
 const ADDRESS_LIMIT = 320;
 const DIAGNOSTICS_LIMIT = 500;
 
-/** An inquiry in a mail about several. */
 export type ListedInquiry = Omit<Inquiry, 'cognito_sub' | 'body'>;
 
-/** The line of facts, in this order. */
 const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConfig) => Pairs> = {
   email: ({ email }) => [['From', formatSender(email)]],
   created_at: ({ created_at }, { timeZone }) => [

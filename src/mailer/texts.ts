@@ -1,6 +1,5 @@
 import type { Language } from '../text/languages.ts';
 
-/** Texts of mails to owners. */
 interface Texts {
   received: string;
   reference: string;

@@ -30,7 +30,6 @@ export const NO_SUBJECT: Record<Language, string> = {
   ar: 'بلا موضوع',
 };
 
-/** Stands for a blank body, for operators. */
 export const NO_MESSAGE = 'No message';
 
 /** A company's text: for all languages, or by language. */

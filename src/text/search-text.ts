@@ -102,7 +102,6 @@ export const isFound = (term: string, folded: string, id: string): boolean =>
 
 /** UTF-16 units of a text in which hits are marked. */
 const MARKED = 50_000;
-/** Most hits of a term. */
 const MOST_HITS = 100;
 
 /** UTF-16 units, the end exclusive. */

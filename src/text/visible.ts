@@ -18,7 +18,6 @@ export const toVisible = (text: string): string => toLines(text).replaceAll(CONT
 export const escapeText = (text: string): string =>
   escapeInvisible(toLines(text).replaceAll(CONTROL, toEscape));
 
-/** Whether a text shows nothing. */
 export const isBlank = (text: string): boolean =>
   /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 
@@ -49,7 +48,6 @@ export function toOneLine(text: string, limit: number, show = toVisible): string
 export const cut = (text: string, limit: number): string =>
   text.length <= limit ? text : text.slice(0, limit).replace(/[\u200D\uD800-\uDBFF]$/, '');
 
-/** The beginning, with `[…]` where it is cut. */
 export const cutLines = (text: string, limit: number, show = toVisible): string =>
   show(cut(text, limit)) + (text.length > limit ? '\n[…]' : '');
 

@@ -25,7 +25,7 @@ const MOTO_GAPS = [
 announce('bootstrap', MOTO_GAPS);
 
 const client = clientOf(endpoint);
-/** Of the emulator. */
+/** The emulator's. */
 const accountId = '123456789012';
 /** A name of this run only, so that one emulator serves several runs. */
 const name = `bootstrap-${crypto.randomUUID().slice(0, 8)}`;

@@ -13,7 +13,7 @@ interface Package {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
 }
-/** Of the repository, and of what is installed when its command is run first: the root, and packages by their paths. */
+/** The packages of the repository and of bench, by path; the root is empty. */
 const readLock = (folder: string) =>
   Object.entries(
     (JSON.parse(readText(`${folder}package-lock.json`)) as { packages: Record<string, Package> })

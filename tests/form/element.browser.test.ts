@@ -1,4 +1,3 @@
-/** The custom element in other sites' pages. */
 import { expect, it } from 'vitest';
 import { checkPage, expectAccessible, on } from '../helpers/chromium.ts';
 import { anyone, createToken, openPage, post, stack } from '../helpers/contact-form.ts';
@@ -50,7 +49,6 @@ const embed = async ({
     run,
     styleOf: async (selector: string, property: string) =>
       run(`getComputedStyle(element.shadowRoot.querySelector('${selector}')).${property}`),
-    /** So far. */
     dispatched: async (...events: unknown[]) =>
       await expect.poll(() => run('events')).toEqual(events),
   };

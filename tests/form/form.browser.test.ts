@@ -19,7 +19,6 @@ import {
   signIn,
 } from '../helpers/contact-form.ts';
 
-/** The whole element. */
 const expectInView = async (place: Locator) => {
   const isInView = await place.evaluate((element) => {
     const { top, bottom } = element.getBoundingClientRect();
@@ -45,7 +44,6 @@ it('asks for a message, sends once, and lists what was sent on top', async () =>
   const { submit, page, see, seeIn, lacks, lists, focusIs, posts, send, subject, message, button } =
     visit;
   const list = page.getByRole('heading', { name: 'Your inquiries' });
-  // One column until there is an inquiry.
   await list.waitFor({ state: 'hidden' });
   await see(/We can’t send email to .*müller.*In your message, /);
   await expectRequired(page, 'Message');
@@ -150,7 +148,6 @@ it('stays in view beside a long list, or has a button that leads back to it', as
   await items.nth(6).evaluate((element) => element.scrollIntoView());
   await back.waitFor();
   await expectInView(back);
-  // At the end it covers nothing.
   await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
   const list = await page.locator('.list').boundingBox();
   const { y = 0 } = (await back.boundingBox()) ?? {};

@@ -33,7 +33,6 @@ it('signs in, sends once through a lost answer, and lists, from its own origin',
   });
   onTestFinished(() => stack.close());
   for (const [, name = '', text = ''] of FILES) {
-    // This stack's addresses.
     const own = text
       .replace('http://127.0.0.1:3000', stack.state.gateway)
       .replace('http://127.0.0.1:3001', stack.issuer.url);
@@ -59,7 +58,6 @@ it('signs in, sends once through a lost answer, and lists, from its own origin',
   const listed = page.locator('pre').getByText(/^\S+Z from my own front end$/);
   await listed.waitFor();
   expect(posts).toEqual([posts[0], posts[0]]);
-  // A new text is another inquiry.
   await subject.fill('the next');
   await send.click();
   await page

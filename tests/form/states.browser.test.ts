@@ -67,7 +67,6 @@ it('after each failure, with the text kept', async () => {
   const { page, write, send, check, message, click, holds, posts } = visit;
   const fails = async (error: ApiError, text: string) => {
     await intercept(page, 'POST', async (route) => {
-      // With the headers of every response.
       const response = await route.fetch({ method: 'GET' });
       const { status, code, message: why } = error;
       const json = code === '' ? { message: why } : { error: code, message: why };
@@ -127,7 +126,6 @@ it('on a phone, without an answer', async () => {
     ...PHONE,
     config: BRANDING,
   });
-  // The name is not broken.
   const lines = `{
     const name = new Range();
     name.selectNode(document.querySelector('#brand a').lastChild);

@@ -145,7 +145,6 @@ const REFUSALS: [status: number, when: string, example: string, requests: Reques
   ],
 ];
 
-/** An example's value in the document. */
 const findExample = (method: string, status: number, name: string): unknown =>
   findResponses(method)[status]?.content['application/json'].examples[name]?.value;
 
@@ -302,7 +301,6 @@ describe('everything in the document occurs', () => {
     }
   });
 
-  /** The errors among the examples. */
   const errorsOf = (method: string): Seen[] =>
     Object.entries(findResponses(method)).flatMap(([status, { content }]) =>
       Object.values(content['application/json'].examples).flatMap(({ value: json }) =>

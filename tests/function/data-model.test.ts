@@ -8,7 +8,6 @@ import { openTable } from '../../src/entities/table.ts';
 import { readText } from '../helpers/repository.ts';
 
 const table = openTable('inquiries');
-/** By file. */
 const parts = readText('docs/data-model.md').split(/(?=\*\*`)/);
 
 it.each([

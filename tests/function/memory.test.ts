@@ -11,7 +11,6 @@ it('collects garbage before the event after a large one, and at once where the p
     .mockReturnValue(20 * MB);
   const handler = withGarbageCollection(async ({ body }: { body: string }) => ({ body }));
   const handle = (length: number) => handler({ body: 'x'.repeat(length) }, undefined);
-  // Worth collecting.
   const heap = Buffer.alloc(20 * MB);
   vi.stubGlobal('gc', undefined);
   for (let n = 0; n < 2; n++) await handle(MB);

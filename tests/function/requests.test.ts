@@ -1,4 +1,3 @@
-/** The generated requests equal ElectroDB's, for any values. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { inquiryFields, inquirySchema, type Inquiry } from '../../src/contract.ts';

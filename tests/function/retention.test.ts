@@ -9,9 +9,7 @@ import { EMAIL, list, makeCall, makePost, SUB } from '../helpers/events.ts';
 import { readPartition } from '../helpers/own-table.ts';
 import { startSandbox } from '../helpers/sandbox.ts';
 
-/** Seconds. */
 const DAY = 86_400;
-/** In the middle of a second. */
 const START = Date.UTC(2026, 0, 31, 12, 0, 0, 750);
 /** Milliseconds at which an inquiry of one day expires. */
 const END = (Math.floor(START / 1_000) + DAY) * 1_000;

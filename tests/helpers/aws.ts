@@ -23,7 +23,6 @@ interface AwsRequest {
   body: string;
 }
 
-/** As the SDK understands it. */
 export const refusal = (status: number, type: string, message: string): Answer => ({
   status,
   body: { message, Message: message },
@@ -31,7 +30,6 @@ export const refusal = (status: number, type: string, message: string): Answer =
 });
 const NOT_FOUND = refusal(404, 'ResourceNotFoundException', 'The resource does not exist');
 
-/** STS's answer. */
 export const callerIdentity = (account: string): Answer => ({
   status: 200,
   body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>`,
@@ -53,9 +51,7 @@ const initially = (hash: string) => ({
   live: '10' as string | undefined,
   /** SHA-256 of the package of the alias's or a numbered version. */
   hash,
-  /** The next version. */
   published: '11',
-  /** The alias's. */
   description: '',
   /** The result of an invocation; a rejection is the function's error. */
   invoke: async (_name: string, event: string): Promise<string> =>
@@ -77,7 +73,6 @@ export function stubAws(variables: Record<string, string> = {}): void {
   for (const [name, value] of Object.entries({ ...none, ...variables })) vi.stubEnv(name, value);
 }
 
-/** For the SDK's clients. */
 export const toAwsEnv = (endpoint: string) => ({
   AWS_ENDPOINT_URL: endpoint,
   AWS_ACCESS_KEY_ID: 'test',
@@ -89,7 +84,6 @@ export const toAwsEnv = (endpoint: string) => ({
 export async function startAws(hash = 'hash') {
   const state = initially(hash);
 
-  /** By action. */
   const usual: readonly (readonly [
     action: RegExp,
     answer: (request: AwsRequest, ...groups: string[]) => Answer | Promise<Answer>,

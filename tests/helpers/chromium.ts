@@ -43,7 +43,6 @@ export const SAMPLES = [
   ],
 ] as const;
 
-/** Of the file's tests. */
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.close());
 
@@ -58,11 +57,9 @@ export async function openPage(options?: BrowserContextOptions) {
     permissions: ['clipboard-read', 'clipboard-write', 'local-network-access'],
     ...options,
   });
-  // Only a hang takes so long.
   context.setDefaultTimeout(300_000);
   /** Complaints of the profile's pages, also about blocked content. A test removes expected ones. */
   const complaints: string[] = [];
-  /** Their addresses. */
   const requests: string[] = [];
   /** The Idempotency-Key of each POST. */
   const posts: (string | undefined)[] = [];
@@ -88,7 +85,6 @@ export async function openPage(options?: BrowserContextOptions) {
     await context.close();
     expect(complaints).toEqual([]);
   });
-  /** Addresses with a text in them. */
   const requested = (part: string) => requests.filter((url) => url.includes(part));
   return { context, page, complaints, requests, requested, posts };
 }
@@ -110,7 +106,6 @@ export function on(page: Page) {
       await page.getByText(text).filter({ visible: true }).first().waitFor();
     }
   };
-  /** On the issuer's page. */
   const enterEmail = async (email: string) => {
     await emailField.fill(email);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -154,10 +149,8 @@ export function on(page: Page) {
       await see('received your inquiry');
     },
     items,
-    /** Expects these subjects in the list. */
     lists: async (...expected: string[]) =>
       await expect.poll(() => subjects.allTextContents()).toEqual(expected),
-    /** Expects these texts in the fields. */
     async holds(ofSubject: string, ofMessage = '') {
       const texts = async () => [await subject.inputValue(), await message.inputValue()];
       await expect.poll(texts).toEqual([ofSubject, ofMessage]);
@@ -193,7 +186,6 @@ export async function expectAccessible(page: Page): Promise<void> {
     );
     expect(found).toEqual([]);
   }
-  // It sees no shadow roots.
   const errors = await page.evaluate(`new Promise((resolve) => {
     HTMLCS.process('WCAG2AA', document, () => {
       const messages = HTMLCS.getMessages().filter(({ type }) => type === HTMLCS.ERROR);
@@ -203,7 +195,6 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(errors).toEqual([]);
 }
 
-/** Nothing is wider than the page. */
 export async function expectFits(page: Page): Promise<void> {
   const overflow = await page.evaluate(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',

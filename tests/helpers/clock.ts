@@ -1,4 +1,3 @@
-/** Clocks that a test moves. */
 import { vi } from 'vitest';
 
 /** Replaces AbortSignal.timeout until the test ends. @returns Lets milliseconds pass. */

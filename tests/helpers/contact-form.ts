@@ -10,7 +10,6 @@ import { putInquiries } from './inquiries.ts';
 
 export { openPage } from './chromium.ts';
 
-/** Absent without a browser. */
 export const stack = inject('stack');
 
 let users = 0;
@@ -79,11 +78,8 @@ export async function changeSession(page: Page, keys: object) {
 }
 
 interface Arrival extends BrowserContextOptions {
-  /** Behind the form's address. */
   path?: string;
-  /** Added to config.json. */
   config?: object;
-  /** Before the page opens. */
   prepare?: (page: Page) => Promise<unknown>;
 }
 
@@ -104,7 +100,6 @@ export const arrive = async (
     });
   }
   if (session !== undefined) {
-    // A page of the same origin.
     await page.goto(`${stack.formUrl}/config.json`);
     const text = JSON.stringify(JSON.stringify(session));
     await page.evaluate(`sessionStorage.setItem('inquiries.session', ${text})`);
@@ -115,7 +110,6 @@ export const arrive = async (
     ...visit,
     ...on(page),
     email,
-    /** Expects these subjects in the table. */
     async stored(...subjects: string[]) {
       const { inquiries } = (await (await call(email)).json()) as { inquiries: Inquiry[] };
       expect(inquiries.map(({ subject }) => subject)).toEqual(subjects);
@@ -146,7 +140,6 @@ export const begin = async (arrival?: Arrival, email = anyone()) => {
 /** `at` in milliseconds. */
 type Sent = readonly [subject: string, body?: string, at?: number];
 
-/** Subjects `number 1`, `number 2` …. */
 export const numbered = (count: number, body = ''): Sent[] =>
   Array.from({ length: count }, (_, index) => [`number ${index + 1}`, body]);
 
@@ -168,10 +161,8 @@ export const beginWith = async (rows: readonly Sent[], arrival?: Arrival, email 
   const list = {
     ...visit,
     ids: inquiries.map(({ id }) => id),
-    /** So many inquiries in the list. */
     counts: async (expected: number) =>
       await expect.poll(() => visit.subjects.count()).toBe(expected),
-    /** An announcement. */
     says: async (text: string) => await expect.poll(() => said.textContent()).toBe(text),
   };
   await list.counts(Math.min(50, rows.length));

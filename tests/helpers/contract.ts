@@ -32,7 +32,6 @@ interface Response {
   };
 }
 
-/** By status. */
 export function findResponses(method: string): Record<string, Response> {
   const { get, post, 'x-other-methods': others } = paths[inquiriesPath] ?? {};
   const { responses = others } = (method === 'GET' && get) || (method === 'POST' && post) || {};
@@ -53,7 +52,6 @@ const ajv = new Ajv2020({
   },
 });
 
-/** @throws Error naming what differs. */
 export function checkAnswer(method: string, { status, headers, text, json }: Answer): void {
   const check = (condition: unknown, problem: string): void => {
     if (!condition) throw new Error(`${FILE}: ${method} ${status}: ${problem}`);

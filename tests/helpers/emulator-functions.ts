@@ -32,11 +32,9 @@ export function createFunctions(endpoint: string) {
   const packages = new Map<string, Buffer>();
   /** Dropped by moto; by function. */
   const logging = new Map<string, unknown>();
-  /** By id, as sent. */
   const mappings = new Map<string, Record<string, unknown>>();
   /** Each function's last version, and what it was made of. */
   const published = new Map<string, { key: string; answer: Answer }>();
-  /** By package and environment. */
   const running = new Map<string, Promise<LocalFunction>>();
 
   function start({ CodeSha256, Handler, Timeout, Environment }: Configuration) {
@@ -138,7 +136,6 @@ export function createFunctions(endpoint: string) {
     return isAlias ? { ...answer, ...json(read(answer)) } : answer;
   }
 
-  /** Keeps packages and LoggingConfig. */
   async function keepSettings(sent: Sent, next: Next): Promise<Answer> {
     if (
       sent.method.startsWith('P') &&
@@ -167,7 +164,6 @@ export function createFunctions(endpoint: string) {
 
   const layer: Layer = async (sent, next) => {
     const { url } = sent;
-    // Mappings and their tags.
     if (url.includes('event-source-mapping')) return answerMapping(sent);
     if (!url.startsWith('/2015-03-31/functions')) return next(sent);
     if (/\/invocations(\?|$)/.test(url)) return invoke(sent, next);

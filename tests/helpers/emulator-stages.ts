@@ -12,9 +12,7 @@ import { ROOT } from '../../lib/paths.ts';
 import { toAwsEnv } from './aws.ts';
 import { PROXY_GAPS, startEmulatorProxy } from './emulator.ts';
 
-/** From AWS_ENDPOINT_URL. */
 export const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
-/** For the SDK's clients. */
 export const clientOf = (url: string) => ({
   endpoint: url,
   region: 'eu-central-1' as const,
@@ -63,7 +61,6 @@ export function startCommand(
     cwd: folder,
     env: { ...env, TMPDIR: join(folder, 'tmp') },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group, for signals.
     detached: true,
   });
   const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
@@ -148,7 +145,6 @@ allowed_account_ids = ["123456789012"]
     name,
     folder,
     bucket,
-    /** For other clients of the SDK. */
     client,
     s3,
     env,
@@ -156,7 +152,6 @@ allowed_account_ids = ["123456789012"]
     /** In another clone if one is given. */
     start: (command: string, args: string, clone = folder) =>
       startCommand(clone, command, args.split(' '), env),
-    /** `terraform` in a stage's workspace. */
     terraform: (stage: string, ...args: string[]) =>
       run('terraform', args, {
         cwd: join(folder, 'infra/terraform'),

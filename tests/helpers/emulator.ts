@@ -7,7 +7,6 @@ import { buffer } from 'node:stream/consumers';
 import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { createFunctions, json } from './emulator-functions.ts';
 
-/** For the tests' output. */
 export const PROXY_GAPS = [
   'kept as they are sent: response headers policies and parts of distributions of CloudFront, policies of forms’ buckets, configuration sets of SES, streams of tables and their mappings (which deliver nothing), LoggingConfig',
   'UpdateUserPool of Cognito gets what moto drops: the username settings and tags of CreateUserPool',
@@ -22,7 +21,6 @@ export type Moment = 'before' | 'in flight' | 'after';
 
 export interface Sent {
   method: string;
-  /** Path and query. */
   url: string;
   headers: Headers;
   body: Buffer;
@@ -48,7 +46,6 @@ function keep(documents: Map<string, string>, { method, body }: Sent, key: strin
   return document;
 }
 
-/** CloudFront's response headers policies. */
 function createHeadersPolicies(): Layer {
   const policies = new Map<string, string>();
   const pattern = /^\/2020-05-31\/response-headers-policy(?:\/([A-Z0-9]+))?/;
@@ -66,7 +63,6 @@ function createHeadersPolicies(): Layer {
   };
 }
 
-/** Of forms' buckets. */
 function createBucketPolicies(): Layer {
   const policies = new Map<string, string>();
   return async (sent, next) => {
@@ -99,11 +95,9 @@ function createDistributions(): Layer {
   };
 }
 
-/** SES's configuration sets and event destinations. */
 function createConfigurationSets(): Layer {
   type Document = Partial<Record<string, unknown>>;
   const sets = new Map<string, Document>();
-  /** By SET/NAME. */
   const destinations = new Map<string, Document>();
   const pattern =
     /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/;

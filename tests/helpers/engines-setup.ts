@@ -1,4 +1,3 @@
-/** Starts the engines once. */
 import type { TestProject } from 'vitest/node';
 import { startEngine, dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
 

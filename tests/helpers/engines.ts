@@ -6,7 +6,6 @@ import { installLineOf } from '../../lib/programs.ts';
 import { unless } from './needs.ts';
 import { createOwnTable } from './own-table.ts';
 
-/** Undefined if it runs. */
 export const whyNoDynamoDbLocal: string | undefined =
   inject('engines')['dynamodb-local'] === undefined
     ? `DynamoDB Local needs a JDK 17 or newer (${installLineOf('java', process.env)})`

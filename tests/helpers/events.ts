@@ -29,7 +29,6 @@ export const MAIL_SETTINGS: MailerConfig = {
   timeZone: 'UTC',
 };
 
-/** Nothing ends it. */
 export const makeCall = (signal = new AbortController().signal): StoreCall => ({
   signal,
   attempts: 0,
@@ -59,7 +58,6 @@ export function makeEvent({
   };
 }
 
-/** As JSON. */
 export const makePost = (value: unknown, claims?: unknown): GatewayEvent =>
   makeEvent({
     method: 'POST',
@@ -67,7 +65,6 @@ export const makePost = (value: unknown, claims?: unknown): GatewayEvent =>
     claims,
   });
 
-/** With an Idempotency-Key, if any. */
 export const makeKeyedPost = (
   key: string | undefined,
   value: unknown,

@@ -103,7 +103,6 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
       plan = next;
       attempts = 0;
     },
-    /** Since the plan was made. */
     get attempts(): number {
       return attempts;
     },
@@ -152,10 +151,8 @@ const toError = (type: string, more: object = {}): string =>
     ...more,
   });
 
-/** DynamoDB's form of an error. */
 export const refuse = (status: number, type: string): Fault => answer(status, toError(type));
 
-/** With a reason for each write. */
 export const cancelTransaction = (...codes: string[]): Fault => {
   const CancellationReasons = codes.map((Code) => ({ Code, Message: 'A secret.' }));
   return answer(400, toError('TransactionCanceledException', { CancellationReasons }));

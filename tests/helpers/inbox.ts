@@ -55,7 +55,6 @@ export async function openInbox({
   return {
     ...own,
     folder,
-    /** The fault proxy's. */
     url: proxy.url,
     connection,
     inbox,
@@ -72,7 +71,6 @@ export async function openInbox({
       await own.client.send(new PutCommand(entity.put(row).params()));
       return row;
     },
-    /** Everything in this or another table. */
     scan: async (table = own.name) => readTable(own.client, table),
     remove: (row: StoredInquiry) => removeRow(own.client, own.name, row),
     /** Plans the requests of inbox and verbs for some operations, and counts only these. */

@@ -10,7 +10,6 @@ import type {
 import type { OwnTable } from './own-table.ts';
 
 type Table = Pick<OwnTable, 'client' | 'name'>;
-/** `at`: milliseconds. */
 export type NewInquiry = Partial<InquiryRow> & { at?: number };
 
 /** By default of a new owner. */

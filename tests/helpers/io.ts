@@ -10,7 +10,6 @@ export interface IoOptions {
   isTTY?: boolean;
   /** Default: 100. */
   columns?: number;
-  /** Default: empty. */
   env?: NodeJS.ProcessEnv;
 }
 

@@ -31,7 +31,6 @@ export async function createMailerInstances(
     const killed = Promise.withResolvers<void>();
     const step = async (): Promise<void> => {
       if (++steps === killAt) void Promise.allSettled(running).then(() => killed.resolve());
-      // A killed process does nothing.
       if (steps >= killAt) await forever();
     };
     const run = async <Result>(request: () => Promise<Result>): Promise<Result> => {
@@ -112,14 +111,11 @@ export async function createMailerInstances(
     time,
     mails: [] as Mail[],
     log: [] as CompletedMail[],
-    /** SES's answers, by kind of mail. */
     failing: {} as Partial<Record<string, Error>>,
-    /** Before SES answers. */
     beforeSend: (async () => undefined) as (mail: Mail, signal: AbortSignal) => Promise<unknown>,
     /** Milliseconds of an invocation; a busy machine needs time. */
     remaining: () => 600_000,
     ofKind,
-    /** Ids of the mailed inquiries. */
     mailed: (kind: string) => ofKind(kind).map(({ tags }) => tags['inquiry'] ?? ''),
     /** The count and the references of each digest or daily mail. */
     lists: (kind: 'digest' | 'daily') =>

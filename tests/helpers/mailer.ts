@@ -55,11 +55,9 @@ export const toReply = (
 export const idOf = ({ dynamodb }: StreamRecord): string => dynamodb.NewImage['id']?.S ?? '';
 export const sequenceOf = ({ dynamodb }: StreamRecord): string => dynamodb.SequenceNumber;
 
-/** Sequence numbers that are reported as failed. */
 export const readFailures = (answered: unknown): string[] =>
   (answered as DynamoDBBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 
-/** Writes and erases inquiries. */
 export function createWriter(own: Pick<OwnTable, 'client' | 'name'>) {
   const { client, name: table } = own;
   const { putInquiry } = createRequests(table);
@@ -89,11 +87,9 @@ const MAILER = new URL('../../dist/mailer.mjs', import.meta.url).href;
 type Whole<Part> = Part extends object
   ? { readonly [Name in keyof Part]-?: Whole<NonNullable<Part[Name]>> }
   : Part;
-/** Of SendEmail. */
 export type SentMail = Omit<Whole<SendEmailCommandInput>, 'ReplyToAddresses'> &
   Pick<SendEmailCommandInput, 'ReplyToAddresses'>;
 
-/** As SES v2. */
 export const refuseMail = (
   status: number,
   type: string,
@@ -111,7 +107,6 @@ interface Line {
 export async function startMailer(engine: string) {
   const own = await createOwnTable(engine);
   const ses = await startMailbox(0);
-  /** Accepted by SES. */
   const mails = ses.mails as SentMail[];
   const mailFaults = await startFaultProxy(ses.url);
   const databaseFaults = await startFaultProxy(engine);
@@ -130,7 +125,6 @@ export async function startMailer(engine: string) {
     log: (line) => void lines.push(line),
   });
 
-  /** Of invocations since the log was read. */
   let requestIds: string[] = [];
   const invoke = async (event: unknown, remaining?: number): Promise<unknown> => {
     const requestId = randomUUID();
@@ -155,7 +149,6 @@ export async function startMailer(engine: string) {
     /** @returns The sequence numbers that are reported as failed. */
     handle: async (Records: StreamRecord[], remaining = 60_000) =>
       readFailures(await invoke({ Records }, remaining)),
-    /** Forgets mails, log and plans. */
     reset(): void {
       mails.length = 0;
       requestIds = [];

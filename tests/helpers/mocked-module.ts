@@ -100,7 +100,6 @@ const toProvider = (region: string) => ({
   mock_resource: toDefaults(toResources(region)),
   mock_data: toDefaults(toData(region)),
 });
-/** Of data sources and resources. */
 const toOverrides = (values: ByAddress) =>
   Object.groupBy(
     Object.entries(values).map(([target, overridden]) => ({ target, values: overridden })),
@@ -113,9 +112,7 @@ interface Resource {
   type: string;
   name: string;
   index?: number | string;
-  /** In a state. */
   values?: Values;
-  /** In a plan. */
   change?: { after: Values };
 }
 interface Part {
@@ -157,7 +154,6 @@ export async function openModules() {
   // Run by the gate (live.tf): nothing is published.
   mkdirSync(join(copy, 'node_modules/.bin'), { recursive: true });
   writeFileSync(join(copy, 'node_modules/.bin/node'), '#!/bin/sh\n', { mode: 0o755 });
-  /** @returns Resources and outputs, or errors. */
   const render = async (
     variables: object,
     { module = 'infra/terraform', workspace, overrides, command = 'apply' }: Options,

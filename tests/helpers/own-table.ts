@@ -35,7 +35,6 @@ export async function readTable(client: DynamoDBDocumentClient, TableName: strin
   return pages.flatMap(({ Items = [] }) => Items);
 }
 
-/** An owner's partition. */
 export async function readPartition(
   { client, name }: Pick<OwnTable, 'client' | 'name'>,
   { sub, email }: Identity,
@@ -51,7 +50,7 @@ export async function readPartition(
   return Items;
 }
 
-/** Of a function or operator, with a local engine. */
+/** For a function or operator, with a local engine. */
 export const toEnvironment = (endpoint: string): Record<string, string> => ({
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
   AWS_REGION: 'local',
@@ -72,7 +71,6 @@ export async function createOwnTable(
     name,
     streamArn,
     client,
-    /** Of a function with this table. */
     environment: (endpoint = engine) => ({ ...toEnvironment(endpoint), TABLE_NAME: name }),
     /** By `sub`, or all, read past the service. */
     async rows(sub?: string): Promise<Stored[]> {

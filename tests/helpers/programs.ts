@@ -16,7 +16,6 @@ import { paths, removeProject, resetProject } from './project.ts';
 /** A planned resource's values and action, by address. */
 type Changes = Record<string, readonly [action: string, after?: object]>;
 
-/** Of the package that a test writes. */
 const PACKAGE = createHash('sha256').update('dist/inquiries.zip').digest('base64');
 
 const OUTPUTS = {
@@ -26,7 +25,6 @@ const OUTPUTS = {
   function: { name: 'inquiries-develop', package: PACKAGE },
   mailer: {},
 };
-/** Of a stage with a form and a user pool. */
 export const FORM_OUTPUTS = {
   ...OUTPUTS,
   site: { bucket: 'form-bucket', distribution_id: 'E2', url: 'https://d1.example.com/' },
@@ -41,21 +39,16 @@ export const FORM_OUTPUTS = {
 
 /** A clean checkout, a place of the state, and a plan that changes the function. */
 const initially = () => ({
-  /** Output of git status. */
   dirty: '',
   /** The beginning of a failing call, and its error. */
   failing: 'nothing',
   error: 'it went wrong',
   /** The beginning of a call that ends, and fails, with {@link letEnd}. */
   hanging: 'nothing',
-  /** In infra/terraform. */
   files: { 'backend.s3.tfbackend': 'bucket = "b"\n' } as Record<string, string>,
-  /** The plan's. */
   changes: { 'aws_lambda_function.this': ['update'] } as Changes,
-  /** Of the plan after the apply. */
   again: {} as Changes,
   outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
-  /** During an apply. */
   happen: (): void => {},
   /** ARNs that only the state has, by address. */
   lost: {} as Record<string, string>,
@@ -66,7 +59,6 @@ export type World = ReturnType<typeof initially>;
 
 let world = initially();
 let ended = Promise.withResolvers<void>();
-/** In order. */
 export let calls: string[] = [];
 
 const VALUES = {
@@ -118,7 +110,6 @@ export async function run(command: string, args: string[]): Promise<Outcome> {
 export const awaitCall = (call: string) =>
   vi.waitFor(() => expect(calls.at(-1)).toMatch(call), { timeout: 300_000, interval: 10 });
 
-/** Ends the hanging program. */
 export const letEnd = (): void => ended.resolve();
 
 export function whatRan(): 'apply' | 'plan' | 'nothing' {

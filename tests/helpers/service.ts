@@ -19,7 +19,6 @@ export async function startService({
 }: {
   /** Most items of the table's pages. */
   pageSize?: number;
-  /** The function's variables. */
   settings?: Record<string, string>;
 } = {}) {
   const table = await createOwnTable();
@@ -48,7 +47,6 @@ export async function startService({
     url,
     table,
     proxy,
-    /** Of function and gateway. */
     lines,
     async signIn(request: TokenRequest & { email: string; sub: string }) {
       const token = await issuer.token(request);

@@ -1,7 +1,7 @@
 /** Prints how many tests were skipped, by reason. */
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 
-/** Of the test or the nearest suite. Without one, it was not asked for. */
+/** The test's or the nearest suite's. Without one, it was not asked for. */
 function reasonOf(test: TestCase): string | undefined {
   const result = test.result();
   if (result.state === 'skipped' && result.note !== undefined) return result.note;

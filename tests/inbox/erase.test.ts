@@ -142,11 +142,9 @@ it('says what there is, and deletes and records nothing before the name of the s
 it('with --yes deletes all rows of the user, nobody else’s, and records a keyed hash', async () => {
   const { sub, email, former, rows } = await makeUser();
   const [answered, , expired] = rows;
-  // This machine's clock is behind.
   const newest = await own.add(-60_000, { cognito_sub: sub, email });
   const stranger = await post(randomUUID(), email);
   for (const inquiry of [answered, expired, stranger]) await writeKey(inquiry);
-  // An inquiry that is gone.
   await writeKey({ ...expired, id: answered.id.replace(/^.{8}/, '00000000') });
   for (const mail of ['inquiry', 'reply'] as const) {
     await own.deliveries.put({ inquiry: answered.id, mail, expires_at: 2 ** 31 }).go();
@@ -292,7 +290,6 @@ describe('after a restore', () => {
     const missing = await own.add(0, { ...others, body, expires_at: 2 ** 32 });
     const row = await rowOf(missing);
     const from = await restore();
-    // Keys are not copied.
     await writeKey(missing, 'k', from);
     await own.remove(missing);
     await own.answer(unanswered.id, { reply: 'since', respondent: 'R' });
@@ -392,7 +389,6 @@ describe('on a stage', () => {
       ['', ['account', 'no'], 1, 'Nothing was deleted.\n'],
       ['', ['no', 'develop'], 0, 'The account is kept.\n'],
       ['', ['account', 'develop'], 0, deleted],
-      // Without inquiries.
       ['', ['no'], 1, 'Nothing was deleted.\n'],
       ['', ['account'], 0, deleted],
       ['--yes', [], 0, ' in its user pool.\n', { ListUsers: { Users: [] } }],

@@ -20,7 +20,6 @@ beforeEach(async () => {
   place = createFolder();
 });
 
-/** In a new folder, on the table. */
 const shell = (line: string) =>
   run('sh', ['-c', line], {
     cwd: place,

@@ -44,7 +44,6 @@ describe('the operators’ page', needsBrowser, () => {
   let page: Page;
   let requests: string[];
   let own: OwnInbox;
-  /** Of the first inquiries. */
   let ids: string[];
   let mail: MailState;
 
@@ -86,7 +85,6 @@ describe('the operators’ page', needsBrowser, () => {
     await page.getByRole('searchbox').fill(text);
     await page.clock.fastForward(500);
   };
-  /** By a colleague. */
   const answer = async (n: number, reply?: string) =>
     own.answer(ids[n] ?? '', { respondent: 'pete', reply });
   /** The replies in the table, '' for a dismissal. */
@@ -469,7 +467,6 @@ describe('the operators’ page', needsBrowser, () => {
     await stores(one, two, undefined);
     await page.goBack();
     await shows({ list: ['Three'] });
-    // They are answers now.
     await expect.poll(() => page.evaluate(`sessionStorage.getItem('inbox.drafts')`)).toBe('[]');
     expect(asked).toEqual(['beforeunload']);
   });
@@ -626,7 +623,6 @@ describe('the operators’ page', needsBrowser, () => {
     await page.goto(address);
     await sees('The engine of the local stack cannot be reached (ECONNREFUSED).');
     writeState(folder, { engine: url, table: name });
-    // The page polls.
     await page.clock.fastForward(26_000);
     await sees('Nothing to answer.');
     await sees('olga');

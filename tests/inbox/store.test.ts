@@ -24,7 +24,6 @@ const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 const reply_at = new Date(NOW).toISOString();
 const REPLY = { reply: 'Yes.', respondent: 'R' };
 
-/** At a fixed time. */
 const open = (pageSize = 1_000) => openInbox({ pageSize, now: () => NOW });
 const readAll = async <Value>(pages: AsyncIterable<Value[]>) =>
   (await Array.fromAsync(pages)).flat();

@@ -49,7 +49,7 @@ async function run(line: string, options?: IoOptions) {
   return code === 0 ? { code, output: stdout, other: said } : { code, output: said, other: stdout };
 }
 
-/** Of a failure, the beginning of its line is compared. */
+/** A failure is compared by the beginning of its line. */
 async function expectLines(
   cases: readonly (readonly [line: string, code: number, output: unknown, options?: IoOptions])[],
 ) {

@@ -387,7 +387,7 @@ describe('the policies', needsModules, () => {
         ...found(() => ['a'.repeat(10), ...Array<string>(4).fill('a'.repeat(36))]),
       },
     );
-    // Of policies of their own, and of one in a role.
+    // The size limits of managed policies and of one in a role.
     const most = (name: string) => (name.endsWith('-deploy') ? 10_240 : 6_144);
     const sizes = mapValues(longest.policies, (policy) => JSON.stringify(policy).length);
     expect(Object.keys(sizes)).toHaveLength(15);

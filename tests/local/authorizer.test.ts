@@ -60,7 +60,6 @@ it.each<[string, claims?: Fields]>([
   ['Bearer '],
   ['bearer '],
   ['', { aud: ['other', 'client-2'] }],
-  // As in an access token.
   ['', { aud: undefined, client_id: 'client-1' }],
 ])('accepts %j and a token with %j, and not two', async (prefix, claims) => {
   const token = prefix + makeToken(claims);

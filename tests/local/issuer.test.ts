@@ -115,7 +115,6 @@ it('turns a sign-in into an ID token with the claims of npm run token, and refre
 it.each([
   [{ redirect_uri: 'https://evil.example/"><b>' }, 400, ''],
   [{ client_id: 'other<b>' }, 400, ''],
-  // The sign-in.
   [{ state: '<b>' }, 200, ORIGIN],
 ])(
   'shows a page for %j, which is escaped and allows no script',
@@ -139,7 +138,6 @@ it.each([
 );
 
 it('is not served under another host name', async () => {
-  // Not JSON.
   const response = await fetch(issuer.url.replace('127.0.0.1', 'localhost'));
   expect(response.status).toBe(421);
 });

@@ -3,7 +3,6 @@ import { startMailbox } from '../../local/mailbox.ts';
 import { parseBounce } from '../../src/mailer/bounces.ts';
 import { send } from '../helpers/http.ts';
 
-/** With its reports. */
 async function begin() {
   const events: string[] = [];
   const { url, close } = await startMailbox(0, (event) => void events.push(event));

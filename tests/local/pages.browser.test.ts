@@ -1,4 +1,3 @@
-/** The stack's pages for developers. */
 import { expect, it, onTestFinished } from 'vitest';
 import { startMailbox } from '../../local/mailbox.ts';
 import { checkPage } from '../helpers/chromium.ts';

@@ -1,4 +1,3 @@
-/** `npm run dev` and `npm start` as processes. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
@@ -70,13 +69,12 @@ async function start(
     complained,
     addressOf,
     createToken,
-    /** Of a user whose inquiries no documented command lists. */
+    /** As a user whose inquiries no documented command lists. */
     call,
     subjects: async () => {
       const { inquiries } = (await (await call('GET')).json()) as InquiryListResponse;
       return inquiries.map(({ subject }) => subject);
     },
-    /** Recipients and subjects. */
     mails: async () => {
       const mails = (await (await fetch(`${addressOf('Mailbox')}/mails`)).json()) as LocalMail[];
       return mails.map(({ Destination, Content }) => [
@@ -84,7 +82,6 @@ async function start(
         Content?.Simple?.Subject?.Data,
       ]);
     },
-    /** @returns The exit code. */
     stop: async (signal: NodeJS.Signals): Promise<unknown> => {
       child.kill(signal);
       return (await exit)[0];

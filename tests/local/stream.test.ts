@@ -25,11 +25,9 @@ vi.mock('node:timers/promises', async (importOriginal) => {
 });
 beforeEach(() => void waits.splice(0));
 
-/** A table with a stream. */
 async function openOwnTable(endpoint: string) {
   const { client, name, streamArn = '' } = await createOwnTable(endpoint, WITH_STREAM);
   const inquiries = createInquiryEntity(name, client);
-  /** @returns The ids. */
   const post = async (count: number): Promise<string[]> => {
     const ids = Array.from({ length: count }, () => uuidv7());
     for (const id of ids) await inquiries.put({ ...INQUIRY, id }).go();
@@ -87,7 +85,6 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
       eventName: 'INSERT',
       eventSource: 'aws:dynamodb',
       dynamodb: {
-        // Seconds.
         ApproximateCreationDateTime: expect.closeTo(Date.now() / 1_000, -3) as number,
         NewImage: { email: { S: INQUIRY.email }, subject: { S: INQUIRY.subject } },
         StreamViewType: 'NEW_AND_OLD_IMAGES',

@@ -1,4 +1,3 @@
-/** Digests and daily mails. */
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';

@@ -1,4 +1,3 @@
-/** The ways in which the database fails. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   always,
@@ -134,7 +133,6 @@ export const PLANS: readonly [name: string, plan: Plan, works: boolean][] = [
   ...permanent.map(([name, fault]): (typeof PLANS)[number] => [name, always(fault), false]),
   ['a throttle, a reset, then an answer', (n) => [transient[0]?.[1], RESET][n], true],
 ];
-/** One request in eight meets a fault. */
 export const sometimes: Plan = () => {
   const any = [...transient, ...permanent];
   return Math.random() < 1 / 8 ? any[Math.floor(Math.random() * any.length)]?.[1] : undefined;

@@ -76,9 +76,7 @@ const FAULTS: Plans = Object.fromEntries(PLANS.map(([name, plan]) => [name, () =
 const ALL = { ...FAULTS, ...LATE_OR_CONFLICT, ...CRASHES };
 
 interface Choice {
-  /** The owner's index. */
   owner: number;
-  /** In the header. */
   key: string | undefined;
   body: string;
   fault: string | undefined;
@@ -144,7 +142,6 @@ async function startClient(table: OwnTable, limit: number, hold: faults.Fault) {
 }
 
 const timeOf = ({ created_at }: Inquiry): number => Date.parse(created_at);
-/** Seconds since the epoch. */
 const expiryOf = (inquiry: Inquiry): number => Math.floor(timeOf(inquiry) / 1_000) + DAY / 1_000;
 /** The inquiry of a request's key, or with its unique subject. */
 function findCurrent(rows: Inquiry[], subject: string, time: number): Inquiry | undefined {
@@ -258,7 +255,6 @@ async function createLane(endpoint: string, limit: number) {
   const hold = createHold();
   const clients = await Promise.all(CLIENTS.map(async () => startClient(table, limit, hold.fault)));
   let owners: Identity[] = [];
-  /** By owner, oldest first. */
   let stored: Inquiry[][] = [];
   /** Requests whose write may still arrive. */
   let late: Sent[] = [];

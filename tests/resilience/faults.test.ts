@@ -67,7 +67,6 @@ async function openScene({
           : makePost({ subject: randomUUID(), body }, claims),
         remaining,
       ),
-    /** Ids, newest first. */
     stored: async (): Promise<string[]> =>
       (await readPartition(table, claims)).map(({ id }) => String(id)).toReversed(),
     async [Symbol.asyncDispose](): Promise<void> {
@@ -107,7 +106,6 @@ async function expectKept({ stored }: Scene, run: () => Promise<Answer>): Promis
   return got.status;
 }
 
-/** @returns The status. */
 const askUnder = async (scene: Scene, plan: Plan, method: Method, body?: string): Promise<number> =>
   expectKept(scene, async () => {
     scene.proxy.plan = plan;

@@ -16,7 +16,6 @@ import type { OwnTable } from '../helpers/own-table.ts';
 import { createTally, isHard, select } from '../helpers/tally.ts';
 
 const TIME = Date.UTC(2030, 0, 1, 12, 30);
-/** Of 201, 429 and 500. */
 const countAll = (statuses: number[]): number[] =>
   [201, 429, 500].map((status) => statuses.filter((one) => one === status).length);
 const repeat = async <Result>(count: number, run: () => Promise<Result>): Promise<Result[]> =>

@@ -20,7 +20,6 @@ import { createTally, isHard } from '../helpers/tally.ts';
 const ROWS = isHard ? 20_000 : 2_000;
 const DIGESTED = ROWS / 5;
 const WRITERS = 8;
-/** The beginning of an hour. */
 const START = Math.floor(Date.now() / HOUR) * HOUR;
 
 type Reader = (inbox: StoredInquiries) => AsyncIterable<readonly { id: string }[]>;

@@ -85,7 +85,7 @@ function expectHarmless(sent: SentMail, to: string, like: SentMail[]): void {
     Destination: { ToAddresses: [to] },
     EmailTags: expect.any(Array),
     FromEmailAddress: INBOX.INBOX_FROM,
-    // Of the local mailbox.
+    // The local mailbox.
     at: expect.any(Number),
   });
   for (const { Value } of envelope.EmailTags) expect(Value).toMatch(/^[\w-]{1,36}$/);

@@ -32,7 +32,7 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
   const owners = SUBS.flatMap((sub) =>
     EMAILS.map((email): [Owner, Inquiry[]] => [{ sub, email }, []]),
   );
-  /** Of every email under each of three subs, newest first; the fast selection has every fourth of them. */
+  /** Every email under each of three subs, newest first; the fast selection has every fourth. */
   const rows = new Map(select(owners, 4));
 
   const ask = async (event: GatewayEvent) => {

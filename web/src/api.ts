@@ -15,7 +15,6 @@ export interface Failure {
     | 'offline' // the browser says so
     | 'unreachable' // no response in time
     | 'server';
-  /** Whether the request may have succeeded. */
   mayBeDone: boolean;
   message?: string;
   /** Seconds until a retry makes sense. */
@@ -23,9 +22,7 @@ export interface Failure {
 }
 
 export interface Page {
-  /** Newest first. */
   inquiries: contract.Inquiry[];
-  /** The query for older inquiries, if any. */
   next: string | undefined;
 }
 

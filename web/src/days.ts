@@ -16,7 +16,6 @@ function createDay() {
   return { element: div('day', heading, list), heading, list };
 }
 
-/** Groups inquiries by the reader's days. */
 export function createDays(
   locale: Locale,
   elementOf: (inquiry: Inquiry) => HTMLElement | undefined,

@@ -10,7 +10,6 @@ export interface FormState {
   isSending: boolean;
   /** Sent without a message. */
   isMissing: boolean;
-  /** No more in this hour. */
   isLimited: boolean;
   /** Why the last attempt failed. `at`: milliseconds. */
   failure?: (Failure & { at: number }) | undefined;

@@ -12,7 +12,6 @@ import type { ViewParts } from './view-parts.ts';
 interface FormParts extends Omit<ViewParts, 'onSent'> {
   drafts: Drafts;
   refreshList: () => void;
-  /** @param key - The draft's. */
   onSent: (inquiry: Inquiry, key: string) => void;
   /** Aborted when the form is removed. */
   signal: AbortSignal;

@@ -6,7 +6,6 @@ export interface PendingSignIn {
   state: string;
   nonce: string;
   verifier: string;
-  /** The fragment to come back to. */
   hash: string;
   /** The discovery document, which is not requested again. */
   metadata: oauth.AuthorizationServer;

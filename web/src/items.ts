@@ -23,7 +23,6 @@ export function createItems(parts: ItemParts) {
 
   return {
     get: (id: string): Item | undefined => items.get(id),
-    /** Also marks the query's hits. */
     show(visible: readonly Inquiry[], query: string): void {
       const ids = new Set(visible.map(({ id }) => id));
       for (const inquiry of visible) if (!items.has(inquiry.id)) add(inquiry);

@@ -5,18 +5,14 @@ import { addSent, appendOlder, mergeNewest } from './pages.ts';
 import { createMatcher } from './search.ts';
 
 export interface ListState {
-  /** Undefined until loaded. */
   page?: Page | undefined;
   /** An inquiry in the address that is older than the page. */
   linked?: Inquiry | undefined;
   query: string;
   /** The earliest `created_at` of a search; empty: any. */
   since: string;
-  /** Loaded and matching. */
   visible: readonly Inquiry[];
-  /** Of the newest inquiries or the wanted one. */
   failure?: Failure | undefined;
-  /** Of older inquiries. */
   trouble?: Failure | undefined;
   /** The address's id, until it is shown. */
   wanted?: string | undefined;
@@ -32,7 +28,6 @@ export type Action =
   | { type: 'loaded'; page: Page }
   | { type: 'asked-older' }
   | { type: 'failed-older'; failure: Failure }
-  /** @param after - The query of the page. */
   | { type: 'loaded-older'; after: string; page: Page }
   | { type: 'linked'; inquiry: Inquiry | undefined }
   | { type: 'shown'; id: string }
@@ -100,7 +95,6 @@ export const allOf = ({ page, linked }: ListState): readonly Inquiry[] => [
 
 export const isFiltered = ({ query, since }: ListState): boolean => query + since !== '';
 
-/** Whether unloaded inquiries may match. */
 const isPartial = ({ page, since }: ListState): boolean =>
   page?.next !== undefined && (page.inquiries.at(-1)?.created_at ?? '') >= since;
 

@@ -60,7 +60,7 @@ export async function loadLocale(language: Language, preferred: readonly string[
   };
 }
 
-/** Of a tag such as de-AT; empty when it is malformed. */
+/** The base of a tag such as de-AT; empty when it is malformed. */
 export function baseOf(tag: string): string {
   try {
     return new Intl.Locale(tag).language;

@@ -23,7 +23,6 @@ interface Page {
   api?: Promise<Api> | undefined;
   locale?: Locale;
   view?: View | undefined;
-  /** The address's fragment, until it is shown. */
   linked: string;
   /** Counts calls of `show`. */
   shows: number;
@@ -143,7 +142,6 @@ function showSurroundings(page: Page, { language, direction, strings }: Locale):
   if (hadFocus) select.focus();
 }
 
-/** Each language in its own name. */
 function languageMenu(page: Page, current: Language, label: string): HTMLSelectElement {
   const options = page.config.languages.map((language) => {
     const name = new Intl.DisplayNames([language], { type: 'language' }).of(language);

@@ -30,7 +30,6 @@ export function showHits(item: Item, query: string, isOnly: boolean): void {
   item.wasOpened = true;
 }
 
-/** The node and offset of a UTF-16 unit. */
 function pointIn(place: HTMLElement, offset: number): [Node, number] {
   const [beginning = place, rest] = place.childNodes;
   const length = beginning.textContent?.length ?? 0;

@@ -1,4 +1,3 @@
-/** Sentences about failures, sizes and answers. */
 import type { Failure } from './api.ts';
 import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';

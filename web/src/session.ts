@@ -62,7 +62,6 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
       return isRedirect ? complete(held, query, home) : restore(held);
     },
 
-    /** @throws if the issuer cannot be reached. */
     redirect: async (): Promise<void> =>
       issuer.redirect((pending) => sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))),
 

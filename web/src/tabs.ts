@@ -13,7 +13,6 @@ export interface Tokens {
 }
 
 export interface Wanted {
-  /** Default: any user. */
   sub?: string;
   /** A token that has expired or was rejected. */
   refused?: string;

@@ -3,7 +3,6 @@ import { button, div, h } from '../../ui/dom.ts';
 import type { Locale } from './locale.ts';
 import { toggleTopic, topicOf } from './subject.ts';
 
-/** @param onChoose - Gets the changed subject. */
 export function topicMenu(
   texts: readonly Text[],
   { language, strings }: Locale,

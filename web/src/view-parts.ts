@@ -11,13 +11,9 @@ export interface ViewParts {
   locale: Locale;
   branding: Branding;
   withList: boolean;
-  /** @throws if the sign-in cannot be reached. */
   signIn: () => Promise<void>;
-  /** Default: the browser's storage. */
   drafts?: Drafts;
-  /** An inquiry's address. */
   linkTo?: ((id: string) => string) | undefined;
-  /** The address's fragment. */
   linked?: string | undefined;
   onSent?: (inquiry: Inquiry) => void;
   onFailed?: (failure: Failure) => void;

@@ -1,4 +1,3 @@
-/** Form and list, for page and element. */
 import { ask, h } from '../../ui/dom.ts';
 import { isInquiry } from './api.ts';
 import { createDrafts } from './drafts.ts';
@@ -21,7 +20,6 @@ const ANSWER_TIMEOUT = 200;
 
 interface SentMessage {
   inquiry: Inquiry;
-  /** The draft's. */
   key: string;
 }
 
@@ -66,7 +64,6 @@ export function createView(parts: ViewParts) {
     async start(): Promise<void> {
       await Promise.all([list?.show(parts.linked ?? ''), form.resume()]);
     },
-    /** To be called when the element is removed. */
     stop(): void {
       removal.abort();
       tabs.close();

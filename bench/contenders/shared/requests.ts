@@ -63,7 +63,6 @@ export function parseRequest(text = '{}'): Message {
   return { subject, body };
 }
 
-/** For a list that is not complete. */
 export function linkTo(before: string, limit: number | undefined): Record<string, string> {
   return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };
 }

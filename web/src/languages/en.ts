@@ -26,7 +26,6 @@ export const strings = {
     signedOut: 'You’re signed out',
     /** The issuer did not answer. */
     signedOutHere: 'You’re signed out here',
-    /** Below it. */
     mayBeSignedIn:
       'The sign-in service didn’t answer, so you may still be signed in there. On a shared computer, close the browser.',
     cancelled: 'The sign-in was cancelled',
@@ -37,11 +36,9 @@ export const strings = {
   },
   form: {
     title: 'How can we help?',
-    /** Default introduction. */
     lead: 'Tell us what it’s about.',
     topics: 'Topics',
     fields: { subject: 'Subject (optional)', body: 'Message' },
-    /** Subject and message are empty. */
     empty: 'Please write a message.',
     /** No mail can go to the account's address. */
     noMail: (email: string) => `We can’t send email to ${email}.`,
@@ -56,18 +53,15 @@ export const strings = {
     ready: 'Ready to send',
     /** Below the title of `failures.offline`. */
     offline: 'You can keep writing.',
-    /** @param used, limit - With units. */
     size: (used: string, limit: string) => `${used} of ${limit}`,
     tooLarge: (over: string) => `Too long by ${over}. Please shorten your message.`,
     backToForm: 'Write to us',
-    /** After having been offline. */
     connected: 'You’re connected again',
   },
   sent: {
     title: 'We’ve received your inquiry',
     reference: 'Reference',
     copy: 'Copy reference',
-    /** Default of what to expect. */
     next: (email: string) => `We’ll answer by email to ${email}.`,
     answersFrom: (sender: string, email: string) =>
       `Our answer comes by email from ${sender} to ${email}.`,
@@ -139,7 +133,6 @@ export const strings = {
     notCopied: 'Copying didn’t work',
     /** The address names an inquiry that this user lacks. */
     notFound: 'This inquiry isn’t in your list.',
-    /** Below it. */
     otherAccount: (email: string) =>
       `You’re signed in as ${email}. To use another account, sign out first.`,
   },
