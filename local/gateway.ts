@@ -50,8 +50,13 @@ export function createGateway({
   accessLog = () => undefined,
 }: GatewayOptions): Server {
   const latest = new WeakMap<Duplex, ServerResponse>();
-  // `answer` refuses large headers, not Node.
-  const server = createServer({ maxHeaderSize: 1_000_000 }, (request, response) => {
+  const options = {
+    // `answer` refuses large headers, not Node.
+    maxHeaderSize: 1_000_000,
+    // After Node's 5 s, a busy client sends its next request just as the connection is closed, and gets a reset.
+    keepAliveTimeout: 60_000,
+  };
+  const server = createServer(options, (request, response) => {
     latest.set(request.socket, response);
     // The client left while its body was read.
     respond(request, response).catch(() => response.destroy());

@@ -112,6 +112,11 @@ it.each<[string, Request, status: number, answer?: object, result?: string]>([
   expect(logged).toHaveLength(status === 500 ? 1 : 0);
 });
 
+it('keeps an idle connection for a minute', async () => {
+  const { headers } = await fetch(url, { method: 'DELETE' });
+  expect(headers.get('keep-alive')).toBe('timeout=60');
+});
+
 it('answers a preflight of another origin without what it allows', async () => {
   const { status, headers } = await send(url, preflight(EVIL));
   expect(status).toBe(204);
