@@ -1,5 +1,5 @@
 /**
- * Checks the documents: each named path exists, and a file named in brackets behind identifiers has them.
+ * Checks the documents: each named path and test exists, and a file named in brackets behind identifiers has them.
  *
  * Usage: npm run check:docs. Exit codes: 0 right, 1 wrong, 2 bad use.
  */
@@ -9,14 +9,28 @@ import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 const PATH =
-  /(?<![\w/.-])(?:src|web|ui|inbox|local|deploy|infra|lib|scripts|tests|bench|docs)\/[\w./-]*\.\w+/g;
+  /(?<![\w/.-])(?:src|web|ui|inbox|local|deploy|infra|lib|scripts|tests|bench|docs)\/[\w./-]*\.\w+\b(?!` “)/g;
 /** `name` (`path`), or several names. */
 const NAMED = /((?:`\w+`(?:, | and )?)+) \(`([\w./-]+\.ts)`/g;
+
+/** `folder/file` “title” of a test below `tests`, or the beginning of the title and “…”. */
+const TEST = /`(\w+\/[\w.-]+)` “([^”]+)”/g;
 
 /** Created by a document's reader. */
 const CREATED = /(?:settings|stages)\.auto\.tfvars(?:\.json)?$|\/imports\.tf$/;
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+/** Titles are the first argument of a call. */
+function hasTest(source: string, title: string): boolean {
+  const [beginning = '', rest] = title.split('…');
+  return source
+    .split(/\(\s*['"`]/)
+    .some(
+      (call) =>
+        call.startsWith(beginning) && (rest === '' || /^['"`]/.test(call.slice(title.length))),
+    );
+}
 
 export const main: Main = async (args) => {
   parseOptions('Usage: npm run check:docs', {}, args);
@@ -31,7 +45,12 @@ export const main: Main = async (args) => {
       const wrong = (names.match(/\w+/g) ?? []).filter((name) => !source.includes(name));
       return wrong.map((name) => `${path} has no ${name}`);
     });
-    return [...missing.map((path) => `there is no ${path}`), ...unknown].map(
+    const untested = [...text.matchAll(TEST)].flatMap(([, file = '', title = '']) => {
+      const path = `tests/${file}.test.ts`;
+      if (!existsSync(join(ROOT, path))) return [`there is no ${path}`];
+      return hasTest(read(path), title) ? [] : [`${path} has no test “${title}”`];
+    });
+    return [...missing.map((path) => `there is no ${path}`), ...unknown, ...untested].map(
       (mistake) => `${document}: ${mistake}`,
     );
   });

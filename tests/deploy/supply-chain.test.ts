@@ -1,4 +1,4 @@
-/** What `npm ci` and `npm audit` do not check of the packages. */
+/** What `npm ci` does not check of the packages. */
 import { expect, it } from 'vitest';
 import type { Metafile } from 'esbuild';
 import { readText } from '../helpers/repository.ts';
@@ -59,5 +59,13 @@ it('what is in the bundle is no package of development, and has a permissive lic
       undefined,
       expect.stringMatching(/^(0BSD|Apache-2\.0|ISC|MIT)$/),
     ]);
+  }
+});
+
+it('all packages are audited daily', () => {
+  const workflow = readText('.github/workflows/drift.yml');
+  expect(workflow).toMatch(/- cron: \d+ \d+ \* \* \*$/m);
+  for (const run of ['npm audit', 'npm audit --prefix bench', 'npm audit signatures']) {
+    expect(workflow).toContain(`- run: ${run}\n`);
   }
 });

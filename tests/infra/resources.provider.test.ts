@@ -1,6 +1,6 @@
 /**
  * What the module makes of the settings, with a mocked provider. Ids in comments are policies of Checkov (CKV…), Trivy
- * (AVD-…) and Security Hub that the lines below check; docs/security-policies.md has the others.
+ * (AVD-…) and Security Hub that the lines below check; docs/asvs.md has the others.
  */
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -225,7 +225,20 @@ describe('a stage', needsModules, () => {
             auto_verified_attributes: ['email'],
             admin_create_user_config: [{ allow_admin_create_user_only: false }],
             username_configuration: [{ case_sensitive: false }],
-            password_policy: [{ minimum_length: 12 }],
+            // Cognito.3 wants kinds of characters.
+            password_policy: [
+              {
+                minimum_length: 12,
+                require_lowercase: false,
+                require_numbers: false,
+                require_symbols: false,
+                require_uppercase: false,
+                temporary_password_validity_days: 7,
+              },
+            ],
+            account_recovery_setting: [
+              { recovery_mechanism: [{ name: 'verified_email', priority: 1 }] },
+            ],
             user_attribute_update_settings: [
               { attributes_require_verification_before_update: ['email'] },
             ],
@@ -243,7 +256,7 @@ describe('a stage', needsModules, () => {
             allowed_oauth_scopes: ['email', 'openid'],
             explicit_auth_flows: ['ALLOW_USER_SRP_AUTH'],
             generate_secret: false,
-            refresh_token_rotation: [{ feature: 'ENABLED' }],
+            refresh_token_rotation: [{ feature: 'ENABLED', retry_grace_period_seconds: 60 }],
             id_token_validity: 60,
             access_token_validity: 60,
             refresh_token_validity: 30,
