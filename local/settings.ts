@@ -53,8 +53,9 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   const options = parseOptions(USAGE, OPTIONS, given);
   const { inspect, seed } = options;
   const engine = engineNames.find((name) => name === options.engine);
-  if (engine !== options.engine)
+  if (engine !== options.engine) {
     throw toError('--engine', engineNames.join(' or '), options.engine);
+  }
   return {
     port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_530),
     engine,
