@@ -6,7 +6,6 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { EMAIL, makeEvent, makeKeyedPost, makePost, SUB } from '../helpers/events.ts';
-import { createMemoryStore } from '../helpers/memory-store.ts';
 
 const CONTENT = { subject: 'Hello', body: 'World' };
 const context = (remaining: number) => ({
@@ -15,8 +14,8 @@ const context = (remaining: number) => ({
   getRemainingTimeInMillis: () => remaining,
 });
 
-function setUp(overrides: Partial<InquiryStore> = {}) {
-  const inquiries = createInquiries(createMemoryStore(overrides));
+function setUp(store: Partial<InquiryStore>) {
+  const inquiries = createInquiries({ put: vi.fn(), list: vi.fn(), ...store });
   const log = vi.fn<NonNullable<Parameters<typeof createApp>[0]['log']>>();
   return { log, app: createApp({ inquiries, corsOrigin: '*', log }) };
 }
@@ -41,7 +40,7 @@ it.each([
   ['nothing when less than 1.5 s remain', 1_000, 0],
 ])('gives the store %s', async (_, remaining, expected) => {
   const timeout = vi.spyOn(AbortSignal, 'timeout');
-  await setUp().app(makeEvent({}), context(remaining));
+  await setUp({ async *list() {} }).app(makeEvent({}), context(remaining));
   expect(timeout.mock.calls).toEqual([[expected]]);
 });
 

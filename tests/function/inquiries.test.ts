@@ -1,18 +1,24 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
-import { createInquiries } from '../../src/inquiries.ts';
+import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { EMAIL, list, makeCall, SUB } from '../helpers/events.ts';
-import { createMemoryStore } from '../helpers/memory-store.ts';
 
 const OWNER = { sub: SUB, email: EMAIL };
 const START = 472_222 * HOUR;
 
+/** Creates an inquiry of each text, in a store of one page. */
 async function setUp(bodies: readonly string[], now?: () => number) {
-  const store = createMemoryStore({}, Infinity);
+  const rows: Inquiry[] = [];
+  const store: InquiryStore = {
+    put: async (inquiry) => ({ id: inquiry.id, added: rows.push(inquiry) }),
+    async *list(_owner, { before = 'g' }) {
+      yield rows.filter(({ id }) => id < before).toReversed();
+    },
+  };
   const inquiries = createInquiries(store, now && { now });
   for (const body of bodies) await inquiries.create(OWNER, { subject: '', body }, makeCall());
-  return { inquiries, rows: store.rows };
+  return { inquiries, rows, store };
 }
 
 it.each([
@@ -42,13 +48,11 @@ it.each([
 ])(
   'beyond the limit, %i ms into the hour, Retry-After is %s: rounded up',
   async (after, seconds) => {
-    const inquiries = createInquiries(createMemoryStore(), {
-      inquiriesPerHour: 1,
-      now: () => START + after,
-    });
-    const create = async () => inquiries.create(OWNER, { subject: '', body: '' }, makeCall());
-    await create();
-    await expect(create()).rejects.toMatchObject({
+    const limit = { most: 1, time: START + after };
+    const put: InquiryStore['put'] = async () => ({ refusal: 'limit', limit });
+    const inquiries = createInquiries({ put, list: vi.fn() });
+    const created = inquiries.create(OWNER, { subject: '', body: '' }, makeCall());
+    await expect(created).rejects.toMatchObject({
       status: 429,
       headers: { 'Retry-After': seconds },
     });
@@ -79,16 +83,14 @@ it('a list without a limit holds inquiries of Lambda’s 6,291,556 bytes less 64
 });
 
 it('a list reads no further page of the store than it needs, and passes over empty ones', async () => {
-  const { rows } = await setUp(['1', '2', '3', '4']);
+  const { rows, store } = await setUp(['1', '2', '3', '4']);
   let read = 0;
-  const store = createMemoryStore({
-    async *list() {
-      for (const page of [[], ...rows.map((row) => [row])]) {
-        read++;
-        yield page;
-      }
-    },
-  });
+  store.list = async function* () {
+    for (const page of [[], ...rows.map((row) => [row])]) {
+      read++;
+      yield page;
+    }
+  };
   const page = await list(createInquiries(store), OWNER, { limit: '2' });
   expect([page.list.count, read]).toEqual([2, 4]);
 });

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { createApp } from '../../src/app.ts';
+import type { Inquiry } from '../../src/contract.ts';
 import { createInquiries } from '../../src/inquiries.ts';
-import { createMemoryStore } from './memory-store.ts';
 
 export const ACCOUNT = '111122223333';
 
@@ -35,8 +35,17 @@ export const callerIdentity = (account: string): Answer => ({
   body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>`,
 });
 
+let stored: Inquiry[] = [];
 const app = createApp({
-  inquiries: createInquiries(createMemoryStore({}, 1_000)),
+  inquiries: createInquiries({
+    async put(inquiry) {
+      stored = [inquiry];
+      return inquiry;
+    },
+    async *list({ sub }) {
+      yield stored.filter(({ cognito_sub }) => cognito_sub === sub);
+    },
+  }),
   corsOrigin: 'https://www.example.com',
 });
 
