@@ -1,7 +1,7 @@
 import { defineConfig } from 'oxlint';
 
 /** What rooms may import, as in docs/architecture.md. docs/adr/0073 */
-const ARROWS = {
+export const ARROWS = {
   src: [],
   ui: [],
   web: ['src', 'ui'],

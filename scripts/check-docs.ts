@@ -1,5 +1,6 @@
 /**
- * Checks the documents: each named path and test exists, and a file named in brackets behind identifiers has them.
+ * Checks the documents: each named path and test exists, a file named in brackets behind identifiers has them, and the
+ * rooms' arrows are those that the lint allows and the sources use.
  *
  * Usage: npm run check:docs. Exit codes: 0 right, 1 wrong, 2 bad use.
  */
@@ -7,6 +8,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
+import { ARROWS } from '../oxlint.config.ts';
 
 const PATH =
   /(?<![\w/.-])(?:src|web|ui|inbox|local|deploy|infra|lib|scripts|tests|bench|docs)\/[\w./-]*\.\w+\b(?!` “)/g;
@@ -32,6 +34,20 @@ function hasTest(source: string, title: string): boolean {
     );
 }
 
+/** Rooms whose arrows differ: in the drawing, in the lint and in what is imported. */
+function checkArrows(): string[] {
+  const drawing = read('docs/architecture.md').replaceAll(/\[".*?"\]/g, '');
+  return Object.entries(ARROWS).flatMap(([room, allowed]) => {
+    const [, drawn = ''] = new RegExp(`^  ${room} --> (.*)$`, 'm').exec(drawing) ?? [];
+    const sources = globSync(`${room}/**/*.ts`, { cwd: ROOT, exclude: ['**/node_modules/**'] });
+    const text = sources.map(read).join('\n');
+    const used = allowed.filter((other) => new RegExp(`from '(\\.\\./)+${other}/`).test(text));
+    const all = [drawn.split(' & ').filter(Boolean), allowed, used];
+    const isRight = new Set(all.map((rooms) => rooms.toSorted().join())).size === 1;
+    return isRight ? [] : [`docs/architecture.md, oxlint.config.ts: ${room} uses ${used.join()}`];
+  });
+}
+
 export const main: Main = async (args) => {
   parseOptions('Usage: npm run check:docs', {}, args);
   const documents = globSync(['*.md', 'docs/**/*.md', 'web/README.md'], { cwd: ROOT });
@@ -54,6 +70,7 @@ export const main: Main = async (args) => {
       (mistake) => `${document}: ${mistake}`,
     );
   });
+  mistakes.push(...checkArrows());
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
 };
 
