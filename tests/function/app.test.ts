@@ -8,6 +8,9 @@ import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { EMAIL, makeEvent, makeKeyedPost, makePost, SUB } from '../helpers/events.ts';
 
 const CONTENT = { subject: 'Hello', body: 'World' };
+const unexpected = (): never => {
+  throw new Error('The store was not expected to be asked.');
+};
 const context = (remaining: number) => ({
   awsRequestId: 'request-1',
   functionName: 'inquiries-main',
@@ -15,7 +18,7 @@ const context = (remaining: number) => ({
 });
 
 function setUp(store: Partial<InquiryStore>) {
-  const inquiries = createInquiries({ put: vi.fn(), list: vi.fn(), ...store });
+  const inquiries = createInquiries({ put: unexpected, list: unexpected, ...store });
   const log = vi.fn<NonNullable<Parameters<typeof createApp>[0]['log']>>();
   return { log, app: createApp({ inquiries, corsOrigin: '*', log }) };
 }

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
@@ -50,7 +50,7 @@ it.each([
   async (after, seconds) => {
     const limit = { most: 1, time: START + after };
     const put: InquiryStore['put'] = async () => ({ refusal: 'limit', limit });
-    const inquiries = createInquiries({ put, list: vi.fn() });
+    const inquiries = createInquiries({ put, async *list() {} });
     const created = inquiries.create(OWNER, { subject: '', body: '' }, makeCall());
     await expect(created).rejects.toMatchObject({
       status: 429,
