@@ -22,6 +22,10 @@ interface Owner {
 /** Passes over what arrives meanwhile. */
 const MOST_PASSES = 5;
 
+const UNCHANGED = 'Nothing was deleted.';
+const DRY_RUN = 'This was a dry run; nothing was deleted. --yes deletes.';
+const KEPT: Account = { status: 'kept', description: 'The account of the user is kept.' };
+
 type Task = ReturnType<typeof createTask>;
 
 export async function run(command: Command): Promise<void> {
@@ -32,50 +36,48 @@ export async function run(command: Command): Promise<void> {
   }
   const task = createTask(command);
   if (replay === true) return replayErasures(task);
+  const keepsAccount = command.values['keep-account'] === true;
   const user = sub ?? (await findUser(`${email}`, task));
-  return user === undefined ? undefined : eraseUser(user, task);
+  return user === undefined ? undefined : eraseUser(user, keepsAccount, task);
 }
 
-function createTask({ io, values, isInteractive, connect }: Command) {
+/** `given` by --yes, or asked for at a terminal. */
+type Consent = 'given' | 'asked' | 'absent';
+
+function consentOf({ io, values }: Command): Consent {
+  if (values.yes === true) return 'given';
+  return io.stdin.isTTY === true && io.stderr.isTTY === true ? 'asked' : 'absent';
+}
+
+function createTask(command: Command) {
+  const { io, isInteractive } = command;
   const { stdin, stdout, stderr } = io;
-  const { yes = false, 'keep-account': keepsAccount = false } = values;
-  const connection = connect();
-  const { stage, table } = connection;
-  /** With --yes nobody is asked. */
-  const isAgreed = async (expected: string, to: string): Promise<boolean> =>
-    yes ||
-    isConfirmed(`Type ${expected} to ${to}: `, expected, undefined, { stdin, stdout: stderr });
-
-  function say(text: string): void {
-    for (const line of text.split('\n')) {
-      // Commands stay whole, to be copied.
-      stderr.write(`${line.includes('npm run') ? line : wrapLine(line, stderr.columns)}\n`);
-    }
-  }
-
+  const connection = command.connect();
+  const questions = {
+    account: ['account', 'delete the account, too, or anything else to keep it'],
+    inquiries: [
+      connection.stage,
+      `delete the inquiries from the table ${escapeUnsafe(connection.table)}`,
+    ],
+  } as const;
   return {
     io,
-    yes,
-    keepsAccount,
     connection,
-    isAgreed,
-    say,
+    consent: consentOf(command),
+    /** Whether what the question asks for is typed. */
+    async ask(question: keyof typeof questions): Promise<boolean> {
+      const [expected, purpose] = questions[question];
+      const streams = { stdin, stdout: stderr };
+      return isConfirmed(`Type ${expected} to ${purpose}: `, expected, undefined, streams);
+    },
+    say(text: string): void {
+      for (const line of text.split('\n')) {
+        // Commands stay whole, to be copied.
+        stderr.write(`${line.includes('npm run') ? line : wrapLine(line, stderr.columns)}\n`);
+      }
+    },
     print: (text: string, data: object): boolean =>
       stdout.write(isInteractive ? text : toJsonLine(data)),
-    /** Nothing is deleted without --yes or a terminal to ask at. */
-    isDryRun(): boolean {
-      const isDry = !yes && !(stdin.isTTY === true && stderr.isTTY === true);
-      if (isDry) say('This was a dry run; nothing was deleted. --yes deletes.');
-      return isDry;
-    },
-    /** @throws Error when something else than the stage's name is typed. */
-    async confirm(): Promise<void> {
-      const isSure = await isAgreed(
-        stage,
-        `delete the inquiries from the table ${escapeUnsafe(table)}`,
-      );
-      if (!isSure) throw new Error('Nothing was deleted.');
-    },
   };
 }
 
@@ -96,38 +98,46 @@ async function findUser(email: string, task: Task): Promise<string | undefined> 
   return sub;
 }
 
-async function eraseUser(sub: string, task: Task): Promise<void> {
-  const { connection, yes, keepsAccount, say, isAgreed } = task;
+/** Why nothing is deleted, or what is asked before. */
+type Plan = 'unknown user' | 'dry run' | readonly ('account' | 'inquiries')[];
+
+function decide(owners: Owner[], { remove }: Account, consent: Consent): Plan {
+  if (consent === 'given') return [];
+  const found = [remove && 'account', owners[0] && 'inquiries'] as const;
+  const questions = found.filter((each) => each !== undefined);
+  if (questions.length === 0) return 'unknown user';
+  return consent === 'absent' ? 'dry run' : questions;
+}
+
+async function eraseUser(sub: string, keepsAccount: boolean, task: Task): Promise<void> {
+  const { connection, consent, say } = task;
   const owners = await findOwners(task, { sub });
   printOwners(owners, task);
-  const { status, description, remove }: Account = keepsAccount
-    ? { status: 'kept', description: 'The account of the user is kept.' }
-    : await findAccount(connection, sub);
-  say(description);
-  const hasInquiries = owners.length > 0;
-  const isUnknown = !hasInquiries && remove === undefined && !yes;
-  if (!hasInquiries) {
-    const hint = isUnknown ? ' --yes records the erasure nevertheless.' : '';
+  const found = keepsAccount ? KEPT : await findAccount(connection, sub);
+  say(found.description);
+  const plan = decide(owners, found, consent);
+  if (owners.length === 0) {
+    const hint = plan === 'unknown user' ? ' --yes records the erasure nevertheless.' : '';
     say(`There are no inquiries of ${sub}.${hint}`);
-  }
-  // Who asks for an erasure has a right to a copy (GDPR, article 15).
-  if (hasInquiries && !yes) {
+  } else if (consent !== 'given') {
+    // Who asks for an erasure has a right to a copy (GDPR, article 15).
     const command = ['npm run inbox --', connection.options, `export --sub ${sub} --out FILE`];
     say(`To give the user a copy first:\n  ${command.filter(Boolean).join(' ')}`);
   }
-  if (isUnknown || task.isDryRun()) return;
-  const isRemoved =
-    remove !== undefined &&
-    (await isAgreed('account', 'delete the account, too, or anything else to keep it'));
-  // Without inquiries, the first question is the only one.
-  if (hasInquiries) await task.confirm();
-  else if (remove !== undefined && !isRemoved) throw new Error('Nothing was deleted.');
+  if (plan === 'dry run') say(DRY_RUN);
+  if (typeof plan === 'string') return;
+  let account: Account = found;
+  for (const question of plan) {
+    if (await task.ask(question)) continue;
+    if (question === plan.at(-1)) throw new Error(UNCHANGED);
+    account = KEPT;
+  }
 
-  const result = await erase(sub, owners, task, isRemoved ? remove : async () => {});
-  const account = remove === undefined ? status : isRemoved ? 'deleted' : 'kept';
+  const result = await erase(sub, owners, task, account.remove);
+  const status = account.remove === undefined ? account.status : 'deleted';
   const line = `Deleted ${countInquiries(result.deleted)} of ${sub}.\n`;
-  task.print(line, { cognito_sub: sub, ...result, account });
-  if (remove !== undefined) say(`The account is ${account}.`);
+  task.print(line, { cognito_sub: sub, ...result, account: status });
+  if (found.remove !== undefined) say(`The account is ${status}.`);
   say(describeRemains(connection));
 }
 
@@ -141,7 +151,7 @@ async function erase(
   sub: string,
   owners: Owner[],
   task: Task,
-  removeAccount: () => Promise<unknown>,
+  removeAccount: Account['remove'],
 ): Promise<{ deleted: number; erased_at: string }> {
   const erasures = openErasures(task.connection);
   let left = owners;
@@ -152,7 +162,7 @@ async function erase(
     const erased_at = times.toSorted().at(-1) ?? '';
     // Recorded first: what was deleted by an erasure that was interrupted must not come back either.
     await erasures.record(sub, erased_at);
-    if (pass === 1) await removeAccount();
+    if (pass === 1) await removeAccount?.();
     const count = await deleteOwners(left, () => erased_at, task);
     deleted += count;
     if (count === 0) return { deleted, erased_at };
@@ -165,7 +175,7 @@ async function erase(
 }
 
 async function replayErasures(task: Task): Promise<void> {
-  const { connection, yes, say } = task;
+  const { connection, consent, say } = task;
   const table = escapeUnsafe(connection.table);
   const { count, lost, find } = await openErasures(connection).read();
   say(`${formatCount(count, 'erasure is', 'erasures are')} recorded for ${connection.stage}.`);
@@ -176,8 +186,10 @@ async function replayErasures(task: Task): Promise<void> {
   say(
     `The table ${table} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`,
   );
-  if ((found > 0 || yes) && !task.isDryRun()) {
-    await task.confirm();
+  if (found > 0 && consent === 'absent') {
+    say(DRY_RUN);
+  } else if (found > 0 || consent === 'given') {
+    if (consent === 'asked' && !(await task.ask('inquiries'))) throw new Error(UNCHANGED);
     const deleted = await deleteOwners(owners, untilOf, task);
     const result = { table: connection.table, erasures: count, users, deleted };
     task.print(`Deleted ${countInquiries(deleted)} from ${table}.\n`, result);
