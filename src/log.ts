@@ -78,7 +78,7 @@ function listThrottling(error: unknown): false | { throttlingReasons: string[] }
   return reasons.length > 0 && { throttlingReasons: reasons };
 }
 
-/** The code of an ApiError or a system error, such as ECONNREFUSED. */
+/** The name; for an ApiError or a system error, such as ECONNREFUSED, the code. */
 export function nameOf(error: unknown): string {
   const cause = findCause(error);
   if (!(cause instanceof Error)) return typeof cause;

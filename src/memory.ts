@@ -1,6 +1,6 @@
 /** Characters of body and response from which garbage is collected. */
 const LARGE = 1024 * 1024;
-/** Bytes of heap and buffers allowed at the end of a large event. */
+/** Bytes of heap and buffers with which the event after a large one may begin. */
 const HEAP = 18 * 1024 * 1024;
 /** Bytes of growth allowed before the runtime copies a response. */
 const GROWTH = 66 * 1024 * 1024;

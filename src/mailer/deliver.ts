@@ -49,7 +49,7 @@ export function createDeliver({ store, send, config, now }: Sender) {
     const since = new Date().toISOString();
     const { create, claim } = kinds[kind];
     const mail = create(inquiry, config);
-    // The mail to the team says so.
+    // The mail to the team says that there is no address.
     if (mail === undefined) return { outcome: kind === 'reply' ? 'no-address' : 'idle' };
     const claimed = again || (await claim(inquiry, signal));
     if (claimed !== true && 'refused' in claimed) {
