@@ -2,6 +2,14 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { skippedReporter } from './tests/helpers/skipped-reporter.ts';
 
+/** Programs, folders, languages, and what CONTRIBUTING names: none of the user's settings of AWS, service, terminal or editor. */
+const KEPT =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|CI|GITHUB_.*|npm_.*|NODE_(?!ENV).*|SSL_CERT_.*|JAVA_HOME|DISPLAY|XDG_.*|CHROMIUM_PATH|TERRAFORM|REQUIRE_.*|SCREENSHOTS|TF_PLUGIN_DIR|TF_CLI_CONFIG_FILE|DYNAMODB_ENDPOINT|VITEST.*)$/;
+for (const name of Object.keys(process.env)) {
+  const isEmulator = name === 'AWS_ENDPOINT_URL' && process.argv.includes('apply');
+  if (!KEPT.test(name) && !isEmulator) delete process.env[name];
+}
+
 const PRODUCTS = 'tests/{function,mailer,text,form,inbox,local,deploy,infra}';
 
 const BROWSER = { globalSetup: ['tests/helpers/stack-setup.ts'] };
