@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { whyNoFirefox } from './firefox.ts';
 import { whyNoBrowser } from './installed-chromium.ts';
 import type { SharedStack } from './shared-stack.ts';
 
@@ -14,7 +15,7 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  if (whyNoBrowser !== undefined) return undefined;
+  if (whyNoBrowser !== undefined && whyNoFirefox !== undefined) return undefined;
   const child = fork(join(import.meta.dirname, 'shared-stack.ts'));
   const ended = once(child, 'exit');
   const failed = ended.then(() =>

@@ -1,0 +1,61 @@
+/** The operators' page in Firefox. */
+import { expect, it, onTestFinished } from 'vitest';
+import { serveInbox } from '../../inbox/server.ts';
+import { needsFirefox, openFirefox } from '../helpers/firefox.ts';
+import { openInbox } from '../helpers/inbox.ts';
+
+it(
+  'sends replies, takes a saved one back by Ctrl+Z, and keeps to what keys are meant for',
+  needsFirefox,
+  async () => {
+    const own = await openInbox();
+    const { close, url } = await serveInbox(
+      () => ({ ...own.connection, respondent: async () => 'olga', mail: async () => 'sent' }),
+      { savedReplies: [{ title: 'Thanks', text: 'Hello {name}, thank you.' }] },
+    );
+    onTestFinished(close);
+    const rows = await Promise.all(
+      ['One', 'Two', 'Three', 'Four'].map((subject, n) => own.add(9_000 - n, { subject })),
+    );
+    const { page, part, see, click, textsOf, control } = await openFirefox();
+    // No time passes, so that whoever has typed goes on typing.
+    await page.evaluateOnNewDocument('performance.now = () => 0');
+    await page.goto(url);
+    const reads = async (subject: string) =>
+      await expect.poll(() => textsOf('.ib-read h2')).toEqual([subject]);
+    const draft = async () =>
+      page.$eval('#reply', (box) => (box as unknown as { value: string }).value);
+    await reads('One');
+    const key = JSON.stringify({ bubbles: true, key: 'в', code: 'KeyD' });
+    await page.evaluate(`document.body.dispatchEvent(new KeyboardEvent('keydown', ${key}))`);
+    await reads('Two');
+    await part('#reply').fill('My own words');
+    await page.focus('#reply');
+    await control('a');
+    await click('Saved replies');
+    await click('Thanks');
+    await expect.poll(draft).toBe('Hello Ana, thank you.');
+    for (const [press, text] of [
+      ['z', 'My own words'],
+      ['y', 'Hello Ana, thank you.'],
+      ['Enter', ''],
+    ] as const) {
+      await control(press);
+      await expect.poll(draft).toBe(text);
+    }
+    await reads('Three');
+    await page.keyboard.type('Monday, and paid');
+    await see('Answered:', 'Dismissed:');
+    await reads('Three');
+    // What waits is sent.
+    await page.goto('about:blank');
+    const replies = async () =>
+      Promise.all(
+        rows.map(async ({ id }) => {
+          const { respondent, reply = respondent && '' } = (await own.inbox.get(id)) ?? {};
+          return reply;
+        }),
+      );
+    await expect.poll(replies).toEqual(['', 'Hello Ana, thank you.', undefined, undefined]);
+  },
+);
