@@ -3,7 +3,7 @@ import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { UsageError, type Io } from '../lib/command-line.ts';
-import { readUpTo } from '../lib/read-up-to.ts';
+import { readUpTo } from './read-up-to.ts';
 import { parseReply, recordAnswer, reportAnswer, TOO_LARGE } from './record-answer.ts';
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { UsageError } from '../lib/command-line.ts';
-import { readUpTo } from '../lib/read-up-to.ts';
+import { readUpTo } from './read-up-to.ts';
 import { escapeUnsafe } from '../lib/terminal-text.ts';
 
 /** With `{name}` and `{reference}`. */

@@ -9,7 +9,7 @@ import { beginningOf } from '../ui/format.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
 import { buildPageWhenStale, outputOf } from '../lib/page-build.ts';
 import { startPageServer } from '../lib/page-server.ts';
-import { readUpTo } from '../lib/read-up-to.ts';
+import { readUpTo } from './read-up-to.ts';
 import { describeFailure } from '../lib/aws.ts';
 import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';

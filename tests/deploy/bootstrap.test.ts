@@ -6,13 +6,13 @@ import { main } from '../../deploy/bootstrap.ts';
 import { isServiceName, NAME_RULE } from '../../lib/stages.ts';
 import { ACCOUNT, refusal, type Answer } from '../helpers/aws.ts';
 import { unless } from '../helpers/needs.ts';
-import { setUpProject, whatRan, type World } from '../helpers/programs.ts';
-import { paths } from '../helpers/project.ts';
+import { setUpProject, whatRan, type World } from './programs.ts';
+import { paths } from './project.ts';
 
-vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
+vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
   ...(await original()),
-  run: (await import('../helpers/programs.ts')).run,
+  run: (await import('./programs.ts')).run,
 }));
 const { run, terraformUnavailableReason } = await vi.importActual<
   typeof import('../../deploy/terraform.ts')

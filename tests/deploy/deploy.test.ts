@@ -12,13 +12,13 @@ import {
   setUpProject,
   whatRan,
   type World,
-} from '../helpers/programs.ts';
-import { paths } from '../helpers/project.ts';
+} from './programs.ts';
+import { paths } from './project.ts';
 
 const testStage = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
 const runForm = vi.hoisted(() => vi.fn<() => Promise<string>>());
 const listDifferences = vi.hoisted(() => vi.fn<() => Promise<string[]>>());
-vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
+vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 vi.mock(import('../../deploy/smoke.ts'), () => ({ testStage }));
 vi.mock(import('../../deploy/form.ts'), async (original) => ({
   ...(await original()),
@@ -27,7 +27,7 @@ vi.mock(import('../../deploy/form.ts'), async (original) => ({
 }));
 vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
   ...(await original()),
-  run: (await import('../helpers/programs.ts')).run,
+  run: (await import('./programs.ts')).run,
 }));
 
 const { arrange, command, state } = await setUpProject();

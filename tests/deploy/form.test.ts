@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { readForm, readStageForm, runForm, serveForm, uploadForm } from '../../deploy/form.ts';
 import * as chromium from '../../lib/chromium.ts';
-import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
-import { paths } from '../helpers/project.ts';
+import { FORM_OUTPUTS, setUpProject } from './programs.ts';
+import { paths } from './project.ts';
 
 vi.mock(import('../../lib/chromium.ts'), { spy: true });
-vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
+vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 
 const toPage = (connections: string) =>
   `<meta content="default-src 'none'; connect-src ${connections}; base-uri 'none'" />`;

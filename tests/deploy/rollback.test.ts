@@ -4,10 +4,10 @@ import { switchAlias } from '../../deploy/functions.ts';
 import { main } from '../../deploy/rollback.ts';
 import type { testStage as runSmokeTest } from '../../deploy/smoke.ts';
 import { ACCOUNT } from '../helpers/aws.ts';
-import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
+import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 
 const testStage = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
-vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
+vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 vi.mock(import('../../deploy/smoke.ts'), () => ({ testStage }));
 
 const { name } = FORM_OUTPUTS.function;

@@ -8,11 +8,11 @@ import type { InquiryListResponse } from '../../src/contract.ts';
 import { refusal } from '../helpers/aws.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { unless } from '../helpers/needs.ts';
-import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
-import { paths } from '../helpers/project.ts';
+import { FORM_OUTPUTS, setUpProject } from './programs.ts';
+import { paths } from './project.ts';
 import { startService, type Service } from '../helpers/service.ts';
 
-vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
+vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 vi.mock('node:timers/promises', async (importOriginal) => ({
   ...(await importOriginal<object>()),
   setTimeout: (await import('../helpers/clock.ts')).skipTime,

@@ -17,9 +17,9 @@ import {
   onlyTls,
   openModules,
   PRIVATE,
-} from '../helpers/mocked-module.ts';
+} from './mocked-module.ts';
 import { unless } from '../helpers/needs.ts';
-import { recordRequests } from '../helpers/recorded-requests.ts';
+import { recordRequests } from './recorded-requests.ts';
 
 type OneOrMore = string | readonly string[];
 type Context = Record<string, OneOrMore>;

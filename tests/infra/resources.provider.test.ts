@@ -19,9 +19,9 @@ import {
   openModules,
   type Options,
   PRIVATE,
-} from '../helpers/mocked-module.ts';
+} from './mocked-module.ts';
 import { unless } from '../helpers/needs.ts';
-import { recordRequests } from '../helpers/recorded-requests.ts';
+import { recordRequests } from './recorded-requests.ts';
 import { readText } from '../helpers/repository.ts';
 
 const modules = await openModules();

@@ -9,8 +9,8 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeEach, expect, vi } from 'vitest';
 import type { Outcome } from '../../deploy/terraform.ts';
 import type { Main } from '../../lib/command-line.ts';
-import { startAws, stubAws } from './aws.ts';
-import { run as runInProcess } from './io.ts';
+import { startAws, stubAws } from '../helpers/aws.ts';
+import { run as runInProcess } from '../helpers/io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
 
 /** A planned resource's values and action, by address. */
