@@ -1,4 +1,3 @@
-/** The gateway's events, and the responses that are expected. */
 import { deepStrictEqual } from 'node:assert/strict';
 import * as contract from '../lib/contract-checks.ts';
 import { CORS_ORIGIN, makeOwner, MESSAGE, type Owner } from './database.ts';

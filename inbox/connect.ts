@@ -1,4 +1,3 @@
-/** Connections to the table of the running local stack or of a stage. */
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { NETWORK, tableOf } from '../lib/aws.ts';

@@ -1,4 +1,3 @@
-/** The verbs' output: tables and texts for a terminal, JSON lines for programs. */
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import stringWidth from 'string-width';

@@ -52,7 +52,6 @@ interface Options {
 /**
  * @param connect - Called for each request: a restarted local stack has other addresses.
  * @returns `url` ends in the secret.
- * @throws Error with `code` EADDRINUSE and `port`.
  */
 export async function serveInbox(connect: () => PageConnection, options?: Options) {
   await buildPageWhenStale(PAGE);

@@ -1,4 +1,3 @@
-/** Calls of AWS by the commands, and its errors. */
 import { escapeUnsafe } from './terminal-text.ts';
 
 /** Without these, the SDK waits forever. A page of 16 MB takes seconds on a slow line. */

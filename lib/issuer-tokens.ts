@@ -1,4 +1,3 @@
-/** ID tokens like Cognito's. */
 import { createHash, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { SigningKey } from './issuer-keys.ts';

@@ -24,7 +24,6 @@ export const hashOf = (inline: string): string =>
  * @param options.policy - Directives beside those of every page.
  * @param options.allowOrigin - Access-Control-Allow-Origin of files, for a request's Origin. Default: none.
  * @param options.handle - Handles a request, or returns false.
- * @throws Error with `code` EADDRINUSE and `port`.
  */
 export async function startPageServer<Config>({
   port,

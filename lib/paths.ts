@@ -1,4 +1,3 @@
-/** Absolute paths. */
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..');

@@ -1,4 +1,3 @@
-/** The state file by which commands find the local stack. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseObject, readIfThere, UsageError } from './command-line.ts';

@@ -1,4 +1,3 @@
-/** What commands, local gateway and Terraform know about all stages. */
 import service from '../infra/terraform/service.json' with { type: 'json' };
 
 export type Stage = keyof typeof service.stages;

@@ -18,7 +18,6 @@ const hashOfFile = (file: string): string => hashOf(readFileSync(join(ROOT, file
 /**
  * @param options.embedders - Origins that may load the custom element's sources; a built one is open to any.
  * @param options.live - Serves the sources with Vite.
- * @throws Error with `code` EADDRINUSE and `port`.
  */
 export async function startFormServer(
   port: number,

@@ -1,4 +1,3 @@
-/** The local mailbox: SES v2 as the mailer calls it, and a page. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -47,7 +46,6 @@ function toEvent(
 /**
  * @param report - Gets events about mails to SES's mailbox simulator.
  * @returns `url`: of the page and of SES.
- * @throws Error with `code` EADDRINUSE and `port`.
  */
 export async function startMailbox(
   port: number,

@@ -40,7 +40,6 @@ const startTextServer = (
     policy: (addresses) => ["style-src 'self'", 'img-src data:', ...policy(addresses)],
   });
 
-/** @throws Error with `code` EADDRINUSE and `port`. */
 export const startDocsServer = (port: number, configure: FindAddresses) =>
   startTextServer(
     port,
@@ -55,7 +54,6 @@ export const startDocsServer = (port: number, configure: FindAddresses) =>
     () => [],
   );
 
-/** @throws Error with `code` EADDRINUSE and `port`. */
 export const startDemoServer = (port: number, configure: FindAddresses) =>
   startTextServer(
     port,

@@ -1,4 +1,3 @@
-/** Inquiries for `npm start -- --seed N`. */
 import { UUID } from 'uuidv7';
 import { DEMO_USERS, subOf } from '../lib/issuer-tokens.ts';
 import { createDeliveries } from '../src/entities/deliveries.ts';

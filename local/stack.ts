@@ -83,7 +83,7 @@ async function startMail(
 /**
  * Listens last at the gateway, when all else is ready.
  *
- * @throws UsageError if the engine cannot run; Error with `code` EADDRINUSE and `port`.
+ * @throws UsageError if the engine cannot run.
  */
 export async function startStack({
   port = 0,

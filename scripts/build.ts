@@ -2,8 +2,6 @@
  * Builds the functions' packages: dist/handler.mjs, its source map, and dist/inquiries.zip; for the mailer,
  * dist/mailer.mjs and dist/mailer.zip. They are byte-identical for the same sources and lockfile, so `terraform plan`
  * shows only real changes. dist/*.meta.json list the bundled modules.
- *
- * Usage: npm run build [-- --out FOLDER]. Exit codes: 0 built, 1 failed, 2 bad use.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';

@@ -1,8 +1,6 @@
 /**
  * Checks the documents: each named path and test exists, a file named in brackets behind identifiers has them, and the
  * rooms' arrows are those that the lint allows and the sources use.
- *
- * Usage: npm run check:docs. Exit codes: 0 right, 1 wrong, 2 bad use.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

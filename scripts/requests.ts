@@ -2,8 +2,6 @@
  * Writes src/entities/requests.generated.ts from src/entities/requests.ts. ElectroDB makes each request from marked
  * values, and the marks become parameters. Each is made again without each optional value; what is then missing gets a
  * condition. docs/adr/0060
- *
- * Exit codes: 0 written, or up to date; 1 out of date (--check) or failed; 2 bad use.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

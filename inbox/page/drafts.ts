@@ -1,4 +1,3 @@
-/** Unsent replies, by inquiry, kept over a reload. */
 import type { Failure, Inquiry } from './client.ts';
 
 const KEY = 'inbox.drafts';

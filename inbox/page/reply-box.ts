@@ -1,4 +1,3 @@
-/** Writes a reply, or shows one that was not sent. */
 import { escapeAddress } from '../../src/text/invisible.ts';
 import { copyButton } from '../../ui/copy.ts';
 import { button, div, h, isComposing } from '../../ui/dom.ts';

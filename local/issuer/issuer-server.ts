@@ -10,7 +10,6 @@ import { closeServer, serve } from '../../lib/loopback-server.ts';
  *
  * @param options.keysFile - Keeps the signing key. Default: a new one.
  * @param options.webOrigins - For redirects (`<origin>/`, `<origin>/callback`), logout (`<origin>/`) and CORS.
- * @throws Error with `code` EADDRINUSE and `port`.
  * @throws UsageError naming the key file.
  */
 export async function startIssuer({

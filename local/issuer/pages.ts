@@ -1,4 +1,3 @@
-/** The issuer's pages, without scripts or other files. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeHtml } from '../../src/text/visible.ts';

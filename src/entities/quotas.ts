@@ -1,4 +1,4 @@
-/** Quotas of mails, and the state of digests. docs/adr/0080 */
+/** docs/adr/0080 */
 import { createQuotaEntity } from './delivery.ts';
 import { toExpiry } from './expiry.ts';
 import type { Table } from './table.ts';

@@ -1,4 +1,3 @@
-/** SES's events about mails that did not arrive, from SNS. */
 import { isInquiryId } from './rows.ts';
 
 export interface Bounce {

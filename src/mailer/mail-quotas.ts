@@ -1,4 +1,4 @@
-/** Limits of mails in an hour. docs/adr/0080 */
+/** docs/adr/0080 */
 import { timeOf } from '../contract.ts';
 import { digest, LAST_ID, toOwnerHour } from '../entities/keys.ts';
 import type { FullQuota, Quotas } from '../entities/quotas.ts';

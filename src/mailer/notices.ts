@@ -1,4 +1,4 @@
-/** Tells the team of mails that did not arrive. docs/adr/0080 */
+/** docs/adr/0080 */
 import { timeOf } from '../contract.ts';
 import type { StoredInquiry } from '../entities/stored-inquiries.ts';
 import { HOUR } from '../limits.ts';

@@ -1,4 +1,3 @@
-/** Users' texts without characters that affect others. */
 import { escapeInvisible, toEscape } from './invisible.ts';
 
 const LINE_END = /\r\n?|[\v\f\u0085\u2028\u2029]/g;

@@ -1,4 +1,3 @@
-/** The front end of docs/front-end.md, built with Vite. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, preview } from 'vite';

@@ -1,4 +1,3 @@
-/** The user of the custom element, whose page gives it tokens. */
 import { expect, it } from 'vitest';
 import { parseToken } from '../../web/src/token.ts';
 

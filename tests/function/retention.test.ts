@@ -1,4 +1,4 @@
-/** Expired rows are hidden to the second, deleted or not. docs/adr/0084 */
+/** docs/adr/0084 */
 import { beforeAll, expect, it } from 'vitest';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';

@@ -1,4 +1,3 @@
-/** Builds dist/ unless it is newer than its sources. */
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../lib/paths.ts';

@@ -1,4 +1,3 @@
-/** The contact form on the browser tests' shared stack. */
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import { beforeEach, expect, inject } from 'vitest';
 import { signToken, subOf, type TokenRequest } from '../../lib/issuer-tokens.ts';

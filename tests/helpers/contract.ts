@@ -1,4 +1,3 @@
-/** Validates responses against docs/openapi.yaml. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse } from 'yaml';

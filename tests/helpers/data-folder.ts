@@ -1,4 +1,3 @@
-/** Temporary folders, with the state of a running stack. */
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-/** Prints how many tests were skipped, by reason. */
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 
 /** The test's or the nearest suite's. Without one, it was not asked for. */

@@ -1,4 +1,3 @@
-/** What `erase` deletes and records, and what a restore does not bring back. */
 import { spawnSync } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,3 @@
-/** Exit code and output of each verb but `erase`. */
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-/** The issuer over HTTP; the form's browser tests use it, too. */
 import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { afterAll, expect, it } from 'vitest';

@@ -1,4 +1,3 @@
-/** What `npm start` refuses, in one line, before anything runs. */
 import {
   chmodSync,
   mkdirSync,

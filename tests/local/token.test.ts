@@ -1,4 +1,3 @@
-/** npm run token, and the key file that it shares with the issuer. */
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';

@@ -1,4 +1,3 @@
-/** The built mailer with a real table and a failing SES. */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';

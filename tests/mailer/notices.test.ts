@@ -1,4 +1,3 @@
-/** Mails that did not arrive, and acknowledgements. */
 import { expect, it } from 'vitest';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { HOUR } from '../../src/limits.ts';

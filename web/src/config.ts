@@ -1,4 +1,4 @@
-/** config.json, a stage's settings. web/README.md */
+/** web/README.md */
 import { isLanguage, LANGUAGES, type Language, type Text } from '../../src/text/languages.ts';
 
 /** For the site's owner. */

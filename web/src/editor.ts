@@ -1,4 +1,3 @@
-/** The fields of an inquiry and the message about its size. */
 import { inLanguage } from '../../src/text/languages.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/text/mailbox.ts';

@@ -1,4 +1,3 @@
-/** Joins pages of the user's inquiries, newest first. */
 import type { Inquiry } from '../../src/contract.ts';
 import type { Page } from './api.ts';
 

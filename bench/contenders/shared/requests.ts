@@ -1,4 +1,3 @@
-/** Shared by the contenders: parsing, responses, and a plain handler. */
 import type {
   APIGatewayProxyEventV2WithJWTAuthorizer,
   APIGatewayProxyStructuredResultV2,
