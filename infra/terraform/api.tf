@@ -1,9 +1,8 @@
 locals {
   api_url = try(local.dns.api, null) == "all" ? "https://${local.settings.domain.name}" : aws_apigatewayv2_api.this.api_endpoint
 
-  # Explicit methods instead of ANY: an ANY route with an authorizer answers preflights with 401. With CORS
-  # configured, the gateway answers OPTIONS itself. PUT, PATCH, DELETE and HEAD reach the function, which
-  # answers 405.
+  # Explicit methods: an ANY route with an authorizer answers preflights with 401. With CORS configured, the gateway
+  # answers OPTIONS itself. The function answers PUT, PATCH, DELETE and HEAD with 405.
   methods = toset(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])
 
   # No personal data: no claims, IP address, user agent or raw path. docs/adr/0022
@@ -30,7 +29,7 @@ resource "aws_apigatewayv2_api" "this" {
   description   = "Inquiry service, stage ${local.stage}."
   protocol_type = "HTTP"
 
-  # Once the domain is in use, the execute-api address is switched off.
+  # Off once the domain is in use.
   disable_execute_api_endpoint = try(local.dns.api, null) == "all"
 
   cors_configuration {
@@ -83,8 +82,7 @@ resource "aws_apigatewayv2_route" "this" {
   authorizer_id      = aws_apigatewayv2_authorizer.this.id
 }
 
-# For log groups with this prefix, API Gateway does not add an entry per group to the account's resource
-# policy, which is limited in size.
+# With this prefix, API Gateway adds no entry per log group to the account's resource policy, whose size is limited.
 resource "aws_cloudwatch_log_group" "access" {
   name              = "/aws/vendedlogs/apigateway/${local.name}"
   retention_in_days = local.settings.log_retention_days
@@ -100,7 +98,7 @@ resource "aws_apigatewayv2_stage" "this" {
     format          = jsonencode(local.access_log_fields)
   }
 
-  # Anyone may call it, and each call invokes the function: enough for Route 53's checkers.
+  # Each call invokes the function: enough for Route 53's checkers.
   dynamic "route_settings" {
     for_each = values(aws_apigatewayv2_route.probe)[*].route_key
 
@@ -111,8 +109,8 @@ resource "aws_apigatewayv2_stage" "this" {
     }
   }
 
-  # Always both limits: the gateway takes a missing one for 0 and answers every call with 429. No detailed
-  # metrics per route: each is billed as a custom metric, and the access log has the same figures.
+  # Always both limits: the gateway takes a missing one for 0 and answers every call with 429. Metrics per route are
+  # billed as custom ones, and the access log has the figures.
   default_route_settings {
     throttling_rate_limit  = local.settings.throttling.rate_limit
     throttling_burst_limit = local.settings.throttling.burst_limit
@@ -133,9 +131,8 @@ resource "aws_lambda_permission" "live" {
   depends_on = [terraform_data.live]
 }
 
-# What Route 53 calls in a stage with the setting `probe` (observability.tf). Without an authorizer there are
-# no claims, so the function answers 401, and no data is reached; a health check takes only 2xx and 3xx for
-# success.
+# Called by Route 53 with the setting `probe` (observability.tf). Without an authorizer there are no claims, so the
+# function answers 401 and reads nothing; a health check takes only 2xx and 3xx for success.
 resource "aws_apigatewayv2_integration" "probe" {
   for_each = toset(local.settings.probe ? ["GET"] : [])
 

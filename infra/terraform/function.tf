@@ -1,20 +1,20 @@
 locals {
   package_file = "${path.module}/${var.package_file}"
 
-  # From the specification of the service.
+  # By the service's specification.
   timeout_seconds = 30
   memory_mb       = 128
 
   runtime = "nodejs24.x"
 
-  # What the functions have in common.
+  # Shared by the functions.
   shared = {
     runtime              = local.runtime
     permissions_boundary = lookup(var.permissions_boundaries, local.stage, null)
     log_retention_days   = local.settings.log_retention_days
     tracing              = local.settings.tracing
     versioned            = local.versioned
-    # The node of `npm ci`, which may be another than that of the PATH.
+    # `npm ci`'s node, which may not be the PATH's.
     gate = "\"${abspath(path.root)}/../../node_modules/.bin/node\" \"${abspath(path.root)}/../../deploy/make-live.ts\""
     assume_role_policy = jsonencode({
       Version   = "2012-10-17"
@@ -43,15 +43,15 @@ resource "aws_iam_role_policy" "function" {
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [for sid, statement in {
-      # PutItem is what a transaction of puts needs, too.
+      # Also for transactions of puts.
       Inquiries = { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = aws_dynamodb_table.this.arn }
       Logs = {
         Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
         Resource = "${aws_cloudwatch_log_group.function.arn}:*"
       }
-      # X-Ray has no resource types for these actions.
+      # X-Ray has no resource types here.
       Traces = local.shared.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
-      # The partition keys of src/entities/rate.ts: the function cannot change an inquiry.
+      # Partition keys of src/entities/rate.ts: the function cannot change an inquiry.
       Rates = local.settings.inquiries_per_hour == null ? null : {
         Action    = "dynamodb:UpdateItem"
         Resource  = aws_dynamodb_table.this.arn
@@ -94,7 +94,7 @@ resource "aws_lambda_function" "this" {
     } : name => tostring(value) if value != null }
   }
 
-  # System log level INFO includes platform.report, from which the metric filter for memory reads.
+  # INFO includes platform.report, which the memory filter reads.
   logging_config {
     log_format            = "JSON"
     log_group             = aws_cloudwatch_log_group.function.name

@@ -1,9 +1,9 @@
 locals {
-  # Namespaces of the metric filters below, and of what src/log.ts and src/mailer/log.ts write by the function's name.
+  # Namespaces of the metric filters, and of what src/log.ts and src/mailer/log.ts write.
   metric_namespace   = "${var.name}/${local.stage}"
   function_namespace = "Inquiries"
 
-  # The metrics of AWS, by the names that expressions use.
+  # AWS's metrics, by their names in expressions.
   sources = concat(
     [
       { namespace = "AWS/ApiGateway", dimensions = { ApiId = aws_apigatewayv2_api.this.id }, Sum = { requests = "Count", server_errors = "5xx" } },
@@ -45,7 +45,8 @@ locals {
     for name, metric in try(source[stat], {}) : name => { namespace = source.namespace, dimensions = source.dimensions, stat = stat, metric = metric }
   }]])...)
 
-  # ACM renews 60 days before the end, and writes the metric once a day or more (docs.aws.amazon.com/acm/latest/userguide/cloudwatch-metrics.html).
+  # ACM renews 60 days before the end, and writes the metric at least daily
+  # (docs.aws.amazon.com/acm/latest/userguide/cloudwatch-metrics.html).
   certificate_alarm = {
     description = "A certificate was not renewed."
     expression  = "days_left"
@@ -53,12 +54,11 @@ locals {
     period      = 24 * 60 * 60
   }
 
-  # docs/runbook.md has a section on each. No expression uses FILL: its documentation does not say what it makes of a
-  # series that never had data, which is how series of failures are at first. Arithmetic takes a missing value as 0, so
-  # a sum needs only one series with data. Expressions in which one series limits another do not rely on that either:
-  # the filters of the access log have a value for every request. An alarm on metrics of AWS/DynamoDB keeps its state
-  # while data is missing, whatever treat_missing_data says, and DynamoDB writes these only when something fails:
-  # 0 * requests ends such an alarm with the next requests.
+  # docs/runbook.md has a section on each. No expression uses FILL, whose effect on a series without data is not
+  # documented: failures have none at first. Arithmetic takes a missing value as 0, so one series with data is enough;
+  # where one series limits another, the access log's filters have a value for every request. An alarm on AWS/DynamoDB
+  # keeps its state while data is missing, whatever treat_missing_data says: 0 * requests ends it with the next
+  # requests.
   alarms = {
     function-errors = {
       description = "Invocations ended without a response: clients got 5xx."
@@ -84,7 +84,7 @@ locals {
       threshold   = 1
       is_slow     = true
     }
-    # 10 requests are more than one page with an expired session sends in 5 minutes.
+    # More than a page with an expired session sends in 5 minutes.
     issuer-outage = {
       description = "Nearly all requests were answered with 401: nobody can use the form."
       expression  = "IF(refused >= 10, 100 * refused / (refused + admitted), 0)"
@@ -134,7 +134,7 @@ locals {
       expression  = "inquiries_delay + replies_delay"
       threshold   = 15 * 60 * 1000
     }
-    # A mapping that is off has no IteratorAge. In an hour with writes, each mapping polls records, which it may filter out.
+    # A mapping that is off has no IteratorAge. In an hour with writes, each polls records, which it may filter out.
     mailer-off = {
       description = "A mapping has read none of the rows of the last hour: no mail is sent."
       expression  = "IF(inquiries_polled + 0 * writes > 0 AND replies_polled + 0 * writes > 0, 0, writes)"
@@ -157,7 +157,7 @@ locals {
     mailer-volume = {
       description = "More mails were sent than a day's quota lasts for."
       expression  = "mails"
-      threshold   = 170 # 50,000 a day, the quota that accounts begin with, are 174 in five minutes
+      threshold   = 170 # 50,000 a day, a usual first quota, are 174 in five minutes
       is_slow     = true
       is_ticket   = true # invented addresses
     }
@@ -165,26 +165,24 @@ locals {
 }
 
 locals {
-  # Figures of the requests in the access log, whose values are strings, have data whenever there are
-  # requests: a line that a pattern does not match counts as the value `otherwise`.
+  # The access log's values are strings, so a line that a pattern does not match counts as `otherwise`: there is data
+  # whenever there are requests.
   metric_filters = merge(
     {
-      # Zeros for the metric of the filter not-json, whose log group is empty as long as no request reaches
-      # the function.
+      # Zeros for the filter not-json, whose log group is empty until a request reaches the function.
       access-NotJson = { log = aws_cloudwatch_log_group.access, pattern = "", metric = "NotJson", value = "0" }
-      # By the gateway's authorizer, or by the function because of the claims.
+      # By the gateway's authorizer, or by the function for the claims.
       access-Refused = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status = \"401\" }", metric = "Refused", otherwise = "0" }
-      # By the gateway; the function's own 429, of one user, has an integrationStatus.
+      # By the gateway; the function's own 429 has an integrationStatus.
       access-Throttled = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status = \"429\" && $.integrationStatus != \"429\" }", metric = "Throttled", otherwise = "0" }
-      # The function has answered; integrationStatus is the status of its answer.
+      # The function has answered, with integrationStatus.
       access-Admitted = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status != \"401\" && $.routeKey != \"GET /probe\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }", metric = "Admitted", otherwise = "0" }
-      # The contract answers a body that is not JSON, a client error, with 500. The gateway counts it as 5xx;
-      # the alarm subtracts it.
+      # A body that is not JSON is a 500 by the contract. The gateway counts it as 5xx; the alarm subtracts it.
       not-json = { log = aws_cloudwatch_log_group.function, pattern = "{ $.level = \"WARN\" && $.message.status = 500 }", metric = "NotJson", otherwise = "0" }
-      # Without Lambda Insights there is no metric for memory; Lambda's platform.report log line has the figure.
+      # No metric has the memory without Lambda Insights, but the platform.report line.
       memory = { log = aws_cloudwatch_log_group.function, pattern = "{ $.type = \"platform.report\" }", metric = "MaxMemoryUsed", value = "$.record.metrics.maxMemoryUsedMB", unit = "Megabytes" }
     },
-    # The mailer does not report these to Lambda (src/mailer/mailer.ts), so that they do not hold back what follows.
+    # Not reported to Lambda (src/mailer/mailer.ts), so that they hold nothing back.
     { for group in module.mailer[*].log_group : "mailer-refused" => { log = group, pattern = "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" || $.message.outcome = \"undelivered\" }", metric = "MailsRefused" } },
   )
 }
@@ -222,8 +220,8 @@ module "alarms" {
 locals {
   issuer_url = regex("^https://(?P<host>[^/:]+):?(?P<port>[0-9]*)(?P<path>/.*)?$", local.issuer)
 
-  # What Route 53 asks for from outside AWS. The API answers a request without a token with 401, which a health check
-  # counts as a failure: /probe turns it into a 200 (api.tf).
+  # Asked by Route 53. A health check counts the API's 401 without a token as a failure: /probe turns it into a 200
+  # (api.tf).
   health_checks = { for name, check in {
     form = local.has_site ? { what = "The form", host = trimprefix(local.site_origin, "https://"), path = "/" } : null
     api  = local.settings.probe ? { what = "The API", host = trimprefix(local.api_url, "https://"), path = "/probe" } : null
@@ -248,7 +246,7 @@ locals {
   )
 }
 
-# From three regions, the fewest: each call of the API costs a request, an invocation and log lines.
+# The fewest regions: each call of the API costs a request, an invocation and log lines.
 resource "aws_route53_health_check" "this" {
   for_each = local.health_checks
 
@@ -264,7 +262,7 @@ resource "aws_route53_health_check" "this" {
   tags = { Name = "${local.name}-${each.key}" }
 }
 
-# Route 53 writes its metrics in this region only. Another name of the topic, for stages of that region.
+# Route 53 writes metrics in this region only, which may be a stage's, so the topic has another name.
 module "alarms_us_east_1" {
   source    = "./alarms"
   providers = { aws = aws.us_east_1 }
@@ -281,14 +279,14 @@ module "alarms_us_east_1" {
       minimum     = 1
       period      = 60
       is_slow     = true
-      needs_data  = true # Route 53 writes a value every minute, with or without visitors
+      needs_data  = true # written every minute
     } },
     { for arn in local.used_certificates.site : "certificate-site" => local.certificate_alarm },
   )
 }
 
-# A graph of each alarm with its threshold, and how long clients wait. CloudWatch places what has no position, four in a
-# row (docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html).
+# A graph of each alarm with its threshold, and how long clients wait. CloudWatch places them, four in a row
+# (docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html).
 resource "aws_cloudwatch_dashboard" "this" {
   dashboard_name = local.name
 

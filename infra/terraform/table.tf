@@ -1,5 +1,4 @@
-# The keys of the entity in src/entities/inquiry.ts: partition by owner, sort by the inquiry's UUIDv7. A
-# change of the index, the stream or the settings below is an update in place; a change of the keys would
+# The keys of src/entities/inquiry.ts. Index, stream and settings are updated in place; a change of the keys would
 # replace the table.
 resource "aws_dynamodb_table" "this" {
   name         = local.name
@@ -29,10 +28,9 @@ resource "aws_dynamodb_table" "this" {
     type = "S"
   }
 
-  # All inquiries by whether they are answered, for operators; local/database/table.ts defines the same.
-  # docs/adr/0081. Of a new name, Terraform creates an index before it deletes one, each with an UpdateTable
-  # of its own. Providers from 6.29 on call hash_key and range_key deprecated in favour of key_schema, which
-  # 5.100 does not know; in 6.31 that is a warning.
+  # All inquiries by answer, for operators, as in local/database/table.ts. docs/adr/0081. Under a new name, Terraform
+  # creates an index before it deletes one, each with its own UpdateTable. Providers from 6.29 on deprecate hash_key and
+  # range_key for key_schema, which 5.100 does not know.
   global_secondary_index {
     name               = "by-state"
     hash_key           = "inbox"
@@ -50,14 +48,14 @@ resource "aws_dynamodb_table" "this" {
     recovery_period_in_days = local.settings.pitr_days
   }
 
-  # Inquiries have expires_at if retention_days was set when they were stored (docs/adr/0084), the mailer's
-  # delivery records always. DynamoDB deletes up to days later; until then the readers hide what has expired.
+  # Set on inquiries if retention_days was set (docs/adr/0084), and on delivery records. DynamoDB deletes up to days
+  # later; readers hide what has expired.
   ttl {
     attribute_name = "expires_at"
     enabled        = true
   }
 
-  # Without the block DynamoDB encrypts with a key that AWS owns.
+  # Without the block, AWS owns the key.
   dynamic "server_side_encryption" {
     for_each = local.settings.table_kms_key_arn[*]
 
@@ -68,9 +66,8 @@ resource "aws_dynamodb_table" "this" {
   }
 }
 
-# Before a launch: what table and index take from the first second on (docs/operations.md). The provider has
-# warm_throughput from 6.13 on, and 5.100 refuses a block that it does not know. AWS raises it, but never
-# lowers it.
+# What table and index take from the first second on (docs/operations.md). The provider has warm_throughput from 6.13
+# on; 5.100 refuses the block. AWS raises it, but never lowers it.
 resource "terraform_data" "warm_throughput" {
   for_each = toset([for units in local.settings.warm_throughput[*] : tostring(units)])
 
@@ -88,8 +85,8 @@ resource "terraform_data" "warm_throughput" {
   }
 }
 
-# Whom `npm run inbox -- erase` has erased: a keyed hash of each sub and the time. A table of its own, so that
-# restoring the inquiries does not bring back who was erased since. docs/adr/0084
+# Who was erased: a keyed hash of each sub and the time, in a table that a restore of the inquiries does not touch.
+# docs/adr/0084
 resource "aws_dynamodb_table" "erasures" {
   name         = "${local.name}-erasures"
   billing_mode = "PAY_PER_REQUEST"
@@ -97,7 +94,7 @@ resource "aws_dynamodb_table" "erasures" {
 
   deletion_protection_enabled = local.deletion_protection_enabled
 
-  # Where `erase` finds the user's account.
+  # Where `erase` finds accounts.
   tags = { user_pool = local.has_user_pool ? module.identity[0].pool.id : "none" }
 
   attribute {

@@ -1,16 +1,16 @@
 variable "stages" {
   description = "Settings of each stage; `{}` is a stage with a user pool and a contact form of its own."
   type = map(object({
-    # Issuer of the tokens, an https URL equal to their `iss` claim byte for byte; unset: a Cognito user pool that the
-    # stage creates. With it, the client ids accepted in `aud`; a form of the stage signs in as the first one.
+    # Issuer of the tokens, an https URL equal to their `iss` byte for byte; unset: a Cognito user pool of the stage.
+    # With it, the client ids accepted in `aud`; the stage's form signs in as the first.
     issuer   = optional(string)
     audience = optional(list(string))
 
-    # The one origin browsers may call from, as they send it: scheme://host[:port]; unset: that of the stage's own form.
+    # The one origin of browsers, as they send it: scheme://host[:port]; unset: the stage's own form.
     cors_origin = optional(string)
 
-    # Whether the stage serves the contact form from a bucket and CloudFront; by default without cors_origin or with
-    # site_domain. How it looks and what it says: web/README.md.
+    # Whether the stage serves the contact form (web/README.md) from a bucket and CloudFront; by default without
+    # cors_origin or with site_domain.
     site = optional(bool)
     form = optional(object({
       name         = optional(string)
@@ -25,16 +25,15 @@ variable "stages" {
       languages    = optional(list(string))
     }))
 
-    # Domain names of the API and of the form; unset: AWS's addresses. `certificate_arn`: an ACM certificate of the same
-    # region, for the form of us-east-1; unset: one is requested. `hosted_zone`: a public zone of this account, in which
-    # the records are made; unset: they are entered by hand (output dns_records), and `dns` says which exist: "none",
-    # "certificate" or "all" (docs/deploy.md); by default "none", with certificate_arn "certificate". With "all" the
-    # execute-api host is disabled.
+    # Domain names of API and form; unset: AWS's. `certificate_arn`: an ACM certificate of the same region, for the form
+    # of us-east-1; unset: one is requested. `hosted_zone`: a public zone of this account for the records; unset: they
+    # are entered by hand (output dns_records), and `dns` says which exist: "none", "certificate" or "all"
+    # (docs/deploy.md); default: "none", with certificate_arn "certificate". "all" disables the execute-api host.
     hosted_zone = optional(string)
     domain      = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
     site_domain = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
 
-    # Whether users may register themselves in the stage's user pool, and use an authenticator app (docs/deploy.md).
+    # Whether users may register themselves in the stage's user pool and use an authenticator app (docs/deploy.md).
     sign_up = optional(bool, true)
     totp    = optional(bool, false)
 
@@ -52,15 +51,15 @@ variable "stages" {
       to   = string # new inquiries
       from = string # sender, also of answers to owners
 
-      # An identity that SES has in this account and region, the address `from` or its domain; unset: the stage creates
-      # one for the domain.
+      # An identity of SES in this account and region, the address `from` or its domain; unset: one is created for the
+      # domain.
       identity = optional(string)
 
       # Most mails in an hour about the inquiries of one person, and of all.
       mails_per_hour       = optional(number, 10)
       total_mails_per_hour = optional(number, 100)
 
-      # Batches of new inquiries that are mailed at a time for each shard of the stream, 1 to 10.
+      # Batches of new inquiries at a time for each shard of the stream, 1 to 10.
       parallelization_factor = optional(number, 1)
 
       language      = optional(string, "en")  # of mails to owners whose inquiry names none
@@ -70,32 +69,32 @@ variable "stages" {
       pool_mail     = optional(bool, true)    # false: Cognito sends the mails of the user pool, 50 a day
     }))
 
-    # Inquiries that one person may send in an hour before the function answers 429, 1 to 1,000; unset: any number.
+    # Inquiries of one person in an hour before the function answers 429, 1 to 1,000; unset: any number.
     inquiries_per_hour = optional(number)
 
-    # Requests per second and burst the gateway lets through before it answers 429.
+    # Requests per second and burst before the gateway answers 429.
     throttling = optional(object({ rate_limit = number, burst_limit = number }), { rate_limit = 100, burst_limit = 200 })
 
-    # Write units a second that table and index take from the first second on, at least 4,001, by the AWS CLI; unset:
-    # 4,000, and twice their peak from half hour to half hour (docs/operations.md).
+    # Write units a second of table and index from the first second on, at least 4,001, by the AWS CLI; unset: 4,000,
+    # and twice their peak after each half hour (docs/operations.md).
     warm_throughput = optional(number)
 
-    # Reserved concurrency of the function; unset: the account's pool. 0 stops the function.
+    # Reserved concurrency of the function; unset: the account's pool; 0 stops it.
     reserved_concurrency = optional(number)
 
     # Whether X-Ray traces the functions.
     tracing = optional(bool, true)
 
-    # Whether Route 53 calls the API every few seconds, at /probe, so that it is watched without traffic.
+    # Whether Route 53 calls the API every few seconds, at /probe.
     probe = optional(bool, false)
 
-    # Address that alarms are mailed to, and SNS topics that page somebody: one of the stage's region, and with a form or
-    # probe one of us-east-1. What a stranger or one user can raise is mailed only.
+    # Address of alarms, and SNS topics that page somebody: one of the stage's region, and with a form or probe one of
+    # us-east-1. What a stranger or one user can raise is mailed only.
     alarm_email      = optional(string)
     alarm_topic_arns = optional(list(string), [])
 
-    # Customer key of the tables; unset: a key owned by AWS. Its policy must let the roles of the functions and of operators
-    # use it through DynamoDB (kms:ViaService), since the policies of this module have no KMS permission.
+    # Customer key of the tables; unset: AWS's. Its policy must let the roles of functions and operators use it through
+    # DynamoDB (kms:ViaService): this module gives no KMS permission.
     table_kms_key_arn = optional(string)
   }))
   default  = {}

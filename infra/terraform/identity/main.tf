@@ -1,4 +1,4 @@
-# The user pool of a stage without an issuer of its own: users sign up with their email, on pages of Cognito.
+# The user pool of a stage without its own issuer: users sign up with their email, on Cognito's pages.
 
 terraform {
   required_providers {
@@ -39,8 +39,8 @@ variable "form_urls" {
 data "aws_caller_identity" "this" {}
 data "aws_region" "this" {}
 
-# Cognito resets what an update leaves out: a change of the pool by hand, a trigger or a text for example, is
-# lost with the next change here, and one by the CLI loses what is set here.
+# Cognito resets what an update leaves out: changes by hand, such as a trigger or a text, are lost with the next change
+# here, and a change by the CLI loses what is set here.
 resource "aws_cognito_user_pool" "this" {
   name                     = var.name
   deletion_protection      = var.is_protected ? "ACTIVE" : "INACTIVE"
@@ -70,7 +70,7 @@ resource "aws_cognito_user_pool" "this" {
     content { enabled = true }
   }
 
-  # An inquiry belongs to the sub and the email: a new address takes effect only when its owner has confirmed it.
+  # A new address takes effect once its owner has confirmed it, since an inquiry belongs to sub and email.
   user_attribute_update_settings { attributes_require_verification_before_update = ["email"] }
 
   account_recovery_setting {
@@ -92,7 +92,7 @@ resource "aws_cognito_user_pool" "this" {
 }
 
 resource "aws_cognito_user_pool_domain" "this" {
-  # A prefix is unique in its region, over all accounts.
+  # Unique in the region, over all accounts.
   domain       = "${var.name}-${substr(sha256(data.aws_caller_identity.this.account_id), 0, 8)}"
   user_pool_id = aws_cognito_user_pool.this.id
 
@@ -100,7 +100,7 @@ resource "aws_cognito_user_pool_domain" "this" {
   # (aws_cognito_managed_login_branding), which provider 5.100 of the tests does not know.
 }
 
-# The form: a public client, with the authorization code grant, for which its library uses PKCE.
+# The form: a public client with the authorization code grant and PKCE.
 resource "aws_cognito_user_pool_client" "form" {
   name         = "form"
   user_pool_id = aws_cognito_user_pool.this.id
@@ -117,7 +117,7 @@ resource "aws_cognito_user_pool_client" "form" {
   read_attributes                      = ["email", "email_verified"]
   write_attributes                     = ["email"]
 
-  # Without a value Cognito also allows refreshing by its own API, which it refuses together with rotation.
+  # Otherwise Cognito also refreshes by its own API, which excludes rotation.
   explicit_auth_flows = ["ALLOW_USER_SRP_AUTH"]
 
   id_token_validity      = 60
@@ -130,14 +130,14 @@ resource "aws_cognito_user_pool_client" "form" {
     refresh_token = "days"
   }
 
-  # Each refresh token is used once; the grace period is for answers that are lost.
+  # The grace period is for lost answers.
   refresh_token_rotation {
     feature                    = "ENABLED"
     retry_grace_period_seconds = 60
   }
 }
 
-# The smoke test after a deployment: signs in a user of its own with the permissions of whoever deploys.
+# The smoke test signs in its own user, with the permissions of whoever deploys.
 resource "aws_cognito_user_pool_client" "smoke" {
   name         = "smoke"
   user_pool_id = aws_cognito_user_pool.this.id

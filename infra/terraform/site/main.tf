@@ -1,4 +1,4 @@
-# The contact form: the files of web/dist in a private bucket, served by CloudFront. `npm run deploy` uploads them.
+# The contact form: web/dist in a private bucket, served by CloudFront. `npm run deploy` uploads the files.
 
 terraform {
   required_providers {
@@ -22,16 +22,16 @@ variable "connections" {
 }
 
 locals {
-  # Hashes of the inline script and style sheet, which paint the page before another file is loaded.
+  # Hashes of the inline script and style sheet of the first paint.
   first_paint = { for type, folder in { js = "web/src", css = "ui" } : type => "'sha256-${base64sha256(file("${path.module}/../../../${folder}/first-paint.${type}"))}'" }
 }
 
 data "aws_caller_identity" "this" {}
 
 resource "aws_s3_bucket" "this" {
-  # Names of buckets are unique over all accounts.
+  # Unique over all accounts.
   bucket = "${var.name}-site-${data.aws_caller_identity.this.account_id}"
-  # The files can be built again from their commit.
+  # Can be built again from their commit.
   force_destroy = true
 }
 
@@ -84,8 +84,7 @@ resource "aws_cloudfront_response_headers_policy" "this" {
   name    = "${var.name}-site"
   comment = "Headers of the contact form of ${var.name}."
 
-  # Pages of other origins load inquiry-form.js and its chunks, and browsers load modules with CORS. Every
-  # file is public.
+  # Other origins load inquiry-form.js and its chunks, as modules with CORS. Every file is public.
   cors_config {
     access_control_allow_credentials = false
     origin_override                  = true
@@ -137,7 +136,7 @@ resource "aws_cloudfront_distribution" "this" {
     origin_access_control_id = aws_cloudfront_origin_access_control.this.id
   }
 
-  # How long a file is kept is in its Cache-Control, which `npm run deploy` sets.
+  # Files are kept as long as their Cache-Control says.
   default_cache_behavior {
     target_origin_id       = "bucket"
     viewer_protocol_policy = "redirect-to-https"
@@ -145,13 +144,12 @@ resource "aws_cloudfront_distribution" "this" {
     cached_methods         = ["GET", "HEAD"]
     compress               = true
 
-    # AWS's own cache policy, the same in every account: it follows Cache-Control, compresses, and forwards no
-    # cookies or queries.
+    # AWS's own cache policy: it follows Cache-Control, compresses, and forwards no cookies or queries.
     cache_policy_id            = "658327ea-f89d-4fab-a63d-7e88639e58f6"
     response_headers_policy_id = aws_cloudfront_response_headers_policy.this.id
   }
 
-  # S3 answers 403 for a missing file, because the bucket does not let CloudFront list its files.
+  # S3 answers 403 for a missing file, since CloudFront may not list the bucket.
   custom_error_response {
     error_code         = 403
     response_code      = 404
