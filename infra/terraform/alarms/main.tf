@@ -1,4 +1,4 @@
-# Alarms of one region with the topic that they are sent to: CloudWatch notifies topics of its own region only.
+# Alarms of one region and their topic: CloudWatch notifies topics of its own region only.
 
 terraform {
   required_providers {
@@ -54,15 +54,15 @@ locals {
 
 data "aws_region" "this" {}
 
-# Not encrypted with alias/aws/sns: CloudWatch may not use that key, so notifications would fail without
-# notice. They contain names of metrics and thresholds only.
+# Not encrypted with alias/aws/sns, which CloudWatch may not use: notifications would fail without notice. They contain
+# names of metrics and thresholds only.
 resource "aws_sns_topic" "this" {
   for_each = local.addresses
 
   name = var.topic_name
 }
 
-# AWS sends a confirmation mail; until its link is opened, no alarm is delivered.
+# AWS mails a confirmation link; before it is opened, no alarm is delivered.
 resource "aws_sns_topic_subscription" "this" {
   for_each = local.addresses
 

@@ -8,8 +8,8 @@ locals {
   region    = data.aws_region.current.id
 }
 
-# The APIs of each stage that exist when this is applied: they have no names in IAM, and their routes and
-# integrations, or they themselves, no tags. Apply again after the first deployment of a stage.
+# The APIs of stages that exist now: they have no names in IAM, and some no tags. Apply again after a stage's first
+# deployment.
 data "aws_apigatewayv2_apis" "stage" {
   for_each = var.github == null ? [] : local.stages
 
@@ -34,7 +34,7 @@ data "aws_resourcegroupstaggingapi_resources" "health_checks" {
   }
 }
 
-# `npm run bootstrap` creates it, because the state of this module is in it, too.
+# `npm run bootstrap` creates it, since it has this module's state.
 import {
   to = aws_s3_bucket.state
   id = var.bucket
@@ -96,7 +96,7 @@ resource "aws_s3_bucket_policy" "state" {
   depends_on = [aws_s3_bucket_public_access_block.state]
 }
 
-# Every lock leaves a version behind. The newest 20 versions of each object stay, however old they are.
+# Every lock leaves a version. The newest 20 of each object stay.
 resource "aws_s3_bucket_lifecycle_configuration" "state" {
   bucket = aws_s3_bucket.state.id
 
@@ -117,7 +117,7 @@ resource "aws_s3_bucket_lifecycle_configuration" "state" {
   depends_on = [aws_s3_bucket_versioning.state]
 }
 
-# For the whole account: a new account has no tags for cost allocation.
+# For the whole account, which at first has no cost allocation tags.
 resource "aws_budgets_budget" "monthly" {
   for_each = { for budget in var.budget[*] : "account" => budget }
 

@@ -1,4 +1,4 @@
-# Mail of new inquiries and of answers, driven by the table's stream (docs/adr/0080).
+# Mail of new inquiries and answers, from the table's stream (docs/adr/0080).
 
 terraform {
   required_providers {
@@ -70,9 +70,9 @@ locals {
     CONFIGURATION_SET    = var.name
   } : name => tostring(value) if value != null }
 
-  # Two functions of one package, since Lambda takes one event source mapping of a stream and a function, whatever
-  # the filters (409 ResourceConflictException; aws/serverless-application-model#1320): so a flood of inquiries
-  # delays no reply. The local stack reads the same filters.
+  # Two functions of one package, so that a flood of inquiries delays no reply: Lambda takes one event source mapping of
+  # a stream and a function, whatever the filters (409 ResourceConflictException;
+  # aws/serverless-application-model#1320). The local stack reads the same filters.
   stream_filters = jsondecode(file("${path.module}/../stream-filters.json"))
   mailers = {
     for kind, filter in local.stream_filters : kind => {
@@ -81,11 +81,11 @@ locals {
     }
   }
 
-  # What SNS and the timer invoke.
+  # Invoked by SNS and the timer.
   live = aws_lambda_alias.live["inquiries"]
 
-  # Regions whose DKIM keys are in a zone of their own (docs.aws.amazon.com/general/latest/gr/ses.html, "DKIM
-  # domains"). SES names the zone as SigningHostedZone, which the provider does not export.
+  # Regions with their own zone of DKIM keys (docs.aws.amazon.com/general/latest/gr/ses.html, "DKIM domains"): SES's
+  # SigningHostedZone, which the provider does not export.
   own_dkim_zones = [
     "af-south-1", "ap-northeast-3", "ap-south-2", "ap-southeast-3", "ap-southeast-5", "ca-west-1",
     "eu-central-2", "eu-south-1", "il-central-1", "me-central-1", "us-gov-east-1",
@@ -96,18 +96,17 @@ data "aws_caller_identity" "this" {}
 data "aws_partition" "this" {}
 data "aws_region" "this" {}
 
-# SES has a domain once per account and region: one stage creates the identity, the others name it in `identity`.
+# SES has a domain once per account and region: one stage creates it, others name it in `identity`.
 resource "aws_sesv2_email_identity" "this" {
   for_each = toset(var.settings.identity == null ? [split("@", var.settings.from)[1]] : [])
 
   email_identity = each.key
 
-  # SES makes the keys (Easy DKIM); mail_dns_records are the records that publish them.
+  # SES makes the keys (Easy DKIM); mail_dns_records publish them.
   dkim_signing_attributes { next_signing_key_length = "RSA_2048_BIT" }
 }
 
-# SES would also forward bounces to `from`, which nobody reads, since the event destination below reports them
-# (botocore, sesv2: PutEmailIdentityFeedbackAttributes).
+# Otherwise SES forwards bounces to `from`, which nobody reads (botocore, sesv2: PutEmailIdentityFeedbackAttributes).
 resource "aws_sesv2_email_identity_feedback_attributes" "this" {
   for_each = aws_sesv2_email_identity.this
 
@@ -115,9 +114,8 @@ resource "aws_sesv2_email_identity_feedback_attributes" "this" {
   email_forwarding_enabled = false
 }
 
-# For the mails of the mailer and of the user pool: the mailer tells the team of bounces and complaints, since
-# nobody reads `from`, and they are counted for alarms, as are all mails. Addresses that bounced or complained
-# get no more mails.
+# For all mails, also the user pool's: they are counted for alarms, the mailer tells the team of bounces and complaints,
+# and their addresses get no more mails.
 resource "aws_sesv2_configuration_set" "this" {
   configuration_set_name = var.name
 
@@ -185,7 +183,7 @@ resource "aws_sns_topic_subscription" "bounces" {
   protocol  = "lambda"
   endpoint  = local.live.arn
 
-  # What SNS cannot hand to Lambda; what the mailer fails for is kept by Lambda (below).
+  # What SNS cannot hand to Lambda.
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead_letters.arn })
 
   depends_on = [aws_lambda_permission.bounces]
@@ -202,7 +200,7 @@ resource "aws_lambda_permission" "bounces" {
   depends_on = [terraform_data.live]
 }
 
-# What Lambda reports after its last attempt: where the records are in the stream, not what they contain.
+# Given up by Lambda: where the records are in the stream, not what they contain.
 resource "aws_sqs_queue" "dead_letters" {
   name                      = "${local.name}-dead-letters"
   message_retention_seconds = 14 * 24 * 60 * 60
@@ -259,11 +257,11 @@ resource "aws_iam_role_policy" "this" {
         Action   = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"]
         Resource = var.table.stream_arn
       }
-      # Whether an inquiry still exists.
+      # Whether an inquiry exists.
       Inquiries = { Action = "dynamodb:GetItem", Resource = var.table.arn }
-      # Which inquiries to send again, by their ids, and those of the digests.
+      # Inquiries to send again, by id, and those of digests.
       Index = { Action = "dynamodb:Query", Resource = "${var.table.arn}/index/by-state" }
-      # The partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
+      # Partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
       Records = {
         Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
         Resource = var.table.arn
@@ -271,8 +269,8 @@ resource "aws_iam_role_policy" "this" {
           "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#quota_*"] }
         }
       }
-      # The condition limits the sender. SES also requires the permission on identities of recipients that the
-      # account has (in the sandbox, of all recipients) and on the default configuration set of an identity.
+      # Limited by the sender. SES also requires the permission on recipients' identities that the account has (in the
+      # sandbox, of all) and on an identity's default configuration set.
       Mail = {
         Action = "ses:SendEmail"
         Resource = [
@@ -286,7 +284,7 @@ resource "aws_iam_role_policy" "this" {
         Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
         Resource = "${aws_cloudwatch_log_group.this.arn}:*"
       }
-      # X-Ray has no resource types for these actions.
+      # X-Ray has no resource types here.
       Traces = var.shared.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
     } : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
   })
@@ -320,7 +318,7 @@ resource "aws_lambda_function" "this" {
 
   lifecycle {
     precondition {
-      # docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html. Base64 has 4 characters for 3 bytes.
+      # docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html; base64 has 4 characters for 3 bytes.
       condition     = length(base64encode(jsonencode(local.environment))) * 3 / 4 <= 4096
       error_message = "Stage ${var.stage}: form is too long: the mailer's environment, which has its texts, must not exceed 4 KB."
     }
@@ -329,7 +327,7 @@ resource "aws_lambda_function" "this" {
   depends_on = [aws_iam_role_policy.this]
 }
 
-# As that of the request function (live.tf).
+# As live.tf does.
 resource "aws_lambda_alias" "live" {
   for_each = local.mailers
 
@@ -363,7 +361,7 @@ resource "terraform_data" "live" {
   depends_on = [aws_iam_role_policy.this]
 }
 
-# Lambda queues the events of SNS and of the timer, tries them three times and keeps those that fail.
+# Lambda tries events of SNS and the timer three times and keeps those that fail.
 resource "aws_lambda_function_event_invoke_config" "this" {
   for_each = toset(["inquiries"])
 
@@ -382,15 +380,14 @@ resource "aws_lambda_event_source_mapping" "this" {
   event_source_arn = var.table.stream_arn
   function_name    = aws_lambda_alias.live[each.key].arn
 
-  # From the oldest record: no inquiry is lost between the creation of the stream and that of the mapping.
+  # From the oldest record: none is lost before the mapping exists.
   starting_position      = "TRIM_HORIZON"
   batch_size             = 100
   parallelization_factor = each.key == "inquiries" ? var.settings.parallelization_factor : 1
 
-  # A failed record delays those behind it in its shard, until it is too old: the pace of SES is no reason to
-  # give it up. Delivery records (docs/adr/0080) keep what was sent in the meantime from being sent twice.
-  # What was given up of inquiries is in a digest (src/mailer/digests.ts, which waits for 7 hours); replies
-  # are tried for as long as the stream has them.
+  # A failed record delays those behind it in its shard until it is too old: SES's pace is no reason to give it up.
+  # Delivery records (docs/adr/0080) prevent duplicates. A digest has the inquiries that were given up
+  # (src/mailer/digests.ts waits for 7 hours); replies are tried as long as the stream has them.
   function_response_types        = ["ReportBatchItemFailures"]
   bisect_batch_on_function_error = true
   maximum_retry_attempts         = -1
@@ -411,7 +408,7 @@ resource "aws_lambda_event_source_mapping" "this" {
   depends_on = [terraform_data.live]
 }
 
-# The digests, and the daily mail: the mailer itself finds out whether one is due.
+# The digests and the daily mail, if due.
 resource "aws_cloudwatch_event_rule" "digests" {
   name                = "${local.name}-digests"
   description         = "Lets the mailer send what is due of digests."
