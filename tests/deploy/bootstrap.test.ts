@@ -191,7 +191,7 @@ it.each(rows)('npm run bootstrap with %s', async (_, code, ran, says, more) => {
   expect(state.changes.length > 0).toBe(isCreated);
 });
 
-it('every name of a service gives a bucket whose name S3 takes, in the regions with the longest names', () => {
+it('every name of a service gives a bucket whose name S3 takes, in any region', () => {
   const lengths = Array.from({ length: 40 }, (_, length) => 'n'.repeat(length));
   const longest = lengths.findLast(isServiceName);
   // docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html

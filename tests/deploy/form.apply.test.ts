@@ -144,7 +144,7 @@ describe.skipIf(endpoint === '')(
     );
 
     it(
-      'the uploaded form loads in a page of another origin, signs in at the user pool, and connects to nothing else (skipped without Chromium)',
+      'the uploaded form works in a page of another origin, and connects to the user pool alone',
       needsBrowser,
       async () => {
         const form = await openForm(stages, 'develop');
@@ -221,7 +221,7 @@ describe.skipIf(endpoint === '')(
       expect(await readForm()).not.toBe(form);
     });
 
-    it('names the holder of the lock, and makes no second table in the place of one that was deleted', async () => {
+    it('names the holder of the lock, and makes no second table in place of a deleted one', async () => {
       const Key = 'env:/develop/inquiries/terraform.tfstate.tflock';
       const lock = { Bucket: stages.bucket, Key };
       await stages.s3.putObject({ ...lock, Body: '{"ID":"id-1","Who":"ana@host"}' });

@@ -25,7 +25,7 @@ beforeEach(() => {
   write('assets/index-1.css', 'style');
 });
 
-it('uploads what users do not see yet; then copies what loads the assets, the page last, and invalidates', async () => {
+it('uploads unseen files first, then what loads the assets, the page last, and invalidates', async () => {
   await uploadForm(site, '10', readStageForm(FORM_OUTPUTS) ?? new Map());
   const folder = 'put /form-bucket/versions/10';
   expect(state.changes.splice(0).toSorted()).toEqual([
@@ -50,7 +50,7 @@ it('uploads what users do not see yet; then copies what loads the assets, the pa
   );
 });
 
-it('serves the form of the version which is live in the end, if somebody changes that meanwhile', async () => {
+it('serves the form of the version that is live in the end, if it changes meanwhile', async () => {
   for (const version of ['9', '10']) {
     write('index.html', PAGE + version);
     await uploadForm(site, version, readForm(CONFIG, []));

@@ -137,7 +137,7 @@ describe.skipIf(endpoint === '')('packages (skipped without AWS_ENDPOINT_URL)', 
     return answers;
   }
 
-  it('plain terraform apply makes a package that works live, and one that does not never, while users notice nothing', async () => {
+  it('plain terraform apply makes only a working package live, and users notice nothing', async () => {
     const init = ['-no-color', '-backend-config=backend.s3.tfbackend'];
     await stages.terraform('default', 'init', ...init, ...providerSource(stages.env));
     expect(await apply()).toBe('');

@@ -36,7 +36,7 @@ const switchMeanwhile = (version: string) => {
   };
 };
 
-it('tests the version before the live one, switches the alias, serves its form, and tests the stage', async () => {
+it('tests the version before the live one, makes it and its form live, and tests the stage', async () => {
   testStage.mockResolvedValue(false);
   const { code, output } = await command(main, 'develop --yes');
   expect(code).toBe(1);
@@ -107,7 +107,7 @@ it('takes the name of the stage at a terminal for a yes', async () => {
   expect(state.changes[0]).toBe('switch 9');
 });
 
-it('a version counts as switched when the response to the switch was lost and the SDK sent it again', async () => {
+it('a version counts as switched when the response was lost and the SDK sent it again', async () => {
   switchMeanwhile('3');
   await switchAlias(name, '3', { version: '10', RevisionId: 'of 10' });
   expect(state.live).toBe('3');

@@ -96,7 +96,7 @@ async function smoke(args: string, SMOKE_TOKEN = token) {
 beforeEach(() => arrangeStage());
 
 describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
-  it('asks the API of a stage and AWS, leaves one inquiry, and with --mail sends one that bounces', async () => {
+  it('asks the API of a stage and AWS, leaves one inquiry, and with --mail one that bounces', async () => {
     const list = async () => {
       const headers = { authorization: `Bearer ${token}` };
       const response = await fetch(`${url}/inquiries`, { headers });

@@ -332,7 +332,7 @@ describe('the policies', needsModules, () => {
     expect(all.filter((each) => allows(['main-inbox'], each))).toEqual([...answers, ...erasures]);
   });
 
-  it('trust the environments of the one repository, by complete subjects, with ids when they are known; bounded, for an hour', async () => {
+  it('trust the one repository’s environments by complete subjects, bounded, for an hour', async () => {
     const ids = { owner_id: '1', repository_id: '23' };
     const withIds = await render({ github: { ...github, ...ids, existing_provider: true } });
     const issuer = 'token.actions.githubusercontent.com';

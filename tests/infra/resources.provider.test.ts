@@ -847,7 +847,7 @@ describe('a stage', needsModules, () => {
     ]);
   });
 
-  it('keeps the addresses of AWS until the records of its domains exist, and takes an issuer of its own', async () => {
+  it('keeps the addresses of AWS until the records of its domains exist; takes another issuer', async () => {
     const own = { issuer: 'https://issuer.example.com', audience: ['form', 'other'] };
     const domain = { name: API };
     const site_domain = { name: SITE };
@@ -895,7 +895,7 @@ describe('a stage', needsModules, () => {
     expect(ready.identity.aws_cognito_user_pool.this.email_configuration).toEqual([]);
   });
 
-  it('makes an earlier version live; has no sender that SES has not verified; has DKIM in the zone of its region', async () => {
+  it('makes an earlier version live; has verified senders only, and DKIM in its region’s zone', async () => {
     const { root, identity, outputs } = await render(
       { inbox },
       {

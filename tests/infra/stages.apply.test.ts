@@ -179,7 +179,7 @@ describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_
     await stages.remove();
   });
 
-  it('develop, without any setting: changes what a setting and a new package change, and nothing else; takes a domain in a hosted zone', async () => {
+  it('develop: a setting, a new package and a domain change what they concern, and nothing else', async () => {
     const { name } = stages;
     const { applyWhole, rebuild, change, destroy, list, plan, show } = open('develop');
     await applyWhole();
@@ -224,7 +224,7 @@ describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_
     expect(await list()).toEqual([]);
   });
 
-  it('main, with a key of its own: takes every other optional setting and gives it up in place, and is destroyed after its deletion protection is switched off (docs/runbook.md)', async () => {
+  it('main: takes and gives up every optional setting in place, and is destroyed unprotected', async () => {
     const { apply, applyWhole, change, destroy, list, plan, planImports } = open('main');
     // Only at first: moto changes no encryption of a table that exists.
     change({

@@ -41,7 +41,7 @@ it.each(isHard ? [300, 1_000] : [300])(
 describeOnDynamoDbLocal('with an Idempotency-Key', () => {
   const keyed = createTally('8c exactly once: requests with one key at once');
   const AT_ONCE = isHard ? 1_000 : 100;
-  it(`${AT_ONCE} requests with one key at once store one inquiry; after a retry of the 409s all of them got it`, async () => {
+  it(`${AT_ONCE} requests with one key at once store one inquiry, which all get after retries`, async () => {
     const user = await newUser();
     const post = () =>
       user.call('POST', '', '{"subject":"s","body":"b"}', 'application/json', [

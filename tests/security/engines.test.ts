@@ -81,7 +81,7 @@ describeOnEngines('a page of another site', (endpoint, name) => {
 
 const committed = createTally('12b acknowledged transactions of DynamoDB Local are committed');
 it(
-  'DynamoDB Local has committed a transaction when it acknowledges it: nothing is lost when it is killed',
+  'DynamoDB Local loses no transaction that it has acknowledged when it is killed',
   unless(whyNoDynamoDbLocal),
   async () => {
     const folder = createFolder();

@@ -70,7 +70,7 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
     }
   });
 
-  it('everybody has rows of their own, which the owner lists, and a key of one tells any other nothing', async () => {
+  it('everybody lists their own rows alone, and a key of one tells any other nothing', async () => {
     const send = (claims: Owner, body = claims.email) =>
       ask(makeKeyedPost('one-key-of-all', { subject: 'keyed', body }, claims));
     for (const [{ sub, email }, own] of rows) {
