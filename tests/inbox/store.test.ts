@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { sendAll } from '../../src/entities/batches.ts';
 import { parseReply } from '../../inbox/record-answer.ts';
 import type { InquiryFilter } from '../../src/entities/stored-inquiries.ts';
-import { toShard } from '../../src/entities/keys.ts';
+import { toFirstId, toShard } from '../../src/entities/keys.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import {
   always,
@@ -62,6 +62,20 @@ it('lists by filters over all owners and pages, without idempotency keys', async
   expect(pages.flat()).toEqual(indexed);
   await remove(rows[3]);
   expect(await inbox.answer(rows[3], REPLY)).toEqual({ status: 'not-found' });
+});
+
+it('lists an inquiry once that is answered between two pages of its partition', async () => {
+  const { inbox, add } = await open(1);
+  // Of one digit.
+  const ages = [1_000, 2_000, 3_000];
+  const ids = ages.map((age) => `${toFirstId(NOW - age)}-7000-8000-000000000000`);
+  const [newest] = await Promise.all(ages.map((age, at) => add(age, { id: ids[at] ?? '' })));
+  const listed: string[] = [];
+  for await (const page of inbox.list()) {
+    listed.push(...page.map(({ id }) => id));
+    if (newest && listed.length === 1) await inbox.answer(newest, REPLY);
+  }
+  expect(listed).toEqual(ids);
 });
 
 /** A stale replica: only strongly consistent reads find something. */
