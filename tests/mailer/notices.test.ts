@@ -79,9 +79,12 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     'says of a reply that it is %s, and an operator can send it later',
     async (outcome, row, said) => {
       const mailer = await start();
-      const record = await writeReply(row);
+      const expires_at = 4_000_000_000;
+      const record = await writeReply({ ...row, expires_at });
       all.failing = { reply: REJECTED };
       expect(await mailer.handle([record])).toEqual([]);
+      // As long as the inquiry.
+      expect(await readReply(record)).toMatchObject({ undelivered: 'refused', expires_at });
       expect(all.log).toMatchObject([{ outcome }, { outcome: 'sent' }]);
       expect(all.mails).toMatchObject([{ ...TEAM, text: expect.stringContaining(said) }]);
       all.failing = {};
