@@ -24,7 +24,8 @@ import { recordRequests } from './recorded-requests.ts';
 type OneOrMore = string | readonly string[];
 type Context = Record<string, OneOrMore>;
 interface Statement {
-  Sid: string;
+  /** Only the boundary has none. */
+  Sid?: string;
   Effect: 'Allow' | 'Deny';
   Action: OneOrMore;
   Resource: OneOrMore;
@@ -129,6 +130,9 @@ const deploy = ['read', 'deploy'];
 const table = (stage: Stage) => arn('dynamodb', `table/inquiries-${stage}`);
 const role = (stage: Stage) => iamArn(`role/inquiries-${stage}-function`);
 const pool = arn('cognito-idp', 'userpool/u');
+const COGNITO_MAIL = 'email.cognito-idp.amazonaws.com';
+const linkedRole = (service: string) => iamArn(`role/aws-service-role/${service}/mock`);
+const linkedService = (service: string): Context => ({ 'iam:AWSServiceName': service });
 const state = (stage: Stage) => `${STATE_BUCKET}/env:/${stage}/inquiries/terraform.tfstate`;
 const tags = (stage: Stage, kind = 'Resource'): Context => ({
   [`aws:${kind}Tag/service`]: 'inquiries',
@@ -159,6 +163,11 @@ const needed = (stage: Stage) => {
     ['iam:UpdateAssumeRolePolicy ListAttachedRolePolicies GetRole', role(stage)],
     ['iam:PassRole', role(stage), { 'iam:PassedToService': 'lambda.amazonaws.com' }],
     ['lambda:UpdateFunctionCode InvokeFunction', arn('lambda', `function:${name}`)],
+    ...['apigateway', 'events', 'sns'].map((caller): Request => [
+      'lambda:AddPermission',
+      arn('lambda', `function:${name}-mailer`),
+      { 'lambda:Principal': `${caller}.amazonaws.com` },
+    ]),
     [
       'logs:PutRetentionPolicy PutMetricFilter ListTagsForResource',
       arn('logs', `log-group:/aws/lambda/${name}`),
@@ -202,21 +211,24 @@ describe('the policies', needsModules, () => {
         return Effect === 'Allow' && !names.every((name) => name.includes(stage));
       });
     // docs/roles.md says what follows from each. The gateway's is the creation of APIs.
-    expect(new Set(loose.map(({ Sid }) => Sid))).toEqual(
-      new Set(
-        'Gateway Keys Mail ReadGateway ReadUnnamed State StateBucket Unnamed WriteGateway WriteUnnamed'
-          .split(' ')
-          .concat(stage === 'release' ? ['Records'] : []),
-      ),
+    expect(new Set(loose.map(({ Sid, Action }) => Sid ?? [Action].flat()[0]))).toEqual(
+      new Set([
+        ...'MailOfPools ReadGateway ReadUnnamed State StateBucket'.split(' '),
+        ...'WriteGateway WriteUnnamed'.split(' '),
+        ...'apigateway:* cloudfront:Get* cloudfront:UpdateResponseHeadersPolicy'.split(' '),
+        ...'iam:CreateServiceLinkedRole kms:* s3:GetObject ses:SendEmail'.split(' '),
+        ...(stage === 'release' ? ['Records', 'route53:ChangeResourceRecordSets'] : []),
+      ]),
     );
   });
 
   it('let a deployment do what it needs, and a plan read it', () => {
     const requests = [
       ...needed('develop'),
-      ...toRequests([
-        'logs:TestMetricFilter UpdateLogDelivery PutResourcePolicy DescribeLogGroups',
-      ]),
+      ...toRequests(
+        ['logs:TestMetricFilter UpdateLogDelivery PutResourcePolicy DescribeLogGroups'],
+        ['iam:CreateServiceLinkedRole', linkedRole(COGNITO_MAIL), linkedService(COGNITO_MAIL)],
+      ),
     ];
     expect(allowed('develop', deploy, requests)).toEqual(requests);
     expect(allowed('develop', plan, requests)).toEqual(requests.filter(isRead));
@@ -243,13 +255,19 @@ describe('the policies', needsModules, () => {
         bounded(stage),
       ],
       ['iam:CreateUser AddClientIDToOpenIDConnectProvider'],
+      [
+        'iam:CreateServiceLinkedRole',
+        linkedRole('replication.dynamodb.amazonaws.com'),
+        linkedService('replication.dynamodb.amazonaws.com'),
+      ],
+      ['iam:CreateServiceLinkedRole', linkedRole(COGNITO_MAIL), linkedService('ecs.amazonaws.com')],
       ['sts:AssumeRole'],
       ['kms:Decrypt'],
       ['ec2:RunInstances'],
     );
     // A function's role may be given these.
     const data = toRequests(
-      ['dynamodb:GetItem Query Scan PutItem DeleteItem ExportTableToPointInTime', table(stage)],
+      ['dynamodb:GetItem Query Scan PutItem DeleteItem', table(stage)],
       ['logs:GetLogEvents', arn('logs', 'log-group:/aws/lambda/inquiries-develop:*')],
       ['sqs:ReceiveMessage PurgeQueue', arn('sqs', 'inquiries-develop-failed')],
       ['ses:SendEmail', arn('ses', 'identity/i'), tags(stage)],
@@ -258,10 +276,39 @@ describe('the policies', needsModules, () => {
     expect(allowed(stage, boundary, [...refused, ...data])).toEqual(data);
   });
 
+  it.each(STAGES)('let no role of %s open what it has to others, or keep copies of it', (stage) => {
+    const ofFunction = arn('lambda', `function:inquiries-${stage}`);
+    const logs = arn('logs', `log-group:/aws/lambda/inquiries-${stage}`);
+    const requests = toRequests(
+      [
+        'dynamodb:PutResourcePolicy DeleteResourcePolicy EnableKinesisStreamingDestination UpdateKinesisStreamingDestination',
+        table(stage),
+      ],
+      [
+        'dynamodb:CreateBackup ExportTableToPointInTime RestoreTableToPointInTime RestoreTableFromBackup',
+        table(stage),
+      ],
+      ['dynamodb:DeleteBackup RestoreTableFromBackup', `${table(stage)}/backup/1`],
+      ['dynamodb:RestoreTableToPointInTime', `${table(stage)}-copy`],
+      ['lambda:CreateFunctionUrlConfig UpdateFunctionUrlConfig PutResourcePolicy', ofFunction],
+      ...['*', ACCOUNT, '444455556666'].map((caller): Request => [
+        'lambda:AddPermission',
+        ofFunction,
+        { 'lambda:Principal': caller },
+      ]),
+      ['logs:PutSubscriptionFilter CreateExportTask', logs],
+      [
+        'ses:CreateEmailIdentityPolicy UpdateEmailIdentityPolicy PutIdentityPolicy',
+        arn('ses', 'identity/i'),
+        tags(stage),
+      ],
+    );
+    expect(allowed(stage, boundary, requests)).toEqual([]);
+  });
+
   it.each(['main', 'release'] as const)('let no role of %s end the protection of data', (stage) => {
     const requests = toRequests(
       ['dynamodb:DeleteTable UpdateTable UpdateTimeToLive UpdateContinuousBackups', table(stage)],
-      ['dynamodb:DeleteBackup', `${table(stage)}/backup/1`],
       ['cognito-idp:DeleteUserPool', pool, tags(stage)],
     );
     expect(allowed(stage, boundary, requests)).toEqual([]);

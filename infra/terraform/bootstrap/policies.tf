@@ -37,9 +37,9 @@ locals {
       # Routes and integrations have no tags: a stage's roles may change the APIs that exist when this is applied,
       # by their ids.
       gateway = formatlist("arn:${local.partition}:apigateway:${local.region}::%s", concat(
-        ["/apis"],
+        ["/apis"], length(lookup(var.domains, stage, [])) == 0 ? [] : ["/domainnames"],
         flatten([for id in try(data.aws_apigatewayv2_apis.stage[stage].ids, []) : ["/apis/${id}*", "/tags/*${id}*"]]),
-        flatten([for name in lookup(var.domains, stage, []) : ["/domainnames", "/domainnames/${name}*"]]),
+        [for name in lookup(var.domains, stage, []) : "/domainnames/${name}*"],
       ))
     }
   }
@@ -80,6 +80,12 @@ locals {
       HealthChecks = {
         Action   = "route53:*HealthCheck"
         Resource = try(sort(data.aws_resourcegroupstaggingapi_resources.health_checks[stage].resource_tag_mapping_list[*].resource_arn), [])
+      }
+      # Cognito's role, which it makes for the account's first pool that mails through SES.
+      MailOfPools = {
+        Action    = "iam:CreateServiceLinkedRole"
+        Resource  = "*"
+        Condition = { StringEquals = { "iam:AWSServiceName" = "email.cognito-idp.amazonaws.com" } }
       }
       # Records at and below the names only; those below prove to ACM who owns the domain.
       Records = {
@@ -174,14 +180,27 @@ locals {
         Resource  = "*"
         Condition = { StringNotEquals = { "iam:PermissionsBoundary" = own.boundary } }
       }
-      Bootstrap = { Effect = "Deny", Action = "iam:*", Resource = formatlist("${local.iam}:%s${local.path}*", ["policy", "role"]) }
-      # UpdateTable switches off deletion protection, UpdateContinuousBackups the backups, and UpdateTimeToLive deletes
-      # rows; IAM has no condition on what they change.
+      # No other account and nobody unknown may invoke a function.
+      Invoke = {
+        Effect    = "Deny"
+        Action    = "lambda:AddPermission"
+        Resource  = "*"
+        Condition = { StringNotLike = { "lambda:Principal" = "*.amazonaws.com" } }
+      }
+      Bootstrap = { Effect = "Deny", Action = "iam:*", Resource = "${local.iam}:*${local.path}*" }
+      # First, what opens rows, logs, a function or an address to others, or copies rows beyond an erasure; no
+      # deployment does it, and docs/roles.md says what IAM cannot deny. UpdateTable switches off deletion protection,
+      # UpdateContinuousBackups the backups, UpdateTimeToLive deletes rows: IAM has no condition on what they change.
       Never = {
         Effect = "Deny"
-        Action = concat(["iam:DeleteRolePermissionsBoundary"], stage == "develop" ? [] : [
-          "cognito-idp:DeleteUserPool", "dynamodb:DeleteBackup", "dynamodb:DeleteTable", "dynamodb:UpdateC*",
-          "dynamodb:UpdateT*",
+        Action = concat([
+          "dynamodb:*Backup", "dynamodb:*Kinesis*", "dynamodb:*ResourceP*", "dynamodb:Exp*", "dynamodb:Res*",
+          "lambda:*ResourceP*", "lambda:*Url*",
+          "logs:CreateE*", "logs:PutS*",
+          "ses:*IdentityP*",
+          "iam:DeleteRolePermissionsBoundary",
+          ], stage == "develop" ? [] : [
+          "cognito-idp:DeleteUserPool", "dynamodb:DeleteTable", "dynamodb:UpdateC*", "dynamodb:UpdateT*",
         ])
         Resource = "*"
       }
@@ -217,7 +236,7 @@ locals {
           "logs:DescribeLogGroups", "logs:DescribeResourcePolicies", "logs:GetLogDelivery", "logs:ListLogDeliveries",
           "logs:TestMetricFilter",
           "route53:Get*", "route53:List*",
-          "ses:GetEmailIdentity", "ses:ListTagsForResource",
+          "ses:GetAccount", "ses:GetEmailIdentity", "ses:ListTagsForResource",
           "sns:GetSubscriptionAttributes",
         ]
         Resource = "*"
@@ -316,11 +335,12 @@ locals {
     })
   } }
 
-  # Policies by their names without that of the service.
+  # Policies by their names without that of the service. The boundary has no Sids: it has 6,144 characters at most.
   policies = merge([for stage, kinds in local.statements : { for kind, statements in kinds : "${stage}-${kind}" => {
     Version = "2012-10-17"
     Statement = [
-      for sid, statement in statements : merge({ Sid = sid, Effect = "Allow" }, statement) if length(statement.Resource) > 0
+      for sid, statement in statements : merge({ Effect = "Allow" }, kind == "boundary" ? {} : { Sid = sid }, statement)
+      if length(statement.Resource) > 0
     ]
   } }]...)
 
