@@ -1,7 +1,7 @@
 /** What only AWS knows of a stage: each check says what to do if it fails. */
 import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { Lambda } from '@aws-sdk/client-lambda';
-import { SESv2 } from '@aws-sdk/client-sesv2';
+import { SESv2, type GetAccountCommandOutput } from '@aws-sdk/client-sesv2';
 import { NETWORK } from '../lib/aws.ts';
 import { assert } from '../lib/contract-checks.ts';
 import { Pending, repeat, type Check, type Context } from './checks.ts';
@@ -65,14 +65,20 @@ async function checkMapping(name: string): Promise<string> {
   return State;
 }
 
-/** Whether SES sends for the identity. */
+/** Whether SES sends for the identity. Its plan, which decides the price (docs/operations.md), fails no deployment. */
 async function checkIdentity(EmailIdentity: string): Promise<string> {
+  const ses = new SESv2(NETWORK);
   const {
     VerifiedForSendingStatus: isVerified,
     VerificationStatus: status,
     DkimAttributes: { Tokens = [], SigningHostedZone = 'dkim.amazonses.com' } = {},
-  } = await new SESv2(NETWORK).getEmailIdentity({ EmailIdentity });
-  if (isVerified) return EmailIdentity;
+  } = await ses.getEmailIdentity({ EmailIdentity });
+  if (isVerified) {
+    const { PricingAttributes: { CurrentPlan: plan = 'unknown' } = {} } = await ses
+      .getAccount()
+      .catch(() => ({}) as GetAccountCommandOutput);
+    return `${EmailIdentity}, plan ${plan}`;
+  }
   const records = Tokens.map(
     (token) => `${token}._domainkey.${EmailIdentity} CNAME ${token}.${SigningHostedZone}`,
   );

@@ -70,6 +70,7 @@ function arrangeStage(outputs: object = {}): void {
     DescribeMetricFilters: { metricFilters: [{ filterName: 'memory', filterPattern: 'p' }] },
     TestMetricFilter: { matches: [{}] },
     [IDENTITY]: { VerifiedForSendingStatus: true },
+    'GET /v2/email/account': { PricingAttributes: { CurrentPlan: 'ESSENTIALS' } },
     'GET /issuer/.well-known/openid-configuration': { authorization_endpoint: `${aws}/authorize` },
     DescribeAlarms: {
       MetricAlarms: [
@@ -113,7 +114,7 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
     for (const line of [
       'memory and start of the function  61 of 128 MB, started in 187 ms, with gc',
       `the stream is read for ${NAME}-mailer  Enabled`,
-      'SES may send for the domain  example.com',
+      'SES may send for the domain  example.com, plan ESSENTIALS',
       'a mail bounces  sent; the team gets a mail about it within minutes, or see docs/runbook.md, "mailer-failures"\n16 passed, 0 failed, 0 pending',
     ]) {
       expect(output).toContain(`passed  ${line}\n`);
