@@ -5,7 +5,7 @@
  * Usage: npm run check:infra [-- --no-skip]. Exit codes: 0 all passed or skipped, 1 a check failed (with --no-skip: or
  * was skipped), 2 bad use.
  */
-import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
@@ -25,23 +25,27 @@ Usage: npm run check:infra [-- --no-skip]
 `;
 
 const MODULES = ['infra/terraform', 'infra/terraform/bootstrap'];
-/** Settings, state and lock files of a checkout, and files that tests add. */
+/** Settings and state of a checkout, files that tests add, and locks: checks take the newest provider that is allowed. */
 const LOCAL = /\.terraform|\.tfstate|\.tfbackend$|\.tfvars|terraform\/[^/]+_override\.tf$/;
 /** Terraform's errors when it has no source with the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
 
 const isShared = (file: string): boolean => !LOCAL.test(file);
 
+/** Whether TF_PLUGIN_DIR has provider 5.100, for which the modules are overridden; users get 6.x. */
+export const hasOldProvider = ({ TF_PLUGIN_DIR: folder }: NodeJS.ProcessEnv): boolean =>
+  !!folder && existsSync(join(folder, 'registry.terraform.io/hashicorp/aws/5.100.0'));
+
 /**
  * Copies the modules, and what they read of other folders, without the files of this checkout only.
  *
- * @param isOffline - Whether they take the provider of TF_PLUGIN_DIR, 5.100, in place of the users' 6.x.
+ * @param isOld - Whether they take provider 5.100 in place of what versions.tf says.
  */
-export function copySources(copy: string, isOffline: boolean): void {
+export function copySources(copy: string, isOld: boolean): void {
   for (const folder of ['infra', 'web/src', 'ui']) {
     cpSync(join(ROOT, folder), join(copy, folder), { recursive: true, filter: isShared });
   }
-  const overrides = isOffline ? 'infra/terraform/{,*/}tests/*_override.tf' : [];
+  const overrides = isOld ? 'infra/terraform/{,*/}tests/*_override.tf' : [];
   for (const file of globSync(overrides, { cwd: copy })) {
     cpSync(join(copy, file), join(copy, dirname(file), '..', basename(file)));
   }
@@ -57,7 +61,7 @@ const terraform = (cwd: string, env: NodeJS.ProcessEnv, ...args: string[]) =>
 export async function copyModules(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
   const source = providerSource(env);
-  copySources(copy, source.length > 0);
+  copySources(copy, hasOldProvider(env));
   for (const module of MODULES) {
     const cwd = join(copy, module);
     const { output } = await terraform(cwd, env, 'init', '-backend=false', ...source);
@@ -88,7 +92,7 @@ export const main: Main = async (args, { stdout, env }) => {
   if (copy === undefined) {
     return skip('Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder.');
   }
-  if (env['TF_PLUGIN_DIR']) {
+  if (hasOldProvider(env)) {
     stdout.write('AWS provider 5.100 of TF_PLUGIN_DIR; users get 6.x (versions.tf).\n');
   }
   for (const module of MODULES) await check(join(copy, module), 'validate');

@@ -4,11 +4,10 @@ terraform {
   required_providers {
     aws = {
       source = "hashicorp/aws"
-      # 6.17 to 6.28 change the table's index in every plan (hashicorp/terraform-provider-aws#44692), 6.29 to 6.34
-      # refuse some indexes (#46285, #46322) or plan them again (#46335). Fixed by #46094, #46442 and #47427. With
-      # `key_schema`, removing an index still recreates all others (#46601, open), so that the table's index has the
-      # deprecated hash_key and range_key. docs/aws-evidence.md
-      version = "~> 6.62.0"
+      # From the oldest that was run with this module. 6.17 to 6.34 change or refuse the table's index
+      # (docs/aws-evidence.md). With `key_schema`, removing an index recreates all others
+      # (hashicorp/terraform-provider-aws#46601), so it has the deprecated hash_key and range_key.
+      version = ">= 6.47, < 7"
     }
   }
 

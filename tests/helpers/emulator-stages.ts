@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { S3 } from '@aws-sdk/client-s3';
-import { copySources } from '../../deploy/check-infra.ts';
+import { copySources, hasOldProvider } from '../../deploy/check-infra.ts';
 import { run, terraformEnv } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { toAwsEnv } from './aws.ts';
@@ -36,7 +36,8 @@ export function copyProject(): string {
   for (const name of ['deploy', 'lib', 'src']) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
-  copySources(folder, true);
+  const { TF_PLUGIN_DIR: given } = process.env;
+  copySources(folder, !given || hasOldProvider(process.env));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   return folder;

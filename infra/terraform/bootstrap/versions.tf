@@ -7,7 +7,7 @@ terraform {
   required_providers {
     aws = {
       source  = "hashicorp/aws"
-      version = "~> 6.62.0" # ../versions.tf
+      version = ">= 6.47, < 7" # ../versions.tf
     }
   }
 
