@@ -1,13 +1,12 @@
-/** Whether the alarms of a stage see anything. */
 import { CloudWatch, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
 import { NETWORK } from '../lib/aws.ts';
 import { Pending, type Check } from './checks.ts';
 
 const HOURS = 3;
-/** These have data after every request; other metrics after a failure only. */
+/** Have data after every request; others after a failure only. */
 const REGULAR = /"AWS\/(Lambda|ApiGateway|Route53)"/;
 
-/** @returns The alarm's state. @throws Error, or {@link Pending}, if its metrics have no data. */
+/** @returns Its state. @throws Error, or {@link Pending}, if its metrics have no data. */
 async function check(cloudWatch: CloudWatch, alarm: MetricAlarm): Promise<string> {
   const { Metrics: MetricDataQueries = [], StateValue = '' } = alarm;
   const EndTime = new Date();
@@ -27,9 +26,9 @@ async function check(cloudWatch: CloudWatch, alarm: MetricAlarm): Promise<string
   );
 }
 
-/** @param name - Of the stage's function, with which the names of its alarms begin. */
+/** @param name - The function's, with which alarms' names begin. */
 export async function createAlarmChecks(name: string, region: string): Promise<Check[]> {
-  // Route 53 writes its metrics in us-east-1 only.
+  // Route 53 writes metrics in us-east-1 only.
   const regions = [...new Set([region, 'us-east-1'])];
   const checks = regions.map(async (each) => {
     const cloudWatch = new CloudWatch({ ...NETWORK, region: each });

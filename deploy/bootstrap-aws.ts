@@ -1,11 +1,11 @@
-/** What bootstrap does without Terraform: the bucket of its state, and AWS's opinion of the policies that it makes. */
+/** Bootstrap without Terraform: the state's bucket, and the validation of policies. */
 import { AccessAnalyzer, type ValidatePolicyCommandInput } from '@aws-sdk/client-accessanalyzer';
 import { S3, S3ServiceException, type BucketLocationConstraint } from '@aws-sdk/client-s3';
 import { NETWORK } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
 import type { Plan } from './plan.ts';
 
-/** Where the state of all stages is. */
+/** The bucket of all stages' state. */
 export interface StateBucket {
   accountId: string;
   region: string;
@@ -13,8 +13,8 @@ export interface StateBucket {
 }
 
 /**
- * @returns Whether the bucket exists, and whether bootstrap was applied here before.
- * @throws UsageError if the bucket is another account's, or these credentials may not read it.
+ * @returns Whether the bucket exists, and whether bootstrap was applied.
+ * @throws UsageError if it is another account's, or these credentials may not read it.
  */
 export async function inspectStateBucket({ accountId, region, bucket }: StateBucket) {
   const s3 = new S3({ ...NETWORK, region });
@@ -37,15 +37,15 @@ export async function inspectStateBucket({ accountId, region, bucket }: StateBuc
 }
 
 /**
- * Creates the bucket. S3 encrypts it and blocks public access by default; versions have to be on before the first state is
- * written. infra/terraform/bootstrap then imports it and sets everything, versions included.
+ * Creates the bucket. S3 encrypts it and blocks public access by default; versions must be on before the first state is
+ * written. infra/terraform/bootstrap then imports it and sets everything.
  */
 export async function createStateBucket({ region, bucket: Bucket }: StateBucket): Promise<void> {
   const s3 = new S3({ ...NETWORK, region });
   const LocationConstraint = region as BucketLocationConstraint;
   await s3.createBucket({
     Bucket,
-    // S3 refuses the name of the region that is its default.
+    // S3 refuses the name of its default region.
     ...(region !== 'us-east-1' && { CreateBucketConfiguration: { LocationConstraint } }),
   });
   await s3.putBucketVersioning({ Bucket, VersioningConfiguration: { Status: 'Enabled' } });
@@ -53,7 +53,7 @@ export async function createStateBucket({ region, bucket: Bucket }: StateBucket)
 
 type Kind = Omit<ValidatePolicyCommandInput, 'policyDocument'>;
 
-/** Which of AWS's rules a policy of a resource has to follow. */
+/** Which of AWS's rules apply. */
 function findKind(resource: string): Kind {
   const policyType = 'RESOURCE_POLICY';
   if (resource === 'aws_iam_role') {
@@ -65,10 +65,10 @@ function findKind(resource: string): Kind {
 }
 
 /**
- * Has AWS validate the policies that change.
+ * Has AWS validate changed policies.
  *
- * @returns Lines for the user: warnings, or why the policies were not validated.
- * @throws UsageError if there are errors, with which AWS would refuse a policy or ignore a part of it.
+ * @returns Lines for the user: warnings, or why nothing was validated.
+ * @throws UsageError for errors, with which AWS would refuse a policy or ignore a part.
  */
 export async function validatePolicies({ changes }: Plan, region: string): Promise<string> {
   const analyzer = new AccessAnalyzer({ ...NETWORK, region });

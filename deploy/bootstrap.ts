@@ -1,8 +1,6 @@
 /**
- * Sets up an AWS account and region for the stages, with infra/terraform/bootstrap: the bucket of the state, plan,
- * confirmation, apply, and the files that the stages' module reads. It may run again at any time, also after an interruption.
- *
- * Usage: see below.
+ * Sets up an AWS account and region with infra/terraform/bootstrap: state's bucket, plan, confirmation, apply, and
+ * files for the stages' module. May run again at any time, also after an interruption.
  */
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +40,7 @@ const SETTINGS = 'infra/terraform/bootstrap/settings.auto.tfvars.json';
 const SETTINGS_FILE = join(ROOT, SETTINGS);
 const BACKEND_FILE = join(MODULE, 'backend.s3.tfbackend');
 
-/** The variables of infra/terraform/bootstrap that decide the bucket's name and region; Terraform reads the others. */
+/** Variables that decide the bucket's name and region; Terraform reads the others. */
 interface Settings {
   name?: string;
   bucket?: string;
@@ -53,9 +51,9 @@ const describeBucket = ({ bucket, accountId, region }: StateBucket): string =>
   `bucket ${bucket}, account ${accountId}, region ${region}`;
 
 /**
- * Reads where the state is to be.
+ * Finds where the state is to be.
  *
- * @throws UsageError if the settings make no name of a bucket, or if the stages of this checkout have their state elsewhere.
+ * @throws UsageError if the settings make no bucket's name, or this checkout's stages have their state elsewhere.
  */
 async function findBucket(givenRegion: string | undefined): Promise<StateBucket> {
   const settings: Settings | undefined = parseObject(readIfThere(SETTINGS_FILE) ?? '{}');
@@ -80,7 +78,7 @@ async function findBucket(givenRegion: string | undefined): Promise<StateBucket>
 const write = (file: string, value: object) =>
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
 
-/** Creates the bucket if there is none, plans, asks and applies; writes what the stages' module reads. */
+/** Creates the bucket if needed, plans, asks and applies; writes what the stages' module reads. */
 async function bootstrap(session: Session, state: StateBucket, yes: boolean): Promise<number> {
   const { io } = session;
   const { accountId, bucket, region } = state;
@@ -91,7 +89,7 @@ async function bootstrap(session: Session, state: StateBucket, yes: boolean): Pr
   io.stdout.write(`${describeBucket(state)}\n`);
   const { exists, isBootstrapped } = await inspectStateBucket(state);
   if (isBootstrapped && !existsSync(SETTINGS_FILE)) {
-    // Without them, the plan would take back what the account has been given: domains, roles, a budget.
+    // Without them, the plan would take back domains, roles and budget.
     throw new UsageError(
       `The account was set up with settings that this checkout lacks: ${SETTINGS}.`,
     );

@@ -1,8 +1,6 @@
-/** Runs checks one after the other and prints a line for each. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Io } from '../lib/command-line.ts';
 
-/** What a command is run with. */
 export interface Context {
   io: Io;
   /** Its reason is the exit code. */
@@ -12,14 +10,14 @@ export interface Context {
 /** @returns What was found. @throws {@link Pending}, or any other error if it fails. */
 export type Check = readonly [title: string, run: () => Promise<string | void>];
 
-/** Why a check neither passes nor fails: it waits for what the message says. */
+/** A check that neither passes nor fails waits for what the message says. */
 export class Pending extends Error {}
 
-/** One line for an error; some messages of the SDK have further lines. */
+/** In one line; some messages of the SDK have more. */
 const describeError = ({ message, cause }: Error): string =>
   [message.split('\n')[0], cause instanceof Error && cause.message].filter(Boolean).join(': ');
 
-/** Rejects with the reason of an interruption. @returns Whether none failed. */
+/** Rejects with an interruption's reason. @returns Whether none failed. */
 export async function runChecks(
   checks: Check[],
   { io: { stdout }, interruption }: Context,
@@ -45,7 +43,7 @@ export async function runChecks(
   return failed === 0;
 }
 
-/** Repeats a check until it passes, for some seconds. @param mayPass - Whether it is repeated after an error. */
+/** Repeats a check for some seconds until it passes. @param mayPass - Whether it is repeated after an error. */
 export async function repeat(
   run: Check[1],
   seconds: number,

@@ -1,8 +1,6 @@
 /**
- * Deploys one stage: what must be refused, `terraform apply`, which tests new versions and makes them live, then the form and
- * the smoke test. docs/adr/0025
- *
- * Usage: see below.
+ * Deploys a stage: refusals, `terraform apply`, which checks new versions and makes them live, then form and smoke
+ * test. docs/adr/0025
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -44,11 +42,11 @@ Ctrl-C waits for an apply to end; the last line says which versions are live.
 Exit codes: 0 done, 1 a step failed (or --drift found changes), 2 refused or declined, nothing changed; 129, 130 or 143
 after SIGHUP, SIGINT or SIGTERM.
 `;
-/** Stands for what the first plan of a form does not know yet. */
+/** In place of what a form's first plan does not know. */
 const FORM_URL = 'https://form.invalid/';
 const UNKNOWN = { issuer: FORM_URL, clientId: 'unknown', apiUrl: FORM_URL };
 
-/** @throws UsageError if main or release were made of something that is in no commit, or a state were here only. */
+/** @throws UsageError if main or release are not made of a commit, or a state would be here only. */
 async function refuseCheckout(stage: Stage, env: NodeJS.ProcessEnv): Promise<void> {
   refuseUnsavedState(MODULE);
   if (existsSync(join(MODULE, 'backend_override.tf'))) {
@@ -60,7 +58,7 @@ async function refuseCheckout(stage: Stage, env: NodeJS.ProcessEnv): Promise<voi
   throw new UsageError(`${stage} is deployed from a commit only; git status says: ${output}`);
 }
 
-/** Builds, and makes the plan, or takes the one that is given. @throws UsageError for one that must not be applied. */
+/** Builds and plans, or takes the given plan. @throws UsageError for one that must not be applied. */
 async function plan(session: Session, stage: Stage, file: string, isGiven: boolean) {
   const { accountId, region } = await readStageAccount(stage);
   session.io.stdout.write(`stage ${stage}, account ${accountId}, region ${region}\n`);
@@ -77,7 +75,7 @@ async function plan(session: Session, stage: Stage, file: string, isGiven: boole
   return found;
 }
 
-/** Whether the stage serves another form than the one built. */
+/** Whether the stage serves another form than the built one. */
 async function isFormOther(stage: Stage, { io }: Session): Promise<boolean> {
   const outputs = await readOutputs(stage);
   const form = readStageForm(outputs);
@@ -88,7 +86,7 @@ async function isFormOther(stage: Stage, { io }: Session): Promise<boolean> {
 
 type Live = Awaited<ReturnType<typeof readLive>>;
 
-/** @throws Error if another package is live than the one built, and no setting keeps it. */
+/** @throws Error if another package is live than the built one, and no setting keeps it. */
 async function refuseOtherCode({ function: own, mailer }: StageOutputs): Promise<void> {
   for (const { name, package: built, pinned } of [own, ...Object.values(mailer)]) {
     const { hash } = await readVersion(name, LIVE);
@@ -97,7 +95,7 @@ async function refuseOtherCode({ function: own, mailer }: StageOutputs): Promise
   }
 }
 
-/** The version that is live; undefined without one. */
+/** The live version, if any. */
 async function readBefore(name: string | undefined): Promise<string | undefined> {
   if (name === undefined) return undefined;
   const { version } = await readLive(name).catch((error: unknown) => {
@@ -107,7 +105,7 @@ async function readBefore(name: string | undefined): Promise<string | undefined>
   return version === NONE ? undefined : version;
 }
 
-/** Makes the version before live again, with its form. @returns What is true then. */
+/** Makes the version before live with its form. @returns What is true then. */
 async function goBack(
   { site, function: { name } }: StageOutputs,
   live: Live,
@@ -120,7 +118,7 @@ async function goBack(
   return `Version ${before} is live again${form ? ', with its form' : ''}.`;
 }
 
-/** Serves the form, and tests the stage. @param before - The version that was live before the apply. */
+/** Serves the form and tests the stage. @param before - The version live before the apply. */
 async function complete(
   session: Session,
   outputs: StageOutputs,
@@ -129,7 +127,7 @@ async function complete(
   const { site, function: own } = outputs;
   const live = await readLive(own.name);
   await refuseOtherCode(outputs);
-  // An earlier version that live_version names has the form it was deployed with.
+  // An earlier version that live_version names has its own form.
   const form = own.pinned ? undefined : readStageForm(outputs);
   session.step = 'the upload of the form';
   if (site) {

@@ -1,4 +1,4 @@
-/** The form of a stage: as it is built, whether it runs, how it is uploaded and served, and what is served. */
+/** A stage's form: whether it runs, how it is uploaded and served, and what is served. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudFront } from '@aws-sdk/client-cloudfront';
@@ -13,22 +13,22 @@ import { readLive } from './functions.ts';
 import type { StageOutputs } from './stage.ts';
 
 type Site = NonNullable<StageOutputs['site']>;
-/** Contents by their names. */
+/** Contents by name. */
 export type Form = ReadonlyMap<string, Buffer>;
 
-/** The content type of a file, by its extension; undefined if it is not known. */
+/** By extension; undefined if unknown. */
 const typeOf = (name: string): string | undefined =>
   lookup(name)?.replace(/^text\/.*/, '$&; charset=utf-8');
-/** Served under the same address in every version of the form, and needed in the version of the assets; the page comes last. */
+/** The same address in every version of the form, but the version of the assets; the page is last. */
 const ENTRY = ['inquiry-form.js', 'config.json', 'index.html'];
-/** How long a page may take until it shows something to click, and a file until it is loaded. */
+/** Until a page shows something to click, or a file is loaded. */
 const timeout = 20_000;
 
 /**
  * Reads web/dist, and adds config.json.
  *
- * @param connectOrigins - The addresses that the page may connect to; none: its policy stays as it was built.
- * @throws UsageError when the form would refuse its settings, or cannot be served.
+ * @param connectOrigins - Where the page may connect to; none: as built.
+ * @throws UsageError if the form would refuse its settings, or cannot be served.
  */
 export function readForm(config: object, connectOrigins: string[]): Form {
   const cwd = join(WEB, 'dist');
@@ -49,16 +49,16 @@ export function readForm(config: object, connectOrigins: string[]): Form {
   return files.set('index.html', Buffer.from(page));
 }
 
-/** The form of a stage; undefined if it has none. */
+/** Undefined if the stage has none. */
 export const readStageForm = ({
   form_config: config,
   connect_origins: origins = [],
 }: StageOutputs): Form | undefined => (config ? readForm(config, origins) : undefined);
 
 /**
- * Opens the form in the installed Chromium, until it shows a button to sign in.
+ * Opens the form in Chromium until it shows a button to sign in.
  *
- * @param form - Answers the requests to `url`; undefined: they go there.
+ * @param form - Answers requests to `url`; undefined: they go there.
  * @returns What was done, for the terminal.
  * @throws Error with what the browser says.
  */
@@ -99,7 +99,7 @@ export async function runForm(
   }
 }
 
-/** What a stage serves otherwise than it was built: one text for each file. */
+/** What a stage serves otherwise than built: a text for each file. */
 export async function listDifferences(url: string, form: Form): Promise<string[]> {
   const differences = await Promise.all(
     [...form].map(async ([name, content]) => {
@@ -118,18 +118,18 @@ export async function listDifferences(url: string, form: Form): Promise<string[]
 }
 
 const isAsset = (name: string): boolean => name.startsWith('assets/');
-/** The form that belongs to a version of the function, apart from its assets. */
+/** The form of a function's version, without assets. */
 const folderOf = (version: string): string => `versions/${version}/`;
 
-/** Vite's names of assets hold a hash of the content, other names do not. */
+/** Vite's names of assets hold a hash of the content. */
 function cacheControl(name: string): string {
   if (ENTRY.includes(name)) return 'no-cache';
   return isAsset(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600';
 }
 
 /**
- * Uploads a form where users do not see it yet: assets, whose names are their own in every build, and all other files to a
- * folder of the function's version. Assets of earlier builds stay, since pages that are open may still load them.
+ * Uploads a form where users do not see it yet: assets, whose names are new in every build, and other files to a folder
+ * of the version. Assets of earlier builds stay for pages that are open.
  */
 export async function uploadForm(
   { bucket: Bucket }: Site,
@@ -149,9 +149,8 @@ export async function uploadForm(
 }
 
 /**
- * Makes the form of the live version the one that users get, and tells CloudFront: a copy of each file, the page that names the
- * others last. If another command changes the live version during this, it begins again, so that form and function belong
- * together whoever ends last.
+ * Serves the live version's form, and tells CloudFront: a copy of each file, the page last. If another command changes
+ * the live version meanwhile, it begins again, so that form and function belong together whoever ends last.
  *
  * @returns The version; undefined if it has no form, so that what was served stays.
  */

@@ -1,15 +1,15 @@
 /**
- * What Terraform runs for each function in an apply (infra/terraform/live.tf): publishes a version, checks it, and makes it
- * live. docs/adr/0025
+ * Run by Terraform for each function (infra/terraform/live.tf): publishes a version, checks it, and makes it live.
+ * docs/adr/0025
  *
- * Environment: FUNCTION, its name; PACKAGE, the SHA-256 of its package; VERSION, the one to make live, empty for the newest.
+ * Environment: FUNCTION, its name; PACKAGE, its package's SHA-256; VERSION, the one to make live, empty for the newest.
  * Exit codes: 0 live, 1 not.
  */
 import { runCommand, type Main } from '../lib/command-line.ts';
 import { repeat, runChecks } from './checks.ts';
 import { createVersionChecks, publish, readLive, switchAlias, Unavailable } from './functions.ts';
 
-/** How long a failure may pass by itself. IAM's changes take effect after seconds. */
+/** How long a failure may pass by itself, as IAM's changes do. */
 const PATIENCE_SECONDS = 60;
 
 const isPassing = (error: unknown): boolean => error instanceof Unavailable;

@@ -1,4 +1,4 @@
-/** Plans of a stage: how one is made, what it changes, and which are never applied. */
+/** Plans of a stage, and which are never applied. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -28,7 +28,7 @@ interface Shown {
 
 export type Plan = Awaited<ReturnType<typeof readPlan>>;
 
-/** The table with its inquiries and the user pool with its users, which a deployment never deletes. */
+/** Never deleted by a deployment: the inquiries and the users. */
 const UNDELETABLE = /^aws_(dynamodb_table|cognito_user_pool)$/;
 
 /** @param backend - The file with the place of the state; without one, Terraform says what to do. */
@@ -44,7 +44,7 @@ export const initialise = (session: Session, backend: string | undefined) =>
 /**
  * Writes a plan to a file, and reads it.
  *
- * @param args - Further ones of `terraform plan`.
+ * @param args - For `terraform plan`.
  */
 export async function makePlan(session: Session, file: string, ...args: string[]) {
   const printed = await terraform(session, ['plan', '-no-color', ...args, `-out=${file}`]);
@@ -58,7 +58,7 @@ const isChange = ({ actions, importing }: Change['change']): boolean =>
 const isLoss = ({ type, change }: Change): boolean =>
   UNDELETABLE.test(type) && change.actions.includes('delete');
 
-/** Reads what a plan changes. @throws UsageError if it deletes what is never deleted, or makes it a second time. */
+/** @throws UsageError if the plan deletes what is never deleted, or makes it a second time. */
 export async function readPlan(session: Session, file: string) {
   const {
     resource_changes: resources = [],
@@ -77,30 +77,29 @@ export async function readPlan(session: Session, file: string) {
       `The state has ${address}, ${String(change.before?.['arn'])}, but it is not in this account and region. Restore it (docs/runbook.md, "Restore the table"); to begin without its data: terraform state rm '${address}'`,
     );
   }
-  /** The values of resources of a type; those of before the plan where it does not know them yet. */
+  /** Values of a type's resources; those before the plan if it does not know them yet. */
   const list = (type: string): Values[] =>
     resources
       .filter((each) => each.type === type && each.change.after)
       .map(({ change: { before, after } }) => Object.assign({}, before, after));
   return {
-    /** The changed resources. */
     changes,
     /** Also if only outputs change. */
     hasChanges: changes.length > 0 || Object.values(outputs).some(isChange),
     /** The functions that an alias makes live. */
     functions: list('aws_lambda_alias').map(({ function_name: name }) => String(name)),
-    /** The one of the API. */
+    /** The API's. */
     functionName: resources
       .filter(({ address }) => address === 'aws_lambda_alias.live')
       .map(({ change: { before, after } }) => (after ?? before)?.['function_name'])
       .find((name) => typeof name === 'string'),
     packages: list('aws_lambda_function'),
-    /** The form's config.json, without what is not known before the plan is applied; nothing without a form. */
+    /** Without what only the apply knows; nothing without a form. */
     formConfig: outputs['form_config']?.after,
   };
 }
 
-/** @throws UsageError if the packages in dist/ are not those of the plan, which was made elsewhere. */
+/** @throws UsageError if dist/ has other packages than the plan, which was made elsewhere. */
 export function refuseOtherPackages({ packages }: Plan): void {
   for (const { filename, source_code_hash: hash } of packages) {
     const file = join(MODULE, String(filename));
@@ -110,7 +109,7 @@ export function refuseOtherPackages({ packages }: Plan): void {
   }
 }
 
-/** @throws UsageError if an earlier apply has left a state in the folder that is newer than the one in the bucket. */
+/** @throws UsageError if an earlier apply has left a state in the folder. */
 export function refuseUnsavedState(module: string): void {
   if (!existsSync(join(module, 'errored.tfstate'))) return;
   throw new UsageError(

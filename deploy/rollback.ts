@@ -1,9 +1,8 @@
 /**
- * Makes an earlier version of a stage's function live again, within seconds, without a build or Terraform: tests it as a
- * deployment does, switches the alias that the gateway calls, serves the form of that version, and runs the smoke test.
- * docs/adr/0025
+ * Makes an earlier version live within seconds, without a build or Terraform: tests it as a deployment does, switches
+ * the alias, serves its form, and runs the smoke test. docs/adr/0025
  *
- * Usage: see below. Exit codes: 0 switched, 1 a step failed, 2 refused or declined, nothing changed.
+ * Exit codes: 0 switched, 1 a step failed, 2 refused or declined, nothing changed.
  */
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { runChecks } from './checks.ts';
@@ -38,7 +37,7 @@ export const main: Main = async (args, io) => {
   io.stdout.write(`${name}:${live.version} is live, account ${accountId}, region ${region}\n`);
 
   const context = { io, interruption: AbortSignal.any([]) };
-  /** The newest of the versions in question that passes its test. */
+  /** The newest that passes its test. */
   const choose = async (): Promise<string> => {
     for (const { version, date } of await listVersions(name)) {
       const isMeant =

@@ -1,20 +1,20 @@
-/** The user of the smoke test, in the user pool of a stage. */
+/** The smoke test's user in a stage's user pool. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CognitoIdentityProvider } from '@aws-sdk/client-cognito-identity-provider';
 import { NETWORK } from '../lib/aws.ts';
 import { assert } from '../lib/contract-checks.ts';
 import type { StageOutputs } from './stage.ts';
 
-// The prefix satisfies every rule that a pool can have for passwords.
+// The prefix satisfies every rule for passwords.
 const createPassword = (): string => `aA1!${randomBytes(24).toString('base64url')}`;
 
 /**
- * Creates a user with a temporary password, signs in as that user with a new one, and lets the user delete itself: the
- * role that deploys may set no password and delete no user, since IAM cannot limit that to one user. The API accepts
- * the token until it expires, and nobody can get another one. The address cannot receive mail (RFC 2606). A new user
- * each time, because the limit of inquiries per hour counts by user.
+ * Creates a user with a temporary password, signs in with a new one, and lets the user delete itself: the role that
+ * deploys may set no password and delete no user, since IAM cannot limit that to one user. The API accepts the token
+ * until it expires, and nobody can get another. The address cannot receive mail (RFC 2606). A new user each time,
+ * because the limit per hour counts by user.
  *
- * If signing in fails, the user remains, without a password that anyone knows.
+ * If the sign-in fails, the user remains, without a password that anyone knows.
  *
  * @returns The ID token.
  * @throws Error without the user's email and passwords.
@@ -49,7 +49,7 @@ export async function signInOnce({
       ClientId,
       ChallengeName: 'NEW_PASSWORD_REQUIRED',
       Session,
-      // The name in the pool, since an email address is only an alias there.
+      // The pool's name; an email address is an alias there.
       ChallengeResponses: {
         USERNAME: ChallengeParameters?.['USER_ID_FOR_SRP'] ?? email,
         NEW_PASSWORD: password,

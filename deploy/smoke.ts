@@ -1,9 +1,8 @@
 /**
- * Checks in a few requests that a deployed stage, or the local stack, keeps its contract. It leaves two inquiries of users
- * with an address under inquiries.invalid behind, since the API deletes nothing: nobody is mailed of them, `npm run inbox`
- * does not show them, and they expire after a day. SMOKE_TOKEN is the token of such a user.
+ * Checks in a few requests that a stage or the local stack keeps its contract. Leaves two inquiries under
+ * inquiries.invalid, which are not mailed or shown and expire after a day. SMOKE_TOKEN is the token of such a user.
  *
- * Usage: see below. Exit codes: 0 all checks passed, 1 a check failed, 2 bad use.
+ * Exit codes: 0 all checks passed, 1 a check failed, 2 bad use.
  */
 import {
   parseCommandLine,
@@ -46,15 +45,15 @@ Usage: npm run smoke [-- STAGE | -- --url URL] [options]
 SMOKE_TOKEN is an ID token (default: that of a new user of the stage's pool).
 `;
 const REQUEST_TIMEOUT_MS = 35_000; // the gateway gives up after 30 s
-/** Above what Lambda takes, below what the gateway takes (docs/operations.md, "Quotas"). */
+/** More than Lambda takes, less than the gateway (docs/operations.md, "Quotas"). */
 const TOO_LARGE = 6_500_000;
 const ALLOWED_ORIGIN = 'Access-Control-Allow-Origin';
 const OTHER_ORIGIN = 'https://elsewhere.invalid';
 
-/** What is checked; an empty text is what is not known. */
+/** An empty text is unknown. */
 interface Target {
   url: string;
-  /** The allowed origin; without one, that of the first response. */
+  /** Allowed; by default that of the first response. */
   origin: string;
   /** An ID token. */
   token: string;
@@ -101,16 +100,16 @@ async function checkPreflights(target: Target): Promise<void> {
 }
 
 /**
- * The checks of an API in the order in which they must run: some take what those before have found.
+ * The API's checks, in their order: some take what those before have found.
  *
- * @param wait - Seconds until a new API answers: its name or its routes may be missing at first.
+ * @param wait - Seconds until a new API answers, whose name or routes may be missing at first.
  */
 function createApiChecks(target: Target, context: Context, wait = 0): Check[] {
   const { ignoresKeys = false } = target;
   const key = crypto.randomUUID();
   /**
-   * Sends a request with the token and checks the headers that the stage decides. AWS's gateway may omit
-   * Access-Control-Allow-Origin where the request has no Origin, so it is required only once the origin is known and sent.
+   * Sends a request with the token, and checks the headers that the stage decides. AWS's gateway may omit
+   * Access-Control-Allow-Origin for a request without an Origin, so it is required once the origin is known and sent.
    */
   const sendWithToken = async (request: ServiceRequest): Promise<ServiceResponse> => {
     const { origin, token } = target;
@@ -153,10 +152,11 @@ function createApiChecks(target: Target, context: Context, wait = 0): Check[] {
 }
 
 /**
- * The smoke test of a stage. What Terraform has tested of its function before the apply is not repeated.
+ * A stage's smoke test. What Terraform has tested before is not repeated.
  *
  * @param form - What should be served; undefined without a form.
- * @param options - `wait`: seconds that a new API, and CloudFront, may take; `mail`: whether a mail is sent, which bounces.
+ * @param options - `wait`: seconds that a new API, and CloudFront, may take; `mail`: whether a mail is sent, which
+ * bounces.
  * @returns Whether all checks passed.
  */
 export function testStage(
@@ -180,7 +180,6 @@ export function testStage(
   return runChecks(checks, context);
 }
 
-/** The running local stack. */
 async function findStack(folder: string): Promise<Target> {
   const { gateway, keysFile, issuer, mailbox } = readRunningStack(folder);
   const token = await signToken(await readKey(keysFile), issuer);

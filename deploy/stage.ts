@@ -1,4 +1,4 @@
-/** What the commands know of a stage: in which account and region it is, and the outputs of infra/terraform. */
+/** A stage's account, region and outputs. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
@@ -8,7 +8,7 @@ import { readIfThere, UsageError } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
 import { STAGES, type Stage } from '../lib/stages.ts';
 
-/** A function, the SHA-256 of its package, and the earlier version that the settings keep live, if any. */
+/** A function, its package's SHA-256, and the earlier version that the settings keep live. */
 interface DeployedFunction {
   name: string;
   package: string;
@@ -24,7 +24,7 @@ export interface StageOutputs {
   /** Empty without mail. */
   mailer: Record<string, DeployedFunction>;
   mail?: Record<'from' | 'identity', string> | null;
-  /** The address of the form has a slash at the end. */
+  /** The form's address ends with a slash. */
   site?: Record<'bucket' | 'distribution_id' | 'url', string> | null;
   form_config?: Record<'issuer' | 'clientId' | 'apiUrl', string> | null;
   connect_origins?: string[];
@@ -42,8 +42,8 @@ export function parseStage(text: string): Stage {
 /**
  * Asks AWS whose credentials the environment has.
  *
- * @param given - The region, if not that of the environment.
- * @throws UsageError without a region, without credentials, or if AWS does not accept them.
+ * @param given - The region, if not the environment's.
+ * @throws UsageError without region or credentials, or if AWS refuses them.
  */
 export async function readAccount(given?: string) {
   const client = new STS({ ...NETWORK, ...(given !== undefined && { region: given }) });
@@ -57,7 +57,7 @@ export async function readAccount(given?: string) {
   }
 }
 
-/** What a file of the S3 backend says. */
+/** A file of the S3 backend. */
 type Backend = Partial<Record<'bucket' | 'region' | 'key' | 'allowed_account_ids', string>>;
 
 export function parseBackend(text: string): Backend {
@@ -65,18 +65,18 @@ export function parseBackend(text: string): Backend {
   return Object.fromEntries([...settings].map(([, name, value]) => [name, value]));
 }
 
-/** The file with the place of a stage's state; undefined if there is none. */
+/** The file of a stage's state; undefined without one. */
 export const findBackendFile = (stage: Stage): string | undefined =>
   [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((name) => existsSync(join(MODULE, name)));
 
-/** What that file says; nothing if there is none. */
+/** Empty without a file. */
 const readBackend = (stage: Stage): Backend =>
   parseBackend(readIfThere(join(MODULE, findBackendFile(stage) ?? 'none')) ?? '');
 
 /**
- * The account and region of the credentials, for a command that works on a stage.
+ * The account and region of the credentials.
  *
- * @throws UsageError also when the stage is in another account or region: there it would be created a second time.
+ * @throws UsageError also if the stage is in another account or region, where it would be created a second time.
  */
 export async function readStageAccount(stage: Stage) {
   const found = await readAccount();
@@ -89,9 +89,9 @@ export async function readStageAccount(stage: Stage) {
 }
 
 /**
- * Reads the outputs in a stage's state, without Terraform and its lock.
+ * Reads the outputs without Terraform and its lock.
  *
- * @throws Error when there is no state, or it cannot be read.
+ * @throws Error if there is no state, or it cannot be read.
  */
 export async function readOutputs(stage: Stage): Promise<StageOutputs> {
   const { bucket, key = 'inquiries/terraform.tfstate' } = readBackend(stage);
@@ -99,7 +99,7 @@ export async function readOutputs(stage: Stage): Promise<StageOutputs> {
   return parseOutputs((await object.Body?.transformToString()) ?? '');
 }
 
-/** The outputs in the text of a state. */
+/** From a state's text. */
 export function parseOutputs(state: string): StageOutputs {
   const { outputs } = JSON.parse(state) as { outputs: Record<string, { value: unknown }> };
   const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);

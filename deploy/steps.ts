@@ -1,4 +1,4 @@
-/** The steps of a deployment or bootstrap: programs that run to their end, whatever signals the command gets. */
+/** Steps of a deployment or bootstrap: programs that run to their end, whatever signals the command gets. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,16 +12,14 @@ const RUNBOOK = 'docs/runbook.md, "A deployment was interrupted".';
 const AGAIN = `Run the same command again: ${RUNBOOK}`;
 const AGAIN_UNLESS = `Unless the error names what to correct, run the same command again: ${RUNBOOK}`;
 
-/** A program has failed. */
 class StepFailed extends Error {}
 
 /** A run of a command that signals do not end at once. */
 export interface Session extends Context {
-  /** The folder that Terraform runs in. */
+  /** Terraform's. */
   module: string;
   /** A temporary one. */
   folder: string;
-  /** What the command does at the moment. */
   step: string;
   /** What is true if it ends now. */
   state: string;
@@ -30,8 +28,8 @@ export interface Session extends Context {
 }
 
 /**
- * Runs a command; a signal does not end it before its current step has ended. Terraform gets none: it would stop waiting for
- * what AWS is creating or for the lock, which then exist and are not in the state.
+ * Runs a command; a signal ends it after its current step. Terraform gets none: it would stop waiting for the lock or
+ * for what AWS is creating, which would be missing in the state.
  *
  * @returns The exit code. An error is printed with what is true then.
  */
@@ -56,7 +54,7 @@ export async function runSession(
   };
   const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
   for (const signal of signals) process.on(signal, listen);
-  // The terminal of a SIGHUP is gone; a failed write must not end this process before Terraform has ended.
+  // After a SIGHUP the terminal is gone; a failed write must not end the process before Terraform.
   for (const stream of [io.stdout, io.stderr]) stream.on('error', () => {});
   try {
     return await command(session);
@@ -75,7 +73,7 @@ export async function runSession(
   }
 }
 
-/** @throws UsageError unless the answer at the terminal is the one that is expected. */
+/** @throws UsageError unless the expected answer is typed. */
 export async function confirm(
   question: string,
   expected: string,
@@ -86,10 +84,10 @@ export async function confirm(
 }
 
 /**
- * Prints a title and runs a program to its end, also if the command is interrupted.
+ * Prints a title and runs a program to its end, also if interrupted.
  *
  * @returns Its stdout.
- * @throws Error with its output if it fails. The exit code if there was an interruption.
+ * @throws Error with its output if it fails; the exit code after an interruption.
  */
 export async function runStep(
   session: Session,
@@ -116,13 +114,13 @@ export async function runStep(
   throw new StepFailed(`${error.trim()}\n\nFailed: ${title}.`);
 }
 
-/** Runs Terraform, and shows what an apply prints as it runs. */
+/** Shows what an apply prints as it runs. */
 export function terraform(session: Session, args: string[]): Promise<string> {
   const { io, module } = session;
   const program = programOf(io.env);
   return runStep(session, `${program} ${args[0]}`, program, args, {
     cwd: module,
-    // The last selected workspace may not exist in this stage's backend, which would make init fail.
+    // The last selected workspace may be missing in this stage's backend, which would make init fail.
     env: terraformEnv({ TF_WORKSPACE: args[0] === 'init' ? 'default' : undefined }, io.env),
     show: args[0] === 'apply' ? (text) => void io.stdout.write(text) : undefined,
   });

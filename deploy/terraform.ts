@@ -1,4 +1,3 @@
-/** How the commands run Terraform and other programs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -7,7 +6,7 @@ import { join } from 'node:path';
 import { ROOT } from '../lib/paths.ts';
 
 export interface Outcome {
-  /** Exit code; 127 if the program is not found or was killed. */
+  /** 127 if the program is not found or was killed. */
   code: number;
   stdout: string;
   /** stdout, then stderr. */
@@ -17,15 +16,15 @@ export interface Outcome {
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** In a session of its own: neither the signals of a terminal nor the end of this process end the program. */
+  /** In its own session: neither a terminal's signals nor the end of this process end it. */
   detached?: boolean;
-  /** Gets what the program prints to stdout, within half a second. */
+  /** Gets stdout within half a second. */
   show?: ((text: string) => void) | undefined;
 }
 
 /**
- * Runs a program without input and waits for its end. It writes to files: unlike pipes they do not break when this process
- * is killed, which would end Terraform, too. Never rejects; the caller checks the exit code.
+ * Runs a program without input to its end. It writes to files: unlike pipes they do not break when this process is
+ * killed, which would end Terraform, too. Never rejects; the caller checks the exit code.
  */
 export async function run(
   command: string,
@@ -66,22 +65,22 @@ export async function run(
   return { code, stdout: text, output };
 }
 
-/** The program: `TERRAFORM=tofu` runs OpenTofu. */
+/** `TERRAFORM=tofu` runs OpenTofu. */
 export const programOf = (env: NodeJS.ProcessEnv): string => env['TERRAFORM'] || 'terraform';
 
-/** The environment for Terraform, which then asks nothing. */
+/** Terraform then asks nothing. */
 export const terraformEnv = (
   more: NodeJS.ProcessEnv = {},
   inherited: NodeJS.ProcessEnv = process.env,
 ): NodeJS.ProcessEnv => ({ ...inherited, TF_IN_AUTOMATION: '1', TF_INPUT: '0', ...more });
 
-/** Options of `terraform init` for the source of providers: the folder in TF_PLUGIN_DIR, by default Terraform's own. */
+/** Options of `terraform init`: the providers' folder in TF_PLUGIN_DIR, by default Terraform's own source. */
 export function providerSource(env: NodeJS.ProcessEnv = process.env): string[] {
   const folder = env['TF_PLUGIN_DIR'];
   return folder ? [`-plugin-dir=${folder}`] : [];
 }
 
-/** Why there is no Terraform; undefined if there is one. Whether it is new enough, it says itself (versions.tf). */
+/** Undefined if there is one; it says itself whether it is new enough (versions.tf). */
 export async function terraformUnavailableReason(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-/** `npm run bootstrap` of a service with a name of its own on an emulator of the AWS APIs; see stages.apply.test.ts. */
+/** `npm run bootstrap` of a new service on an emulator of AWS; see stages.apply.test.ts. */
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
@@ -27,7 +27,7 @@ announce('bootstrap', MOTO_GAPS);
 const client = clientOf(endpoint);
 /** The emulator's. */
 const accountId = '123456789012';
-/** A name of this run only, so that one emulator serves several runs. */
+/** One emulator serves several runs. */
 const name = `bootstrap-${crypto.randomUUID().slice(0, 8)}`;
 const bucket = `${name}-terraform-state-${accountId}-${client.region}`;
 const SETTINGS = {
@@ -41,7 +41,7 @@ const SETTINGS = {
   domains: { release: ['api.example.com'] },
 };
 
-/** A clone of this repository, with the files that were committed in another one. */
+/** A clone with the files that another one committed. */
 function clone(committed?: string) {
   const folder = copyProject();
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -58,7 +58,7 @@ function clone(committed?: string) {
   return {
     infra,
     terraform: (...args: string[]) => run('terraform', args, { cwd, env }),
-    /** Runs the command, which must succeed. @returns Its output. */
+    /** Must succeed. @returns Its output. */
     bootstrap: async () => {
       const { code, output } = await startCommand(folder, 'bootstrap', ['--yes'], env).ended;
       expect(code, `the output was: ${output}`).toBe(0);
@@ -91,7 +91,7 @@ it.skipIf(endpoint === '')(
     const destroyed = await first.terraform('destroy', '-auto-approve', ...options);
     expect(destroyed.output).toContain('Instance cannot be destroyed');
 
-    // Everything exists, and nothing is in the state: the runbook's imports, and the same command.
+    // Everything exists, and the state is empty: the runbook's imports, and the same command.
     await s3.deleteObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
     const lines = [...readImports('bootstrap')].filter(
       ([address]) => !/^aws_(iam_openid|budgets)/.test(address),

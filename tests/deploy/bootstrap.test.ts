@@ -1,4 +1,3 @@
-/** `npm run bootstrap`: what it refuses, its steps and files, and the questions. */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
@@ -23,14 +22,14 @@ const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
 const BOOTSTRAPPED = '<Contents><Key>inquiries/bootstrap.tfstate</Key></Contents>';
 const { arrange, command, state } = await setUpProject();
 
-/** What S3 answers about the bucket. */
+/** S3's answers about the bucket. */
 const arrangeBucket = (status: number, contents = ''): void => {
   state.answers[`GET /${BUCKET}/`] = ({ headers }) => ({
     status: headers.get('x-amz-expected-bucket-owner') === ACCOUNT ? status : 403,
     body: `<ListBucketResult>${contents}</ListBucketResult>`,
   });
 };
-/** What Access Analyzer answers about the policy. */
+/** Access Analyzer's. */
 const arrangeFindings = (reply: Answer): void => {
   state.answers['POST /policy/validation'] = ({ body }) => {
     expect(JSON.parse(body)).toEqual({ policyType: 'IDENTITY_POLICY', policyDocument: '{"a":1}' });
@@ -51,7 +50,7 @@ beforeEach(() => arrangeBucket(200));
 interface More {
   world?: Partial<World>;
   happen?: () => void;
-  /** What is typed at a terminal; undefined: --yes without one. */
+  /** Typed at a terminal; undefined: --yes without one. */
   keys?: string;
 }
 async function bootstrap({ world, happen, keys }: More = {}) {
@@ -186,7 +185,7 @@ const rows: Row[] = [
 it.each(rows)('npm run bootstrap with %s', async (_, code, ran, says, more) => {
   expect(await bootstrap(more)).toEqual({ code, output: expect.stringContaining(says) });
   expect(whatRan()).toBe(ran);
-  // It alone is changed outside of Terraform.
+  // Alone changed outside of Terraform.
   const isCreated = says.includes('What was created');
   expect(state.changes.length > 0).toBe(isCreated);
 });

@@ -1,4 +1,4 @@
-/** Each command once as a process of its own, and what only processes have: Ctrl-C at a terminal. */
+/** Each command once as a process, and Ctrl-C at a terminal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -13,13 +13,13 @@ import { ACCOUNT, callerIdentity, startAws, stubAws } from '../helpers/aws.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { unless } from '../helpers/needs.ts';
 
-// util-linux's script gives a command a terminal, and npm run deploy asks git.
+// util-linux's script gives a terminal, and npm run deploy asks git.
 const isReady = ['script', 'git'].every((name) => findProgram([name], { PATH: '/usr/bin:/bin' }));
 const needsTerminal = unless(
   isReady ? undefined : "commands at a terminal need git and util-linux's script",
 );
 
-/** A build that waits, and records a signal. The command does not get further, since it runs in this checkout. */
+/** A build that waits and records a signal; the command runs in this checkout, so it gets no further. */
 const NPM = `#!/bin/sh
 PATH=/usr/bin:/bin
 trap 'touch "$0.signalled"' INT TERM
@@ -31,7 +31,7 @@ const folder = createFolder(afterAll);
 const npm = join(folder, 'npm');
 writeFileSync(npm, NPM, { mode: 0o755 });
 const aws = await startAws();
-// A checkout that has been set up names its account, which the command compares with that of the credentials.
+// A set-up checkout names its account, which the command compares with the credentials'.
 const backend = parseBackend(readIfThere(join(MODULE, 'backend.s3.tfbackend')) ?? '');
 const account = backend.allowed_account_ids ?? ACCOUNT;
 aws.state.answers['GetCallerIdentity'] = () => callerIdentity(account);

@@ -1,4 +1,4 @@
-/** `npm run deploy`: what it refuses, the steps of a deployment, the question and signals. */
+/** `npm run deploy`: refusals, steps, the question and signals. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
@@ -64,7 +64,7 @@ const DRIFT = 'develop --drift';
 interface More {
   args?: string;
   world?: Partial<World>;
-  /** What has happened before, or happens during the smoke test. */
+  /** Before, or during the smoke test. */
   happen?: () => unknown;
 }
 type Row = [what: string, code: number, ran: 'apply' | 'plan' | 'nothing', says: string, More?];

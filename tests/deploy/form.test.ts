@@ -1,4 +1,3 @@
-/** The form of a stage: what is uploaded, which one is served, also beside another deployment, and whether it runs. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';

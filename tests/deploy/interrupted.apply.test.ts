@@ -1,7 +1,6 @@
 /**
- * `npm run deploy` with a real Terraform, its state and lock in a bucket, interrupted and killed, where AWS_ENDPOINT_URL
- * names an emulator of AWS (tests/infra/stages.apply.test.ts). A moment is a request to the emulator, so that it does not depend
- * on the speed of the machine.
+ * `npm run deploy` with a real Terraform on an emulator (tests/infra/stages.apply.test.ts), with state and lock in a
+ * bucket, interrupted and killed. A moment is a request to the emulator, whatever the machine's speed.
  */
 import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,11 +20,10 @@ interface Interruption {
   signal: Signal;
   /** Default: once. */
   times?: number;
-  /** Also to the other processes of its group, as Ctrl-C at a terminal. */
+  /** Also to its group, as Ctrl-C at a terminal. */
   group?: boolean;
 }
 
-/** A new stage. */
 async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, settings = {}) {
   let next: Interruption | undefined;
   let interrupt: ((found: Interruption) => Promise<void>) | undefined;
@@ -49,7 +47,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
       }
     });
 
-  /** Deploys, and waits for the end of all processes. A deployment that is killed leaves its temporary files. */
+  /** Waits for the end of all processes. A killed deployment leaves its temporary files. */
   async function deploy(interruption?: Interruption) {
     const { child, ended } = start('deploy', 'develop --yes');
     next = interruption;
@@ -89,7 +87,7 @@ const APPLIED = 'Interrupted. The plan is applied.';
 const SAVED = 'Interrupted. Terraform has saved what it changed. Version 1 of ';
 const LOCK = /^PUT \/stop-\w+-state\/env.*\.tflock/;
 
-/** Moments around an apply; all are of one stage. */
+/** Moments around an apply of one stage. */
 const AROUND: readonly (readonly [request: RegExp, signal: Signal, message: string])[] = [
   [/^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
   // The workspace is created.

@@ -1,4 +1,3 @@
-/** `npm run rollback`: which version it chooses, what it switches, and what it refuses. */
 import { beforeEach, expect, it, vi } from 'vitest';
 import { switchAlias } from '../../deploy/functions.ts';
 import { main } from '../../deploy/rollback.ts';
@@ -20,7 +19,7 @@ beforeEach(() => {
   }
 });
 
-/** Versions that answer a request otherwise: that of a person, or that without claims. */
+/** Versions that answer one kind of request otherwise. */
 const breakVersions = (versions: readonly string[], isClaimed: boolean, answer: () => string) => {
   const { invoke } = state;
   state.invoke = async (called, event) =>
@@ -28,7 +27,7 @@ const breakVersions = (versions: readonly string[], isClaimed: boolean, answer: 
       ? answer()
       : invoke(called, event);
 };
-/** Another command switches the alias just before this one does. */
+/** Just before this command does. */
 const switchMeanwhile = (version: string) => {
   state.answers[`PUT /2015-03-31/functions/${name}/aliases/live`] = () => {
     state.live = version;

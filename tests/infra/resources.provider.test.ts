@@ -1,6 +1,6 @@
 /**
  * What the module makes of the settings, with a mocked provider. Ids in comments are policies of Checkov (CKV…), Trivy
- * (AVD-…) and Security Hub that the lines below check; docs/asvs.md has the others.
+ * (AVD-…) and Security Hub that the lines check; docs/asvs.md has the others.
  */
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -29,10 +29,10 @@ const needsModules = unless(
   modules ? undefined : 'terraform and its AWS provider are needed (see TF_PLUGIN_DIR)',
 );
 const passing = {
-  // Otherwise it stops the test from removing a protected stage, which consists of mocks.
+  // Otherwise it keeps the test from removing a protected stage, which consists of mocks.
   'terraform_data.guard': { output: { is_protected: false, message: '' } },
 };
-/** @returns The resources of a stage, its outputs and the errors. */
+/** @returns A stage's resources, outputs and errors. */
 async function render(
   settings: object,
   {
@@ -50,7 +50,7 @@ async function render(
 }
 
 const table = arn('dynamodb');
-/** The statements by their Sids. */
+/** By Sid. */
 const statementsOf = ({ policy }: { policy: string }) =>
   Object.fromEntries(
     JSON.parse(policy).Statement.map((statement: { Sid: string }) => [statement.Sid, statement]),
@@ -62,14 +62,13 @@ const allow = (Action: string | string[], Resource: string | string[], more?: ob
   Resource,
   ...more,
 });
-/** What the functions' roles have in common. */
+/** Of all functions' roles. */
 const common = {
   Logs: allow(['logs:CreateLogStream', 'logs:PutLogEvents'], `${arn('logs')}:*`),
   Traces: allow(['xray:PutTelemetryRecords', 'xray:PutTraceSegments'], '*'),
 };
-/** What the function may do with inquiries. */
 const Inquiries = allow(['dynamodb:PutItem', 'dynamodb:Query'], table);
-/** The pattern of the keys of an entity's rows. */
+/** The pattern of an entity's keys. */
 const keysOf = ({ Key }: { Key: { pk: string } }) => Key.pk;
 
 const ISSUER = 'https://cognito-idp.eu-central-1.amazonaws.com';
@@ -458,7 +457,7 @@ describe('a stage', needsModules, () => {
       referrer_policy: [{ referrer_policy: 'no-referrer' }],
       strict_transport_security: [{ access_control_max_age_sec: 31_536_000, override: true }],
     });
-    // The page has the same policy, except for what only a header can say.
+    // The page's policy, but for what only a header can say.
     const hash = (file: string) =>
       `sha256-${createHash('sha256').update(readText(file)).digest('base64')}`;
     const fill = (file: string, pattern: RegExp) =>
@@ -630,7 +629,7 @@ describe('a stage', needsModules, () => {
       treat_missing_data: 'breaching',
     };
     const ending = { comparison_operator: 'LessThanThreshold', threshold: 30, period: 86_400 };
-    /** What is other than usual. */
+    /** Other than usual. */
     const special: Record<string, object> = {
       'api-5xx-rate': { ...slow, threshold: 1 },
       'api-throttles': { ...slow, threshold: 50 },
@@ -701,7 +700,7 @@ describe('a stage', needsModules, () => {
     // Each watches what exists.
     const made = JSON.stringify([root, mailer]);
     expect([...dimensions].filter((value) => !made.includes(`"${value}"`))).toEqual([]);
-    // Ten refused requests in five minutes: a stage of ten a day is watched by issuer-unreachable.
+    // Ten refused requests in five minutes; issuer-unreachable watches smaller stages.
     expect(alarms.aws_cloudwatch_metric_alarm.this['issuer-outage'].metric_query).toContainEqual(
       expect.objectContaining({
         expression: 'IF(refused >= 10, 100 * refused / (refused + admitted), 0)',
@@ -728,7 +727,7 @@ describe('a stage', needsModules, () => {
       '/aws/lambda/inquiries-main NotJson 0',
     ]);
 
-    // The alarms and filters read what the functions write.
+    // Alarms and filters read what the functions write.
     const patterns = filters.map(({ pattern }) => pattern).join('\n');
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
@@ -821,7 +820,6 @@ describe('a stage', needsModules, () => {
         },
       }),
     });
-    // The actions on the table that the function needs.
     const { store, storeClient } = await createOwnStore();
     const sent = recordRequests(storeClient);
     await store.put(INQUIRY, makeCall());

@@ -1,4 +1,4 @@
-/** The settings of a stage: plans of variables.tf, stages.tf and settings.tf only, which need no provider. */
+/** The settings of a stage, planned without a provider. */
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -49,7 +49,7 @@ const numberRules = Object.entries(numbers((maximum) => maximum)).flatMap(([key,
         .map((part) => `${key}.${part}`),
 );
 
-/** Each of these values is refused by one rule, which names the setting. */
+/** Each value is refused by one rule, which names the setting. */
 const refused: Record<string, readonly unknown[]> = {
   issuer: ['http://a.example.com', 'https://a.example.com/?a=b', ''],
   cors_origin: [
@@ -90,7 +90,7 @@ describe(
       }
     });
 
-    /** The error messages of a plan. */
+    /** A plan's error messages. */
     async function plan(workspace: string, file: string): Promise<string[]> {
       const args = ['plan', '-json', '-lock=false', `-var-file=${file}`];
       const env = terraformEnv({ TF_WORKSPACE: workspace });

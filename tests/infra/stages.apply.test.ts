@@ -38,7 +38,7 @@ const { region } = clientOf(endpoint);
 const dynamodb = new DynamoDB(clientOf(endpoint));
 let stages: Stages;
 
-/** Posts to a REST API of the emulator, which reads the service from the credential scope and ignores the signature. */
+/** To a REST API of the emulator, which reads the service from the credential scope and ignores the signature. */
 const post = (service: string, path: string, body: string) =>
   fetch(new URL(path, endpoint), {
     method: 'POST',
@@ -48,7 +48,7 @@ const post = (service: string, path: string, body: string) =>
     },
   });
 
-/** `ADDRESS ATTRIBUTE` of each attribute that an update sets, `ADDRESS ACTION` of any other change. */
+/** `ADDRESS ATTRIBUTE` for each attribute of an update, `ADDRESS ACTION` for another change. */
 function describeChange({ address, change }: Change): string[] {
   const { actions, before, after, after_unknown: unknown } = change;
   if (/no-op|read/.test(actions.join())) return [];
@@ -76,13 +76,13 @@ interface Resource {
   values: { id: string; tags_all?: object | null };
 }
 
-/** A stage in its own workspace, with functions that run Terraform there. */
+/** A stage's workspace, with functions that run Terraform there. */
 function open(stage: Stage) {
   const { name, folder, bucket: Bucket, s3 } = stages;
   let settings = {};
   stages.configure({ [stage]: settings });
 
-  /** @throws Error with Terraform's output if it fails. */
+  /** @throws Error with Terraform's output. */
   async function terraform(...args: string[]) {
     const { code, stdout, output } = await stages.terraform(stage, ...args);
     if (code !== 0) throw new Error(output);
@@ -92,7 +92,6 @@ function open(stage: Stage) {
     await terraform('plan', `-out=${stage}.plan`);
     return JSON.parse(await terraform('show', '-json', `${stage}.plan`)).resource_changes;
   }
-  /** The resources in the state with their values. */
   async function show(): Promise<readonly Resource[]> {
     const { values } = JSON.parse(await terraform('show', '-json'));
     const { root_module: root } = values;
@@ -103,7 +102,7 @@ function open(stage: Stage) {
   return {
     show,
     plan,
-    /** A package with another handler.mjs, which does the same. */
+    /** With another handler.mjs, which does the same. */
     rebuild() {
       const zip = join(folder, 'dist/inquiries.zip');
       const { 'handler.mjs': code = new Uint8Array() } = unzipSync(readFileSync(zip));
@@ -115,14 +114,13 @@ function open(stage: Stage) {
       stages.configure({ [stage]: settings });
     },
     apply,
-    /** Everything reads back as written, except what the emulator forgets. */
+    /** All reads back as written, except what the emulator forgets. */
     async applyWhole(forgotten = / never$/) {
       await apply();
       expect((await plan()).filter((entry) => !forgotten.test(entry))).toEqual([]);
     },
     /**
-     * Loses the state, which leaves everything orphaned, plans with the import blocks of docs/runbook.md, and puts the state
-     * back.
+     * Loses the state, plans with the import blocks of docs/runbook.md, and puts the state back.
      *
      * @returns What the blocks name, what the plan imports, and what it would replace or destroy of it.
      */
@@ -156,7 +154,6 @@ function open(stage: Stage) {
       };
     },
     destroy: () => terraform('destroy', '-no-color', '-auto-approve'),
-    /** The addresses of the resources in the state. */
     async list() {
       const lines = (await terraform('state', 'list')).split('\n');
       return lines.filter((address) => address !== '' && !/(^|\.)data\./.test(address));
@@ -164,14 +161,14 @@ function open(stage: Stage) {
   };
 }
 
-// One after the other: the blocks of imports are for the one folder of all stages.
+// One after the other: import blocks are for the one folder of all stages.
 describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_URL)', () => {
   beforeAll(async () => {
     stages = await createStages('apply', {});
     const options = ['-backend-config=backend.s3.tfbackend', ...providerSource()];
     const init = await stages.terraform('default', 'init', ...options);
     assert(init.code === 0, init.output);
-    // It may be there from an earlier run.
+    // Maybe from an earlier run.
     await post('ses', '/v2/email/identities', JSON.stringify({ EmailIdentity: 'example.com' }));
   });
   afterAll(async () => {
@@ -211,7 +208,7 @@ describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_
       ]),
     );
     const resources = await show();
-    // By these, policies and costs tell stages apart, also in us-east-1.
+    // Policies and costs tell stages apart by these, also in us-east-1.
     const tags = { service: name, stage: 'develop', managed_by: 'terraform' };
     for (const { address, values } of resources.filter(({ values: { tags_all } }) => tags_all)) {
       expect({ address, ...values.tags_all }).toMatchObject(tags);
@@ -226,7 +223,7 @@ describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_
 
   it('main: takes and gives up every optional setting in place, and is destroyed unprotected', async () => {
     const { apply, applyWhole, change, destroy, list, plan, planImports } = open('main');
-    // Only at first: moto changes no encryption of a table that exists.
+    // Only at first: moto changes no encryption of an existing table.
     change({
       table_kms_key_arn: `arn:aws:kms:${region}:111122223333:key/00000000-0000-0000-0000-000000000000`,
     });
@@ -270,7 +267,7 @@ describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_
     const { named, imported, lost } = await planImports();
     expect(imported.length).toBeGreaterThan(15);
     expect(imported).toEqual(named);
-    // The permission names the API, which is not among the imports and is made anew.
+    // The permission names the API, which is made anew.
     expect(lost).toEqual(['aws_lambda_permission.live["GET"]']);
     change(Object.fromEntries(Object.keys(optional).map((key) => [key, undefined])));
     await apply();

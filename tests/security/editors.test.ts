@@ -1,4 +1,4 @@
-/** Settings of editors in users' texts: in the file that `npm run inbox -- reply` opens, no editor reads them. */
+/** No editor reads settings in users' texts from the file that `npm run inbox -- reply` opens. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { unless } from '../helpers/needs.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
-/** 13 is in each of them, and nowhere else. */
+/** 13 is in each and nowhere else. */
 // oxfmt-ignore
 const SETTINGS = [
   `vim: set tabstop=13:`, `vi:set tabstop=13:`, ` ex: tabstop=13`,
@@ -39,11 +39,11 @@ const atEnds = (lines: number) => (file: string) => {
 
 const tally = createTally('7d settings of editors in drafts: without effect');
 
-/** The part of a file in which an editor looks for settings. */
+/** Where an editor looks for settings. */
 it.each<[string, (file: string) => string]>([
   // Emacs manual, "Specifying File Variables" and hack-local-variables in files.el.
   ['emacs', (file) => file.slice(Math.max(file.length - 3_000, file.lastIndexOf('\n\f')))],
-  // :help modeline. The first line is where Emacs looks, too.
+  // :help modeline. Emacs looks at the first line, too.
   ['vim', atEnds(5)],
   // Kate handbook, "Configuring with document variables"; jEdit user's guide, "Buffer-local properties"; gedit's plugin.
   ['kate, jedit and gedit', atEnds(10)],

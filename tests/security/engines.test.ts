@@ -1,4 +1,4 @@
-/** The database engines of the local stack: pages of other sites reach neither, and what is acknowledged is committed. */
+/** Other sites' pages reach no engine, and what is acknowledged is committed. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
@@ -15,7 +15,7 @@ const SIGNATURE =
   'AWS4-HMAC-SHA256 Credential=local/20261122/local/dynamodb/aws4_request, SignedHeaders=host, Signature=x';
 const JSON_TYPE = ['content-type', 'application/x-amz-json-1.0'];
 const OPERATIONS = ['ListTables', 'DescribeTable', 'Scan', 'PutItem', 'DeleteTable'];
-/** A browser sends the first three without asking the server. */
+/** Browsers send the first three without asking. */
 const TYPES = [
   ['content-type', 'text/plain'],
   ['content-type', 'application/x-www-form-urlencoded'],

@@ -1,4 +1,3 @@
-/** Random and mutated events to the function. */
 import { isUtf8 } from 'node:buffer';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -23,10 +22,10 @@ const canonical = (uuid: string): string =>
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 const fieldsOf = (value: unknown) => Object(value) as Partial<Record<string, unknown>>;
 
-/** The expected outcome of an event, derived from the contract alone; the store takes up to 100 characters. */
+/** An event's outcome by the contract; the store takes up to 100 characters. */
 interface Verdict {
   status: number;
-  /** With the fields of the request, if it creates an inquiry. */
+  /** With the request's fields, if it creates an inquiry. */
   owner?: Partial<Inquiry>;
   key?: string | undefined;
 }
@@ -176,7 +175,7 @@ const fuzzed = createTally(
   '5 random and mutated events, answers checked against docs/openapi.yaml',
 );
 const FAULT = 'The request could not be processed. Please try again later.';
-/** Inquiries that were stored, and the first one of each owner and key. */
+/** Stored inquiries, and the first of each owner and key. */
 let stored: Inquiry[] = [];
 const known = new Map<string, Inquiry>();
 const nameOf = (owner: Partial<Inquiry>, key: string | undefined): string =>
@@ -211,7 +210,7 @@ const apps = {
 type State = keyof typeof apps;
 const seen = new Set<unknown>();
 
-/** What a creation becomes that is well-formed and small enough. */
+/** What a well-formed, small creation becomes. */
 function refine(
   owner: Partial<Inquiry>,
   first: Inquiry | undefined,
@@ -260,7 +259,7 @@ it('answers every event according to the contract and never throws', async () =>
     fc.asyncProperty(events, fc.nat(9), async (event, dice) => {
       const state = dice === 0 ? 'broken' : dice < 3 ? 'full' : 'usual';
       await examine(event as GatewayEvent, state);
-      // A request that is sent again is a replay, if it has a key.
+      // With a key, a request sent again is a replay.
       if (dice > 6) await examine(event as GatewayEvent, state);
       fuzzed();
     }),

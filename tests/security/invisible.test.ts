@@ -1,4 +1,4 @@
-/** Invisible characters: with one of them, no email or subject looks like another to an operator. */
+/** No invisible character makes an email or subject look like another to an operator. */
 import { expect, it } from 'vitest';
 import { toDraft } from '../../inbox/reply.ts';
 import { formatTable } from '../../inbox/output.ts';
@@ -18,11 +18,11 @@ const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) =>
 const toEscapes = (text: string): string =>
   text.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** A mail says again what its subject cannot hold. */
+/** A mail repeats what its subject cannot hold. */
 const digest = (inquiry: Inquiry) =>
   createDigestMail({ count: 1, since: 0, named: [inquiry] }, SETTINGS);
 
-/** What an operator sees of an inquiry. */
+/** What an operator sees. */
 const SURFACES: Record<string, (inquiry: Inquiry) => string> = {
   'a list on a terminal': ({ email, subject }) =>
     formatTable([{ head: '', cell: () => escapeAddress(email) + subject }], [[]], 200),
@@ -41,7 +41,7 @@ it.each(Object.entries(SURFACES))('are shown in %s', async (_, show) => {
   // JavaScript counts U+FEFF as white space.
   for (const character of [...select(CHARACTERS, 50), '\u2800', '\uFEFF']) {
     const escapes = toEscapes(character);
-    // What changes the order of letters is left out of texts.
+    // Texts leave out what changes the order of letters.
     const inSubject = /\p{Bidi_Control}/u.test(character) ? '' : escapes;
     for (const [expected, email, subject] of [
       [escapes, `ana${character}@example.com`, 'Invoice'],

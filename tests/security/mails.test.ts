@@ -1,4 +1,4 @@
-/** Hostile texts in the requests that SES gets: no header, tag, control character or direction of theirs is in effect. */
+/** Hostile texts in SES's requests: no header, tag, control character or direction of theirs has an effect. */
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createDailyMail } from '../../src/mailer/team-mails.ts';
@@ -38,7 +38,7 @@ const EMAILS = [
 
 const TEXT = { subject: 's', body: 'b', reply: 'r' };
 
-/** @returns Both mails of an inquiry of an owner of its own. */
+/** @returns Both mails of an inquiry of a new owner. */
 async function mail({ reply, ...inquiry }: typeof TEXT & { email?: string }) {
   mailer.mails.length = 0;
   const records = await mailer.write([inquiry]);
@@ -49,7 +49,7 @@ async function mail({ reply, ...inquiry }: typeof TEXT & { email?: string }) {
 }
 
 const textOf = ({ Content }: SentMail): string => Content.Simple.Body.Text.Data;
-/** The tags without those that follow from a text: its line ends, its direction, and links that show where they lead. */
+/** Without tags that follow from a text: line ends, direction, and links that show where they lead. */
 const tagsOf = ({ Content }: SentMail): string[] =>
   Content.Simple.Body.Html.Data.replaceAll(
     /<a href="https?:[^"]*" dir="ltr">https?:[^<]*<\/a>/g,
@@ -57,19 +57,19 @@ const tagsOf = ({ Content }: SentMail): string[] =>
   )
     .replaceAll(/<div dir="(?:ltr|rtl)" style="text-align:(?:left|right);/g, '<div style="')
     .match(/<(?!br>)[^>]*>/g) ?? [];
-/** What the mailer itself says: the lines without a mark, but for address, time and id. */
+/** The mailer's own words: lines without a mark, but for address, time and id. */
 const ownLinesOf = (sent: SentMail): string[] =>
   textOf(sent)
     .split('\n')
     .filter((line) => line !== '|' && !line.startsWith('| '))
     .map((line) => line.replace(/^(?:From|Sent|Reference) .*| [\da-f-]{36}$/g, ''));
 
-/** Not at all in any part: C0 but tab and line feed, DEL, C1, separators, bidirectional controls. */
+/** In no part: C0 but tab and line feed, DEL, C1, separators, bidirectional controls. */
 const EFFECTIVE =
   // oxlint-disable-next-line no-control-regex -- these are meant
   /[\0-\x08\x0B-\x1F\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/;
 
-/** The mail has one recipient and the form of one of those of harmless texts. */
+/** One recipient, and the form of a harmless text's mail. */
 function expectHarmless(sent: SentMail, to: string, like: SentMail[]): void {
   const { Content, ReplyToAddresses = [], ...envelope } = sent;
   const { Subject, Body, Headers } = Content.Simple;
@@ -116,7 +116,7 @@ it('texts have no effect in the mails, as subject, body or reply', async () => {
     expectHarmless(reply, EMAIL, replies);
     expect(inquiry.ReplyToAddresses).toEqual([EMAIL]);
     expect(inquiry.Content.Simple.Subject.Data).toMatch(/^\[inquiries develop\] ./);
-    // All other lines are the user's, and none is so long that a mail program breaks it between two words.
+    // Other lines are the user's, and none is so long that a program breaks it.
     expect(inquiries.map(ownLinesOf)).toContainEqual(ownLinesOf(inquiry));
     const long = textOf(inquiry)
       .split('\n')

@@ -9,10 +9,10 @@ import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeEvent, makeKeyedPost, makePost, SUB } from '../helpers/events.ts';
 import { createTally, select } from '../helpers/tally.ts';
 
-/** Differs from `SUB` in the last digit. */
+/** Another last digit. */
 const NEXT_SUB = SUB.replace(/b$/, 'c');
 const SUBS = [SUB, NEXT_SUB, SUB.replaceAll(/\w/g, 'f')];
-/** One character shorter than the longest there can be. */
+/** One character below the longest. */
 const LONG = 'x'.repeat(2048 - '$inquiries#cognito_sub_#email_'.length - SUB.length - 1);
 // oxfmt-ignore
 const EMAILS = [
@@ -49,7 +49,7 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
   beforeAll(async () => {
     const { store } = await createOwnStore(endpoint);
     app = createApp({ inquiries: createInquiries(store), corsOrigin: '*' });
-    // In turns, so that everybody's ids lie between those of the others.
+    // In turns, so that everybody's ids lie between the others'.
     for (let turn = 0; turn < 3; turn++) {
       for (const [owner, own] of rows) {
         own.unshift((await ask(makePost({ subject: '', body: '' }, owner))).json.inquiry);

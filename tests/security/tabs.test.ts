@@ -1,4 +1,4 @@
-/** What other tabs send, and what they keep of a user's text: the form's modules with the channels and locks of Node. */
+/** What other tabs send and keep of a user's text: the form's modules with Node's channels and locks. */
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { createDrafts, removeDeletedDrafts } from '../../web/src/drafts.ts';
@@ -15,7 +15,7 @@ const inMessage = (field: object): object => field;
 const inWanted = (wanted: object): object => ({ wanted });
 const inTokens = (field: object): object => ({ tokens: { ...TOKENS, ...field } });
 const inUser = (field: object): object => inTokens({ user: { ...user, ...field } });
-/** Each field of a message, and the values that are allowed there. */
+/** Each field of a message, and its allowed values. */
 const FIELDS: [place: (field: object) => object, name: string, allowed: unknown[]][] = [
   [inMessage, 'wanted', OBJECTS],
   [inWanted, 'sub', [undefined, 'x']],
@@ -33,7 +33,7 @@ const MALFORMED = FIELDS.flatMap(([place, name, allowed]) =>
   VALUES.filter((value) => !allowed.includes(value)).map((value) => place({ [name]: value })),
 ).concat(VALUES as object[]);
 
-/** A tab, what it is asked and told, and a channel to it on which anything can be sent. */
+/** A tab, what it is asked and told, and a channel for anything. */
 function openTab(name: string = randomUUID(), give?: () => typeof TOKENS) {
   const heard: unknown[] = [];
   const tabs = createTabs({
