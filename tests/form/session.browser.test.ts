@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import {
@@ -7,6 +8,7 @@ import {
   openTab,
   changeSession,
   begin,
+  post,
   signIn,
 } from '../helpers/contact-form.ts';
 
@@ -82,6 +84,40 @@ it('begins where the browser refuses channels and locks between tabs', async () 
         for (const name of ['query', 'request']) LockManager.prototype[name] = async () => refuse();`),
   });
   await deliver('alone');
+});
+
+it('waits before it tries a token again that may be issued ahead of the gateway’s clock', async () => {
+  const answers: number[] = [];
+  const tokens: string[] = [];
+  const { page, email, lists, lacks } = await signIn({
+    async prepare(opened) {
+      // The wait ends when the test says so.
+      await opened.addInitScript(`const set = setTimeout;
+        globalThis.setTimeout = (act, time) => (time === 3_000 ? (globalThis.end = act) : set(act, time))`);
+      opened.on('response', (response) => {
+        if (response.url().includes('limit=')) answers.push(response.status());
+      });
+      await opened.route('**/oauth2/token', async (route) => {
+        const response = await route.fetch();
+        const issued = (await response.json()) as { id_token: string };
+        const iat = Math.floor(Date.now() / 1_000) + (tokens.length === 0 ? 3_600 : 2);
+        const claims = { ...decodeJwt(issued.id_token), iat, exp: iat + 3_600 };
+        tokens.push(await createToken({ claims }));
+        await route.fulfill({ response, json: { ...issued, id_token: tokens.at(-1) } });
+      });
+    },
+  });
+  await expect.poll(() => page.evaluate('typeof end')).toBe('function');
+  expect(answers).toEqual([401]);
+  const authorization = tokens[1] ?? '';
+  const call = async () => fetch(`${stack.url}/inquiries`, { headers: { authorization } });
+  await expect.poll(async () => (await call()).status).toBe(200);
+  await post(email, 'after the wait');
+  await page.evaluate('end()');
+  await lists('after the wait');
+  await lacks('Your session has ended');
+  expect(answers).toEqual([401, 200]);
+  expect(tokens).toHaveLength(2);
 });
 
 it('outlasts answers of the issuer that pass', async () => {
