@@ -27,11 +27,7 @@ export function createReaders(env: Environment) {
   };
 }
 
-/**
- * Parses the function's settings.
- *
- * @throws Error naming the first variable that is missing or malformed.
- */
+/** @throws Error naming the first variable that is missing or malformed. */
 export function parseConfig(env: Environment) {
   const { readNumber, readText } = createReaders(env);
   return {

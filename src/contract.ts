@@ -1,4 +1,4 @@
-/** The wire schemas (JSON Schema 2020-12), from which types, parsing and the OpenAPI document follow. */
+/** The wire schemas (JSON Schema 2020-12), the source of types, parsing and the OpenAPI document. */
 import { UUID } from 'uuidv7';
 import { badRequest } from './errors.ts';
 import { INQUIRY_ID, namesOf } from './limits.ts';
@@ -94,8 +94,7 @@ export const listQuerySchema = {
 } as const;
 
 /**
- * A string of a structured field (RFC 9651, 3.3.3), or bare without commas, which the gateway puts between repeated
- * headers. docs/adr/0090
+ * A string of a structured field (RFC 9651, 3.3.3), or bare without commas, which join repeated headers. docs/adr/0090
  */
 export const idempotencyKeySchema = {
   type: 'string',
@@ -140,7 +139,7 @@ export type ListQuery = {
 export const inquiryFields = namesOf(inquirySchema.properties);
 export const requestFields = namesOf(createInquiryRequestSchema.properties);
 
-/** @returns The mistake as a text if a required field is missing or a field is not a string. */
+/** @returns A text says what is wrong. */
 function readTexts<Schema extends TextSchema>(
   { required, properties }: Schema,
   read: (field: string) => unknown,
@@ -162,10 +161,7 @@ export function toInquiry(read: (field: string) => unknown): Inquiry | undefined
   return typeof inquiry === 'string' ? undefined : inquiry;
 }
 
-/**
- * The texts of an idempotency key's digest. An optional field comes with its name, so that its text is not taken for
- * another field's.
- */
+/** The texts of an idempotency key's digest, optional ones with their names, so that none is taken for another's. */
 export const toPayload = (
   request: object,
   { required, properties }: TextSchema = createInquiryRequestSchema,
@@ -179,7 +175,7 @@ export const toPayload = (
 };
 
 /**
- * Replaces lone surrogates, which have no UTF-8 form, by U+FFFD, so that the 201 shows what is stored. docs/contract.md
+ * Lone surrogates, which have no UTF-8 form, become U+FFFD, so that the 201 shows what is stored. docs/contract.md
  *
  * @throws ApiError 400 naming the first field that is missing or malformed.
  */
@@ -202,7 +198,7 @@ const PARAMETERS: { [Name in keyof ListQuery]-?: (text: unknown) => ListQuery[Na
 };
 
 /**
- * Ignores unknown parameters; a repeated one arrives joined by commas and is malformed. docs/adr/0015
+ * A repeated parameter arrives joined by commas, and is malformed. docs/adr/0015
  *
  * @throws ApiError 400 naming the malformed parameter.
  */

@@ -73,7 +73,7 @@ export const refusals = {
     ),
 };
 
-/** A 500 by the specification, with a message that lets the client correct it. docs/contract.md */
+/** The specification's 500, with a message that lets the client correct it. docs/contract.md */
 export const unparsableJson = (cause: unknown): ApiError =>
   internalError('The request body could not be parsed as JSON.', { cause });
 

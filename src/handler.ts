@@ -1,4 +1,4 @@
-/** Lambda entry, which wires everything once per process. Environment: src/config.ts and the SDK's `AWS_*`. */
+/** Lambda entry. Environment: src/config.ts and the SDK's `AWS_*`. */
 import type { APIGatewayProxyHandlerV2WithJWTAuthorizer } from 'aws-lambda';
 import { createApp } from './app.ts';
 import { parseConfig } from './config.ts';
@@ -25,8 +25,8 @@ if (globalThis.gc === undefined) {
   process.stdout.write('{"level":"WARN","message":"Node runs without --expose-gc"}\n');
 }
 
-// Lambda gives a full vCPU during initialisation, about 7 % of one afterwards. This primes credentials, TLS and
-// connection; the first request reports a failure. docs/adr/0060
+// Primes credentials, TLS and connection, while Lambda gives a full vCPU; afterwards it is 7 %. The first request
+// reports a failure. docs/adr/0060
 const firstPage = store
   .list(WARM_UP_OWNER, {}, { signal: AbortSignal.timeout(1_000), attempts: 0 })
   .next()

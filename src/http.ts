@@ -32,7 +32,7 @@ const ANY_STRUCTURE_LIMIT = 256 * 1024;
 const STRUCTURE_LIMIT = 10_000;
 
 /**
- * Parses the body, which is base64 unless its content type is text. docs/contract.md, docs/adr/0062
+ * Parses the body, base64 unless its content type is text. docs/contract.md, docs/adr/0062
  *
  * @throws ApiError 400 without a body, 413 when no storable inquiry can need it, 500 when it is not JSON or not UTF-8.
  */

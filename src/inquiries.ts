@@ -19,7 +19,7 @@ export type PutResult =
   | { refusal: Exclude<keyof typeof refusals, 'limit'> }
   | { refusal: 'limit'; limit: Limit };
 
-/** The most inquiries that a person may store in the hour of `time` in milliseconds. docs/adr/0091 */
+/** The most inquiries of a person in the hour of `time` in milliseconds. docs/adr/0091 */
 export interface Limit {
   most: number;
   time: number;
@@ -40,8 +40,8 @@ export interface InquiryStore {
   /** An id means that the inquiry is stored. Safe to retry. */
   put(inquiry: Inquiry, call: StoreCall, options?: PutOptions): Promise<PutResult>;
   /**
-   * Yields all inquiries of an owner, newest first and strongly consistent, or rejects. A page is read when it is asked
-   * for. `limit` bounds the first page, plus one that shows whether there are older ones.
+   * Yields all inquiries of an owner on demand, newest first and strongly consistent, or rejects. `limit` bounds the
+   * first page, plus one that shows whether there are older ones.
    */
   list(owner: Identity, query: ListQuery, call: StoreCall): AsyncIterableIterator<Inquiry[]>;
 }
@@ -58,7 +58,7 @@ export type Inquiries = ReturnType<typeof createInquiries>;
 /** Milliseconds: no rollback of the clock resets the generator. */
 const MAX_ROLLBACK = 2 ** 48 - 1;
 
-/** Bytes of a list's inquiries; the rest is for status, headers and other fields. */
+/** Bytes of a list's inquiries; the rest is for other fields and headers. */
 const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 
 /**
@@ -94,7 +94,7 @@ export function createInquiries(
 
   return {
     /**
-     * @returns JSON of an InquiryListResponse that fits into one response, and the query for older inquiries, if any.
+     * @returns JSON of an InquiryListResponse, as long as a response can be, and the query for older inquiries, if any.
      * @throws ApiError 400 when a parameter is malformed.
      */
     async list(owner: Identity, parameters: unknown, call: StoreCall) {

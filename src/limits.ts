@@ -1,4 +1,4 @@
-/** Without imports, since it is in the form's bundle. */
+/** Without imports: it is in the form's bundle. */
 
 /** Bytes of a DynamoDB item: names and values in UTF-8. */
 export const ITEM_LIMIT = 400 * 1024;

@@ -18,8 +18,8 @@ const NAME = /^[A-Za-z]\w{0,63}$/;
 const METHOD = /^[A-Z]{3,7}$/;
 
 /**
- * Logs one line without content: an error's message, stack and properties may hold tokens, emails and bodies. An {@link
- * ApiError} is a warning; any other error is internal and counted by the alarms. docs/adr/0022
+ * Logs a line without content: an error's message, stack and properties may hold tokens, emails and bodies. An {@link
+ * ApiError} is a warning; the alarms count all others. docs/adr/0022
  */
 export function logRequest(request: CompletedRequest): void {
   const { requestId, functionName, method, status, attempts, error } = request;

@@ -10,12 +10,12 @@ export const MOST_READ = 40;
 /** DynamoDB's maximum. */
 const MOST_WRITTEN = 25;
 
-/** Has the name of the SDK's errors of this kind, for `describeFailure`. */
+/** The SDK's name for such errors, for `describeFailure`. */
 class BatchThrottled extends Error {
   override readonly name = 'ThrottlingException';
 }
 
-/** Responses without progress before a batch is given up: 13 s. */
+/** Without progress, 13 s in all. */
 const MOST_REFUSALS = 7;
 
 /** Strongly consistent, in no order, without missing items. */

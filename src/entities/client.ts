@@ -9,7 +9,7 @@ import { AwsJson1_0Protocol } from '@aws-sdk/core/protocols';
 type Deserialize = AwsJson1_0Protocol['deserializeResponse'];
 
 /**
- * Parses successful responses with JSON.parse: without binary attributes, JSON has the shape of the output. The SDK's
+ * Parses successful responses with JSON.parse: without binary attributes, JSON has the output's shape. The SDK's
  * deserializer takes more CPU time than the rest of a long list. docs/adr/0060
  */
 class PlainJsonProtocol extends AwsJson1_0Protocol {
@@ -27,7 +27,7 @@ class PlainJsonProtocol extends AwsJson1_0Protocol {
 
 const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 
-/** Lets the SDK retry a throttled transaction. It decides by the error's name, which all cancellations share. */
+/** The SDK decides on retries by the error's name, which all cancellations share. */
 function throwRetryable(error: TransactionCanceledException): never {
   const { CancellationReasons: reasons = [] } = error;
   if (reasons.some(({ Code }) => THROTTLED.has(Code ?? ''))) {
@@ -48,10 +48,10 @@ const TIMEOUTS = {
 };
 
 /**
- * Creates the functions' DynamoDB client. Region, credentials and endpoint come from the `AWS_*` environment.
+ * The functions' DynamoDB client. Region, credentials and endpoint come from the `AWS_*` environment.
  *
- * An attempt ends after 1 s without a connection or 3 s without a byte; at most three are made. The caller's signal
- * bounds the call. docs/adr/0012
+ * An attempt ends after 1 s without a connection or 3 s without a byte, the call after three or with the caller's
+ * signal. docs/adr/0012
  *
  * @param requestHandler - Replaces the network (src/warm-up.ts).
  */

@@ -1,4 +1,4 @@
-/** What became of mails. Errors are ElectroDB's, with the SDK's as cause. */
+/** Errors are ElectroDB's, with the SDK's as cause. */
 import type { EntityItem } from 'electrodb';
 import { getItems, type Item } from './batches.ts';
 import { createDeliveryEntity, type DELIVERED_MAILS } from './delivery.ts';
@@ -11,10 +11,10 @@ type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 /** Since when and why the owner does not have a reply. */
 export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'undelivered_at'>>>;
 
-/** Seconds; the stream keeps a record for 24 h. */
+/** Seconds; a stream keeps records for 24 h. */
 const RETENTION = 2 * 86_400;
 
-/** Seconds: a century, the longest retention of an inquiry. */
+/** Seconds: a century, the longest retention. */
 const UNDELIVERED_RETENTION = 36_500 * 86_400;
 
 const expiry = (kept = RETENTION) => ({ expires_at: toExpiry(Date.now(), kept) });

@@ -1,6 +1,6 @@
 /**
- * The table of erasures, without an ElectroDB model: a record is its key and nothing else, so that operators, who may
- * put records, cannot overwrite one. docs/adr/0084
+ * Without an ElectroDB model: a record is its key and nothing else, so that operators, who may put records, cannot
+ * overwrite one. docs/adr/0084
  */
 import {
   CreateTableCommand,
@@ -15,7 +15,7 @@ export type ErasureRecords = ReturnType<typeof createErasureRecords>;
 
 export function createErasureRecords({ client, name: TableName }: Table) {
   return {
-    /** Creates a local stack's table if it is missing; on a stage, Terraform does. */
+    /** For a local stack; on a stage, Terraform creates it. */
     async create(): Promise<void> {
       const command = new CreateTableCommand({
         TableName,

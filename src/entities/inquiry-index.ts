@@ -1,6 +1,6 @@
 /**
- * Reads of the index `by-state`. It is eventually consistent: an inquiry may be in neither partition just after its
- * answer. docs/adr/0081
+ * The index `by-state` is eventually consistent: an inquiry may be in neither partition just after its answer.
+ * docs/adr/0081
  */
 import type { EntityItem } from 'electrodb';
 import type { createInquiryEntity } from './inquiry.ts';
@@ -25,13 +25,13 @@ export interface IndexQuery {
   abortSignal?: AbortSignal | undefined;
 }
 
-/** Rows of a partition's first page. Each next page has twice as many, up to the maximum. */
+/** Rows of a partition's first page, doubled for each next one. */
 const FIRST_LIMIT = 16;
 const LAST_LIMIT = 1_024;
 
 /**
- * ElectroDB recognizes rows without `__edb_v__` by their keys, which fails if the email has a line end. Raw rows of
- * `pages: 'all'` would be the first page only.
+ * ElectroDB recognizes rows without `__edb_v__` by their keys, unless the email has a line end. Raw rows of `pages:
+ * 'all'` would be the first page only.
  */
 const RAW = { data: 'raw', originalErr: true } as const;
 
@@ -72,14 +72,14 @@ async function* readShard(
   } while (cursor !== null);
 }
 
-/** Whether an id is not behind the bound in the query's order; undefined: no bound. */
+/** Undefined: no bound. */
 const createIsUpTo =
   (order: IndexQuery['order'], bound: string | undefined) =>
   ({ id }: IndexedInquiry): boolean =>
     bound === undefined || (order === 'asc' ? id <= bound : id >= bound);
 
 /**
- * Yields the inquiries of one digit. The unanswered partition is read first in each range: an inquiry answered in
+ * Yields the inquiries of one digit. Each range is read in the unanswered partition first: an inquiry answered in
  * between is seen at least once, and the answered row counts.
  */
 async function* readBoth(
@@ -107,9 +107,7 @@ async function* readBoth(
   }
 }
 
-/**
- * Yields pages in the order of ids; one may be empty. Partitions are read side by side when the caller asks for a page.
- */
+/** Yields pages in the order of ids; one may be empty. Partitions are read side by side, on demand. */
 export async function* readIndex(
   inquiries: InquiryEntity,
   query: IndexQuery = {},

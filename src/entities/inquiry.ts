@@ -2,8 +2,8 @@ import { Entity, type DocumentClient } from 'electrodb';
 import { toShard } from './keys.ts';
 
 /**
- * An inquiry. Its owner is the partition, the sort key ends in the UUIDv7 id, so a reverse query lists newest first.
- * Keys keep their case: by default ElectroDB would join emails that differ in case. docs/adr/0009
+ * The partition is the owner, the sort key ends in the UUIDv7 id, so a reverse query lists newest first. Keys keep
+ * their case: by default ElectroDB would join emails that differ in case. docs/adr/0009
  */
 export const INQUIRY_MODEL = {
   model: { service: 'inquiries', entity: 'inquiry', version: '1' },
@@ -20,7 +20,7 @@ export const INQUIRY_MODEL = {
     email_verified: { type: 'boolean', readOnly: true },
     // Seconds since the epoch; absent: never. docs/adr/0084
     expires_at: { type: 'number', readOnly: true },
-    // Set once and together by operators' tools, never by the API or in a response (spec, "Inquiry").
+    // Set once and together by operators' tools, never in a response (spec, "Inquiry").
     reply: { type: 'string' },
     respondent: { type: 'string' },
     reply_at: { type: 'string' },

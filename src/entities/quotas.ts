@@ -75,7 +75,7 @@ export function createQuotas({ name, client }: Table) {
     },
 
     /**
-     * Keeps other digests from beginning until the next is due.
+     * Keeps other digests from beginning.
      *
      * @returns The last digest's state; undefined when it is too early.
      */

@@ -1,4 +1,4 @@
-/** The inquiries of all owners. Reads of the table are strongly consistent, of the index eventually. docs/adr/0081 */
+/** Reads of the table are strongly consistent, of the index eventually. docs/adr/0081 */
 import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
 import { isTestAddress } from '../limits.ts';
@@ -52,7 +52,7 @@ export type AnswerResult =
 
 export type StoredInquiries = ReturnType<typeof createStoredInquiries>;
 
-/** Hides expired inquiries, to the second, and those of smoke tests, unless a method says otherwise. */
+/** Hides expired inquiries and those of smoke tests, unless a method says otherwise. */
 export function createStoredInquiries(table: Table, now: () => number = Date.now) {
   const { client, name: TableName } = table;
   const inquiries = createInquiryEntity(TableName, client);
@@ -63,7 +63,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
   const isShown = (row: Pick<StoredInquiry, 'email' | 'expires_at'>): boolean =>
     isCurrent(row, now()) && !isTestAddress(row.email);
 
-  /** Yields pages of the index; one may be empty. A page is read when the caller asks for it. */
+  /** Yields pages of the index, on demand; one may be empty. */
   async function* list(filter: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
     const { since, before: last, after, withExpired, ...query } = filter;
     const earliest = toFirstId(since ?? 0);
@@ -82,7 +82,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
   const locate = async (id: string, abortSignal?: AbortSignal) =>
     findInIndex(inquiries, id, abortSignal);
 
-  /** Reads also a hidden inquiry. @returns undefined if it is not in the table. */
+  /** Also a hidden inquiry. @returns undefined if it is not in the table. */
   async function read(
     keys: InquiryKeys,
     abortSignal?: AbortSignal,
@@ -92,13 +92,13 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     return (await inquiries.get({ cognito_sub, email, id }).go(options)).data ?? undefined;
   }
 
-  /** Finds also a hidden inquiry, once the index has it. */
+  /** Also a hidden inquiry, once the index has it. */
   async function find(id: string, abortSignal?: AbortSignal): Promise<StoredInquiry | undefined> {
     const keys = await locate(id, abortSignal);
     return keys && read(keys, abortSignal);
   }
 
-  /** Yields portions of up to 40 in the order of the keys, without missing and hidden ones. */
+  /** Yields up to 40 in the order of the keys, without missing and hidden ones. */
   async function* readInFull(keys: InquiryKeys[]): AsyncIterableIterator<StoredInquiry[]> {
     for (let at = 0; at < keys.length; at += MOST_READ) {
       const portion = keys.slice(at, at + MOST_READ);
@@ -146,8 +146,8 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       return (await Array.fromAsync(pages)).flat().map(({ id }) => id);
     },
     /**
-     * Records an answer, once, in a conditional update. Without `reply` the inquiry is dismissed. A hidden one is not
-     * answered, since the mailer would not send the reply.
+     * Records an answer, once; without `reply`, a dismissal. A hidden inquiry is not answered, since the mailer would
+     * not send the reply.
      *
      * @param inquiry - As it was read.
      */
@@ -193,7 +193,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     },
     /**
      * Deletes an owner's inquiries, delivery records and idempotency keys. A repeated run finds an owner by inquiries
-     * only, so these are deleted last; keys come first in the partition.
+     * only, so they are deleted last; keys come first in the partition.
      *
      * @param until - Inclusive, in the form of `created_at`.
      * @yields The ids of deleted inquiries.

@@ -21,7 +21,7 @@ export type Invocation = Pick<
   'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'
 >;
 
-/** Milliseconds for each of mail, delivery record and what follows. */
+/** Milliseconds, each for mail, delivery record and what follows. */
 export const MAIL_TIME = 20_000;
 const RECORD_TIME = 2_000;
 const RESERVE = 1_000;

@@ -34,7 +34,7 @@ export class MalformedEvent extends Error {
  * Reads a bounce or complaint (docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html). A mail
  * without tags is the user pool's. SES reports automatic replies as transient, general bounces.
  *
- * @returns undefined for anything else, such as SES's test of the topic.
+ * @returns undefined for other events, such as SES's test of the topic.
  */
 export function parseBounce(message: unknown, team: string): Bounce | MalformedEvent | undefined {
   try {

@@ -16,7 +16,7 @@ interface Company {
 export type MailerConfig = ReturnType<typeof parseMailerConfig>;
 
 /**
- * Parses the mailer's settings; docs/configuration.md has their meaning.
+ * docs/configuration.md has the meaning.
  *
  * @throws Error naming the first variable that is missing or malformed.
  */

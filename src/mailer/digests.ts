@@ -1,7 +1,4 @@
-/**
- * Mails to the team about inquiries without a mail of their own and, once a day, about those that wait for an answer.
- * docs/adr/0080
- */
+/** Mails about inquiries without a mail of their own and, once a day, about those that wait. docs/adr/0080 */
 import { toFirstId } from '../entities/keys.ts';
 import type { DigestState } from '../entities/quotas.ts';
 import type { IndexedInquiry } from '../entities/stored-inquiries.ts';
@@ -76,7 +73,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
     return unsent;
   }
 
-  /** Closes the hour up to a time, which fixes the ids mailed one by one. All others belong to this digest. */
+  /** Closes the hour up to a time, which fixes the ids mailed one by one; all others belong to this digest. */
   async function digestHour({ hour, from, to, isOver }: Part, signal: AbortSignal) {
     const before = toFirstId(to);
     const mailed = await quotas.closeHour(hour, before, signal);
@@ -94,7 +91,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
 
   return {
     /**
-     * Counts an hour once one of its inquiries is withheld, and again when failed mails are given up.
+     * Counts an hour when one of its inquiries is withheld, and when failed mails are given up.
      *
      * @param state - The last digest's.
      * @returns undefined when no inquiry is left out.
@@ -132,7 +129,7 @@ export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'
       return { mail: createDigestMail({ count, since, named }, config), state: after };
     },
 
-    /** @returns undefined when it was sent today, it is too early, or nothing has waited so long. */
+    /** @returns undefined when it was sent, it is too early, or nothing has waited so long. */
     async daily(
       { daily_on }: DigestState,
       time: number,

@@ -33,7 +33,7 @@ export function createMailQuotas(
     closeHour: quotas.close,
 
     /**
-     * Claims a mail of the person and of all in the inquiry's hour. The same inquiry gets the same answer; a digest
+     * Claims mails of the person and of all in the inquiry's hour. The same inquiry gets the same answer; a digest
      * counts refused ones.
      */
     async claim({ id, cognito_sub }: InquiryKeys, abortSignal: AbortSignal): Promise<Claim> {

@@ -32,21 +32,21 @@ type MailerEvent =
   | { kind: 'digest' }
   | { kind: 'ids'; ids: string[]; again: boolean };
 
-/** Milliseconds between digests, less than between the timer's invocations (5 minutes). */
+/** Milliseconds, less than between the timer's invocations (5 minutes). */
 const DIGEST_TURN = 4 * 60_000;
 
 const IDS_LIMIT = 100;
 
 /**
- * Creates the handler of the events of src/mailer/handler.ts.
+ * Handles the events of src/mailer/handler.ts.
  *
  * Mails of one inquiry are sent in the batch's order, those of several side by side. What can succeed later is
- * reported, and Lambda repeats the batch from the first such record; delivery records prevent duplicates. What cannot
- * succeed (a malformed row, a mail that SES rejects) is logged as an error and not reported, so that it holds nothing
- * back; for a reply, the team gets a mail, and the inbox shows it. docs/adr/0080
+ * reported, and Lambda repeats the batch from there; delivery records prevent duplicates. What cannot succeed (a
+ * malformed row, a mail that SES rejects) is an error in the log and not reported, so that it holds nothing back; for a
+ * reply, the team gets a mail, and the inbox shows it. docs/adr/0080
  *
  * @returns What Lambda expects of a batch, or the outcome for each id or event.
- * @throws Error for another event, or when a notice cannot be sent yet, so that Lambda repeats the invocation.
+ * @throws Error for another event, or when a notice cannot be sent yet, so that Lambda repeats it.
  */
 export function createMailer({ log, ...dependencies }: Dependencies) {
   const attempt = createAttempt(log);

@@ -59,7 +59,7 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
   }
 
   return {
-    /** @throws Error when a notice cannot be sent yet, so that Lambda repeats the invocation. */
+    /** @throws Error when a notice cannot be sent yet, so that Lambda repeats it. */
     async handleBounces(records: SnsRecord[], invocation: Invocation) {
       const outcomes: Outcome[] = [];
       for (const record of records) {
@@ -71,7 +71,7 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
     },
 
     /**
-     * Tells the team at once of a reply that cannot be sent, and after an hour of one that is still tried.
+     * Tells the team of a reply that cannot be sent, and after an hour of one that is still tried.
      *
      * @returns The reply's outcome, or the notice's if that is to be tried again.
      */

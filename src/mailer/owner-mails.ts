@@ -31,8 +31,7 @@ const ANSWER_MARKS =
   /^(?:\s*(?:re|aw|antw|sv|vs|odp|ynt|res|rif|atb|bls|回复|回覆|答复|رد)\s*(?:\[\d+\]|\(\d+\)|\^\d+)?\s*[:：])+/iu;
 
 /**
- * The answer, in the inquiry's language or the stage's. The reply is never cut, unlike the quoted inquiry: the owner
- * cannot read it elsewhere.
+ * The reply, in the inquiry's language or the stage's. It is never cut: the owner cannot read it elsewhere.
  *
  * @returns undefined when the owner's address takes no mail.
  */

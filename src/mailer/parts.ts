@@ -1,7 +1,7 @@
 /**
- * Parts of mails, each as plain text and as HTML that all mail programs show (tests/mailer/html.test.ts): inline
- * styles, `<br>` for line ends, and borders on table cells, since Outlook for Windows knows neither `white-space` nor
- * other borders. Only lines and buttons have a colour; the program chooses the rest, light or dark.
+ * Each part as plain text and as HTML that all mail programs show (tests/mailer/html.test.ts): inline styles, `<br>`
+ * for line ends, and borders on table cells, since Outlook for Windows knows neither `white-space` nor other borders.
+ * Only lines and buttons have a colour; the program chooses light or dark.
  */
 import { directionOf, type Direction, type Language } from '../text/languages.ts';
 import type { Mail } from './send-mail.ts';
@@ -48,8 +48,8 @@ function trimAddress(address: string): string {
 }
 
 /**
- * The encoded target; undefined unless the address shows it: in normal form but for letters in path and query, and
- * without a user's name before the host.
+ * The encoded target; undefined unless the address shows it: normalized but for letters in path and query, without a
+ * user's name.
  */
 function toHref(address: string): string | undefined {
   if (UNCLEAR_END.test(address) || /\p{Default_Ignorable_Code_Point}/u.test(address)) return;
@@ -91,7 +91,7 @@ const findDirection = (text: string): Direction =>
 const sideOf = (direction: Direction) => (direction === 'rtl' ? 'right' : 'left');
 
 /**
- * A person's text. Each line has the direction of its first letter, and all align as the first line does, so a Latin
+ * A person's text. Each line has the direction of its first letter, and all align as the first does, so a Latin
  * signature below an Arabic text stays at its side.
  *
  * @param format - Makes HTML of its lines.
@@ -156,7 +156,7 @@ export const formatNote = (text: string, command: string): Part => ({
   html: formatQuiet(`${escapeHtml(text)}<br><code>${escapeHtml(command)}</code>`),
 });
 
-/** Labels and addresses in one small line, without empty ones; each has its own direction. */
+/** In one small line, without empty ones; each has its own direction. */
 export function formatLinks(pages: Pairs): Part | undefined {
   const links = pages.filter(([, url]) => url !== '');
   return links.length === 0
@@ -164,7 +164,7 @@ export function formatLinks(pages: Pairs): Part | undefined {
     : formatPairs(links, (label, url) => `<a href="${url}" dir="auto">${label}</a>`);
 }
 
-/** Marks each line, also where a mail program would break it: after 72 characters, or a URL. */
+/** Also where a mail program would break the line: after 72 characters, or a URL. */
 const markLines = (text: string, mark: string): string =>
   text
     .split('\n')
@@ -210,7 +210,7 @@ export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subjec
 /** Asks for no automatic replies but bounces (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress). */
 const SUPPRESSED_RESPONSES = 'DR, RN, NRN, OOF, AutoReply';
 
-/** Builds a mail. All about one inquiry refer to the same message, as one thread: SES sets each Message-ID. */
+/** All mails about an inquiry refer to the same message, as one thread: SES sets each Message-ID. */
 export function createMail(
   { kind, id, automatic, ...envelope }: Envelope,
   parts: Parts,

@@ -22,7 +22,7 @@ const toRow = (image: unknown): Row =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types differ in binary values only
   unmarshall((image ?? {}) as Parameters<typeof unmarshall>[0], { wrapNumbers: Number });
 
-/** The mail that a record calls for: about a new inquiry, unless it is answered (a copied row), or a new reply. */
+/** The mail that a record calls for: a new, unanswered inquiry (not a copied row), or a new reply. */
 export function parseRecord({ dynamodb, eventName }: DynamoDBRecord) {
   const row = toRow(dynamodb?.NewImage);
   const { __edb_e__: entity, reply, reply_at } = row;

@@ -1,6 +1,6 @@
 /**
- * The mails to the team. Users' texts are beside a border in HTML and behind a mark in plain text, so that they cannot
- * imitate the mail's own words.
+ * Users' texts are beside a border in HTML and behind a mark in plain text, so that they cannot imitate the mail's own
+ * words.
  */
 import type { Inquiry } from '../contract.ts';
 import { escapeAddress } from '../text/invisible.ts';
@@ -51,7 +51,7 @@ const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Par
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
 
 /**
- * A new inquiry. Reply-To is the owner if a mail can be sent there.
+ * Reply-To is the owner if a mail can be sent there.
  *
  * @param withReplyTo - False: as if it could not.
  */
@@ -112,7 +112,7 @@ const CAUSES: Record<string, string> = {
 const formatTitled = (title: string, ...quoted: Part[]): Part =>
   joinParts([formatParagraph(title), formatQuote(quoted)]);
 
-/** A mail that did not arrive: why, what to do, and what it was about. */
+/** Why, what to do, and what it was about. */
 export function createNoticeMail(
   { mail, address, why, cause = '', diagnostics = '' }: Failure,
   settings: MailerConfig,
@@ -140,10 +140,7 @@ export function createNoticeMail(
   return createTeamMail('notice', settings, subject, parts, inquiry?.id);
 }
 
-/**
- * Inquiries that were not mailed one by one. @param since - Milliseconds, not after the first. @param named - The
- * newest first.
- */
+/** @param since - Milliseconds, not after the first. @param named - The newest first. */
 export function createDigestMail(
   { count, since, named }: { count: number; since: number; named: ListedInquiry[] },
   settings: MailerConfig,
@@ -159,7 +156,7 @@ export function createDigestMail(
   ]);
 }
 
-/** Inquiries that wait too long. @param named - The oldest first. */
+/** @param named - The oldest first. */
 export function createDailyMail(
   { count, days, named }: { count: number; days: number; named: ListedInquiry[] },
   settings: MailerConfig,

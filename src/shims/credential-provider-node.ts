@@ -4,8 +4,8 @@ class CredentialsProviderError extends Error {
 }
 
 /**
- * Replaces the SDK's chain of credential providers (single sign-on, profiles, containers and others) in the bundle:
- * Lambda gives a function its credentials in the environment. docs/adr/0060
+ * Replaces the SDK's chain of providers (single sign-on, profiles, containers …): Lambda gives credentials in the
+ * environment. docs/adr/0060
  */
 export function defaultProvider() {
   return async () => {

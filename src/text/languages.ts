@@ -1,6 +1,6 @@
 import { namesOf } from '../limits.ts';
 
-/** Languages of the form and of mails to owners, in the form's order. The compiler asks for a new one's texts. */
+/** In the form's order. The compiler asks for a new language's texts. */
 const DIRECTIONS = {
   en: 'ltr',
   de: 'ltr',
@@ -44,7 +44,7 @@ const WANTED = /^\s*([a-z]+)(?:-[\w-]*)?\s*(?:;\s*q=([\d.]+)\s*)?$/;
 
 /**
  * The first supported language of a header Accept-Language (RFC 9110, 12.5.4). Browsers name the preferred one first,
- * so only weight 0, not wanted, is looked at.
+ * so only weight 0, not wanted, counts.
  *
  * @returns undefined when it takes none.
  */

@@ -7,9 +7,9 @@ const toAscii = (domain: string): string =>
   URL.canParse(`http://${domain}`) ? new URL(`http://${domain}`).hostname : '';
 
 /**
- * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, in
- * Punycode if it is not ASCII. Refuses quoted local parts, comments, names, address literals and encoded words (RFC
- * 2047), which some mail programs decode anywhere.
+ * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, otherwise
+ * in Punycode. Refuses quoted local parts, comments, names, address literals and encoded words (RFC 2047), which some
+ * programs decode anywhere.
  */
 export function toMailbox(text: string): string | undefined {
   if (text.includes('=?')) return undefined;

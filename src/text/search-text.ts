@@ -1,4 +1,4 @@
-/** Comparison of texts in the searches of form, inbox page and command. */
+/** Comparison of texts in searches of form, inbox page and command. */
 
 /** Equals for readers, beside what Unicode decomposes (NFKD). */
 const VARIANTS: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
@@ -54,7 +54,7 @@ const UMLAUT_E = /(?<=[aou])e/g;
  */
 export const fold = (text: string): string => foldLetters(text).replace(UMLAUT_E, '');
 
-/** @returns For each unit of the folded text, and for its end, the position in the text. */
+/** @returns `positions`: of each unit of the folded text, and of its end, in the text. */
 export function foldWithPositions(text: string): { folded: string; positions: number[] } {
   const positions: number[] = [];
   let folded = '';
@@ -80,8 +80,8 @@ const REFERENCE_DIGITS = 12;
 const withoutDashes = (text: string): string => text.replaceAll('-', '');
 
 /**
- * The folded terms of a query. A whole reference is the only term, so that `Reference 01a1415c-9c4c`,
- * `(#01a1415c-9c4c)` and `Ref: 01a1415c-9c4c…` find the inquiry.
+ * The folded terms of a query. A whole reference is the only term: `Reference 01a1415c-9c4c`, `(#01a1415c-9c4c)` and
+ * `Ref: 01a1415c-9c4c…` find the inquiry.
  */
 export function parseQuery(query: string): string[] {
   const terms = query.split(/\s+/).map((term) => {
