@@ -58,7 +58,7 @@ export function parseId([text, ...others]: string[], verb: string, takes?: 'ID')
   return first === undefined ? parseUuid(text, 'ID', 'an id or a reference') : `${first}-${second}`;
 }
 
-/** @throws Error if there is none, it has expired, or several have the reference. */
+/** @throws Error unless exactly one is found, and has not expired. */
 export async function findInquiry(
   inquiries: StoredInquiries,
   named: string,

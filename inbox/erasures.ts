@@ -1,6 +1,6 @@
 /**
- * Who was erased, as a keyed hash of the `sub`, and until when: `KEY_ID#HASH#TIME`. Records are outside the table of
- * inquiries, so that `erase --replay` finds them after a restore. docs/adr/0084
+ * Who was erased, as a keyed hash of the `sub`, and until when: `KEY_ID#HASH#TIME`. Outside the table of inquiries, so
+ * that `erase --replay` finds them after a restore. docs/adr/0084
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -55,7 +55,7 @@ export function openErasures(connection: Connection) {
       await nameMissingTable(connection, records.add(record));
     },
 
-    /** @returns `count`: users; `lost`: users whose key is gone; `find`: until when a user is erased, if so. */
+    /** @returns `count`: users; `lost`: those whose key is gone; `find`: until when a user is erased. */
     async read() {
       if (isLocal) await records.create();
       const text = await keys.read();

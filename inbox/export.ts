@@ -62,8 +62,8 @@ async function writeFile(
 }
 
 /**
- * What may begin a formula, also full-width, at the start of a field or, with another separator than the comma, of a
- * cell. csv-stringify sees only the former. https://owasp.org/www-community/attacks/CSV_Injection
+ * What may begin a formula, also full-width, at the start of a field or, with another separator, of a cell.
+ * csv-stringify sees only the former. https://owasp.org/www-community/attacks/CSV_Injection
  */
 const FORMULA = /(^|[\n;|])(?=(?:[^\S\n]|")*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 

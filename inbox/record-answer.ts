@@ -10,7 +10,7 @@ export const TOO_LARGE =
   'The reply is too long: with the inquiry it may have 400 KB; nothing was changed.';
 
 /**
- * @returns Well-formed Unicode with LF as line end, without white space at the end.
+ * @returns Well-formed Unicode, LF as line end, no white space at the end.
  * @throws UsageError if it is blank or larger than an inquiry can hold.
  */
 export function parseReply(text: string): string {
@@ -21,7 +21,7 @@ export function parseReply(text: string): string {
 }
 
 /**
- * Prints the result, or on standard error who has answered before; on a stage, first the table and the respondent.
+ * Prints the result, or on standard error who has answered; on a stage, first table and respondent.
  *
  * @param reply - From `parseReply`; undefined: a dismissal.
  * @returns The exit code: 0, or 3 if someone else has answered.

@@ -53,7 +53,7 @@ async function readText(file: string, { stdin }: Pick<Io, 'stdin'>): Promise<str
   }
 }
 
-/** Keeps the file, and names it on standard error, unless its text was recorded or is empty. */
+/** Keeps the file, and names it, unless its text was recorded or is empty. */
 async function replyFromEditor(
   io: Io,
   inquiry: StoredInquiry,

@@ -34,9 +34,9 @@ const THROTTLING_ERRORS = new Set([
 ]);
 
 /**
- * Describes an error of AWS or of the network in one line, with what an operator can do.
+ * Says in one line what an operator can do about an error of AWS or the network.
  *
- * @returns An error for the terminal; other errors unchanged.
+ * @returns An error for the terminal; others unchanged.
  */
 export function describeFailure(
   error: unknown,

@@ -1,4 +1,3 @@
-/** Command lines: strict options, errors of one line, exit codes, files. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -50,8 +49,8 @@ export async function runCommand(main: Main): Promise<void> {
 }
 
 /**
- * Calls back when npm, which has started this process, has ended: npm does not forward every signal. The process has
- * replaced npm's shell (exec in package.json), so npm is its parent until it ends.
+ * Calls back when npm has ended, which does not forward every signal. This process has replaced npm's shell (exec in
+ * package.json), so npm is its parent until then.
  */
 export function onEndOfNpm(env: NodeJS.ProcessEnv, end: () => void): void {
   if (env['npm_lifecycle_event'] === undefined) return;
@@ -78,7 +77,7 @@ export function parseOptions<const Options extends NonNullable<ParseArgsConfig['
 }
 
 /**
- * Parses strictly; `--help` prints `usage`.
+ * `--help` prints `usage`.
  *
  * @throws UsageError for an unknown option or a missing value.
  */
@@ -110,7 +109,7 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
 }
 
 /**
- * Asks at the terminal. Ctrl-C, Ctrl-D and an abort mean no.
+ * Ctrl-C, Ctrl-D and an abort mean no.
  *
  * @param expected - The only answer that means yes.
  */
@@ -157,7 +156,7 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
  * Creates a folder if needed, and tests it by writing 1 MiB.
  *
  * @param purpose - For the error.
- * @throws UsageError if it cannot be written.
+ * @throws UsageError
  */
 export function openFolder(folder: string, purpose = 'data'): void {
   try {

@@ -1,6 +1,6 @@
 /**
- * The contract as assertions, for the smoke test (HTTP) and the benchmark (events). Each throws an Error that says what
- * is wrong.
+ * The contract as assertions, for smoke test (HTTP) and benchmark (events). Each throws an Error that says what is
+ * wrong.
  */
 import {
   createInquiryResponseSchema,
@@ -42,8 +42,8 @@ type Checks = readonly (readonly [title: string, run: () => Promise<void>])[];
 /**
  * The checks of a signed-in user, which leave one inquiry, and those of Idempotency-Key, which store nothing.
  *
- * @param send - Sends as that user, each POST with the same key, and checks Access-Control-Allow-Origin, which depends
- * on the stage.
+ * @param send - Sends as that user, POSTs with one key, and checks Access-Control-Allow-Origin, which depends on the
+ * stage.
  */
 export function createContractChecks(send: (request: ServiceRequest) => Promise<ServiceResponse>) {
   const subject = `smoke ${new Date().toISOString()} ${crypto.randomUUID()}`;

@@ -44,8 +44,8 @@ export async function isListening(port: number, host = '127.0.0.1'): Promise<boo
 }
 
 /**
- * Refuses what another site's page can send to a local server: under another name (DNS rebinding), by which it could
- * read responses, a 302 to the server's address; from another origin, a 403.
+ * Refuses requests of other sites' pages: under another name (DNS rebinding), by which they could read responses, with
+ * a 302 to the server's address; from another origin with a 403.
  *
  * @param url - The server's origin.
  * @returns Whether it has refused and answered.

@@ -1,4 +1,3 @@
-/** Builds pages with Vite, or serves their sources, as in web/vite.config.ts. */
 import { globSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
@@ -9,8 +8,8 @@ import { UI, WEB } from './paths.ts';
 export const outputOf = (page: string): string => join(page, 'dist');
 
 /**
- * Builds a page whose output is missing or older than its sources, web/, ui/ and dependencies. A build takes seconds,
- * and Vite does not know whether one is needed.
+ * Builds a page whose output is missing or older than its sources, web/, ui/ and dependencies, since a build takes
+ * seconds.
  *
  * @param page - The folder of its index.html.
  * @returns Whether it was built.
@@ -40,7 +39,7 @@ export async function buildPage(page: string): Promise<void> {
 }
 
 /**
- * Starts Vite's development server without a port.
+ * Vite's development server without a port.
  *
  * @param server - Answers with `middlewares`, and takes the WebSocket connections.
  */

@@ -17,8 +17,7 @@ export const hashOf = (inline: string): string =>
   `'sha256-${createHash('sha256').update(inline).digest('base64')}'`;
 
 /**
- * Serves a local page: a folder's files by GET and HEAD, and what `find` returns. Without a configuration, requests get
- * 503.
+ * Serves a folder's files by GET and HEAD, and what `find` returns. Without a configuration, requests get 503.
  *
  * @param options.configure - The configuration of `find` and `policy`.
  * @param options.policy - Directives beside those of every page.

@@ -29,8 +29,8 @@ function hasModes(folder: string): boolean {
 }
 
 /**
- * Locks the folder until the stack's state file does. The lock is a folder with the process id: it can only be renamed
- * onto an empty one, so no two processes take over a killed one's lock.
+ * Locks the folder until the stack's state file does. The lock is a folder with the process id, which can only be
+ * renamed onto an empty one: no two processes take over a killed one's lock.
  *
  * @returns Unlocks.
  * @throws UsageError if another process is starting.

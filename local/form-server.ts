@@ -1,4 +1,4 @@
-/** Serves the contact form and the stack's config.json. docs/adr/0017 */
+/** docs/adr/0017 */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ViteDevServer } from 'vite';
@@ -16,7 +16,7 @@ interface FormConfig extends Record<string, unknown> {
 const hashOfFile = (file: string): string => hashOf(readFileSync(join(ROOT, file), 'utf8'));
 
 /**
- * @param options.embedders - Origins that may load the custom element's sources; a built one is open to any.
+ * @param options.embedders - Origins that may load the custom element's sources; the built one is open to any.
  * @param options.live - Serves the sources with Vite.
  */
 export async function startFormServer(

@@ -68,8 +68,7 @@ async function refusePortsInUse({ port, inspect = 0 }: Settings): Promise<void> 
 }
 
 /**
- * Ends the process when a part fails; closes all parts on a signal and when npm ends. A second signal ends it at once,
- * with engine and functions.
+ * Ends the process when a part fails; closes all parts on a signal and when npm ends. A second signal ends it at once.
  */
 function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): void {
   process.on('exit', () => rmSync(stateFileOf(folder), { force: true }));

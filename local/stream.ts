@@ -1,4 +1,4 @@
-/** Lambda's event source mapping for a stream of DynamoDB Local. docs/adr/0080 */
+/** Lambda's event source mapping for DynamoDB Local. docs/adr/0080 */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DescribeStreamCommand,
@@ -33,7 +33,7 @@ const MAX_RETRY_DELAY = 2_000;
  * Reads from the oldest record. Repeats a batch from the first record that the function reports
  * (ReportBatchItemFailures); if the function fails, tries each record alone, while Lambda splits the batch in two.
  *
- * The next start reads the last 24 hours again: the function must know what it has handled.
+ * The next start reads the last 24 hours again.
  */
 export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log }: StreamOptions) {
   const client = new DynamoDBStreamsClient({ endpoint, ...LOCAL });

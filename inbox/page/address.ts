@@ -23,8 +23,7 @@ export const hasSecret = (): boolean => fragment() !== '' && openedId() === unde
 export const dropSecret = (): void => sessionStorage.removeItem(SECRET);
 
 /**
- * Moves the secret from the address, where it would be seen and kept, to this tab's storage. A tab opened from a row
- * asks other tabs.
+ * Moves the secret from the address, where it would be seen, to the tab's storage. A tab opened from a row asks others.
  */
 export async function takeSecret(): Promise<string | null> {
   if (hasSecret()) {

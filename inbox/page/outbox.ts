@@ -1,5 +1,5 @@
 /**
- * Answers on their way. Each can be undone for some seconds; leaving the page sends them. Until confirmed, the text
+ * Answers on their way, which can be undone for some seconds; leaving the page sends them. Until confirmed, the text
  * stays a draft.
  */
 import { openInquiry } from './address.ts';

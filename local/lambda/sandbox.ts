@@ -1,4 +1,4 @@
-/** An execution environment of Lambda: a Node process and its Runtime API. */
+/** An execution environment of Lambda: a Node process with its Runtime API. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -84,8 +84,8 @@ export async function startSandbox({
   const port = await listen(api, 0);
 
   const start = performance.now();
-  // The shell becomes Node. If this process ends without closing the sandbox, pipe 3 ends without a line, and the
-  // subshell kills Node, even a stopped one.
+  // The shell becomes Node. If this process ends first, pipe 3 ends without a line, and the subshell kills Node, even a
+  // stopped one.
   const command = `(read -r _ || kill -9 $$) <&3 >&- 2>&- & ${before} && exec "$0" "$@" 3<&-`;
   const args = [process.execPath, ...NODE_ARGUMENTS, ...nodeArguments, BOOTSTRAP, module];
   const child = spawn('/bin/sh', ['-c', command, ...args], {
@@ -137,8 +137,8 @@ export async function startSandbox({
      * One invocation at a time.
      *
      * @param options.remaining - Milliseconds that the handler is told. Default: the timeout.
-     * @throws FunctionTimeout; Error when the process ends; Error with the type of what the handler threw, and the
-     * report as cause.
+     * @throws FunctionTimeout; Error when the process ends, or with the type of what the handler threw and the report
+     * as cause.
      */
     async invoke(
       event: string,

@@ -6,9 +6,7 @@ import { attempt } from './storage.ts';
 export interface Draft extends Texts {
   /** Tabs with the same draft have the same key. */
   key: string;
-  /**
-   * Milliseconds: when the first attempt with an unknown outcome was made. 'signed-out': the draft waits for the user.
-   */
+  /** Milliseconds of the first attempt with an unknown outcome. 'signed-out': the draft waits for the user. */
   pending?: number | 'signed-out' | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The form as a custom element in pages that do the sign-in. web/README.md */
+/** The custom element, in pages that do the sign-in. web/README.md */
 import { createApi, withFirstPage } from './api.ts';
 import { BRANDING, ConfigError, readApiUrl, readColor, refuseAs, type Branding } from './config.ts';
 import { button, div, h, p } from '../../ui/dom.ts';

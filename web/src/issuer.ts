@@ -18,7 +18,7 @@ const TIMEOUT = 15_000;
 export function createIssuer({ issuer, clientId, scopes }: Config, home: string) {
   const client: oauth.Client = {
     client_id: clientId,
-    // The machine's clock may be wrong. The token comes straight from the issuer, and the API checks its expiry.
+    // The machine's clock may be wrong; the API checks the token's expiry.
     [oauth.clockTolerance]: Number.MAX_SAFE_INTEGER,
   };
   const options = () => ({

@@ -1,4 +1,4 @@
-/** Sign-in and session: the ID token in sessionStorage, the refresh token only in memory. docs/adr/0050 */
+/** The ID token is in sessionStorage, the refresh token only in memory. docs/adr/0050 */
 import * as oauth from 'oauth4webapi';
 import type { Config } from './config.ts';
 import { createIssuer, type PendingSignIn } from './issuer.ts';
