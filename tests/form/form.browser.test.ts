@@ -209,7 +209,6 @@ it('keeps the text offline, and loads the list when the browser is online again'
   await stored('elsewhere', 'before');
   await send.click();
   await lists('later', 'elsewhere', 'before');
-  // What is sent while the list loads stays.
   const sent = Promise.withResolvers<void>();
   let loads = 0;
   await intercept(page, 'GET', async (route) => {
@@ -243,7 +242,6 @@ it('grows with the message, and refuses what cannot fit', async () => {
   await see('400 kB of 400 kB');
   await send.click();
   await see('Your inquiry is too long');
-  // The same text would be refused again.
   await send.click();
   await focusIs('body');
   await paste(message, 'é'.repeat(200 * 1024 + 1));
@@ -369,14 +367,11 @@ describe('with one key per draft', () => {
     await sendUnanswered(visit, 'first version');
     await write('second version', 'longer');
     await page.reload();
-    // The list loads at the same time.
     await lists('first version');
-    // The text was edited after the attempt, so nothing is sent.
     expect(visit.posts).toHaveLength(2);
     visit.requests.length = 0;
     await send.click();
     await visit.seeIn('dialog', 'An earlier version of this inquiry');
-    // The list behind the question loads again.
     await expect.poll(() => visit.requested('limit=')).toHaveLength(1);
     await click('Keep editing');
     await visit.focusIs('body');

@@ -1,9 +1,7 @@
-/** The form's texts: complete, in the right plural forms and characters. */
 import { describe, expect, it } from 'vitest';
 import { LANGUAGES } from '../../src/text/languages.ts';
 import { loadLocale } from '../../web/src/locale.ts';
 
-/** Texts that are the same in English. */
 const SAME_AS_ENGLISH: Partial<Record<string, string[]>> = {
   fr: ['.page.menu', '.form.fields.body'],
 };

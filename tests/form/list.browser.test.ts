@@ -143,7 +143,6 @@ it('leads to the inquiry that the address names, and copies its text and link', 
   await says('Copying didn’t work');
   await page.reload();
   await focusIs('the oldest');
-  // The list may load the rest once its end is in view.
   await page.locator('.more').scrollIntoViewIfNeeded();
   await counts(61);
   expect(await subjects.last().textContent()).toBe('the oldest');

@@ -8,7 +8,6 @@ import { createMatcher } from '../../web/src/search.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
 const locale = await loadLocale('en', ['en-GB']);
-/** @param ids - A digit each. */
 const page = (ids: string, next?: string) => ({
   inquiries: Array.from(ids, (id) => ({ ...INQUIRY, id })),
   next: next && `?before=${next}`,

@@ -31,7 +31,6 @@ it('begins on a machine whose clock is wrong, and keeps the link to an inquiry',
     state: random,
     nonce: random,
   });
-  // The discovery document is not requested again.
   expect(requested('/openid-configuration')).toHaveLength(1);
   const kept = await page.evaluate('JSON.stringify([sessionStorage, localStorage])');
   expect(kept).toContain('idToken');
@@ -72,7 +71,6 @@ it('is handed to new tabs, and renewed for all of them', async () => {
   await holds('still here', 'still here');
 });
 
-/** From now on the browser stores nothing. */
 const fillStorage = async (page: Page) =>
   page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
 

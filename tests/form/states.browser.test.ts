@@ -85,7 +85,6 @@ it('after each failure, with the text kept', async () => {
   await message.press('End');
   await page.keyboard.type('x');
   await fails(refusals.limit(1, 700), 'at 14:05');
-  // The button works again after the hour.
   expect(await send.getAttribute('aria-disabled')).toBe('true');
   await setTime('2026-11-21T14:05:00');
   await page.clock.fastForward(700_000);

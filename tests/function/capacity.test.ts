@@ -14,7 +14,6 @@ interface Consumed {
   CapacityUnits: number;
 }
 
-/** What the client's requests consume from now on. */
 function count({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>): Consumed[] {
   const consumed: Consumed[] = [];
   middlewareStack.add(
@@ -37,7 +36,6 @@ describeOnDynamoDbLocal('capacity units', (engine) => {
     Object.assign(process.env, own.environment());
   });
 
-  /** A function that consumes these units for each request. */
   const open = (most?: number) => {
     const client = createDynamoDbClient();
     const consumed = count(client);

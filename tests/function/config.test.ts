@@ -23,7 +23,6 @@ it.each([
   expect(() => parseConfig({ ...REQUIRED, [name]: text })).toThrow(new Error(message));
 });
 
-/** The variables that a parser reads, without the SDK's. */
 function findRead(parse: (env: Environment) => unknown, env: Environment): string[] {
   const names = new Set<string>();
   const get = (target: Environment, name: string) => {

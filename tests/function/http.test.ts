@@ -5,7 +5,6 @@ import { ITEM_LIMIT } from '../../src/limits.ts';
 
 const KB = 1024;
 
-/** The result, or the status thrown. */
 function outcomeOf(run: () => unknown): unknown {
   try {
     return run();

@@ -110,7 +110,6 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
     const time = Date.parse(INQUIRY.created_at);
     const expires_at = Math.floor(time / 1_000) + 86_400;
     const put = (change: object, options: PutOptions = {}, now = time) =>
-      // As another instance of the function.
       createInquiryStore(createDynamoDbClient(), own.name, {
         now: () => now,
         retentionDays: 30,
@@ -208,7 +207,6 @@ it.each([
   return expect(list()).rejects.toMatchObject({ name: 'MalformedRow' });
 });
 
-/** With the reason for each write. */
 const cancelled = (...reasons: (object | string)[]) =>
   Object.assign(new Error('cancelled'), {
     CancellationReasons: reasons.map((one) => (typeof one === 'string' ? { Code: one } : one)),
@@ -266,7 +264,6 @@ it('a write that conflicts is sent twelve times at most, and ends with the signa
   const { sent, put } = setUp(conflicts);
   expect(await put({ limit: LIMIT })).toEqual({ refusal: 'busy' });
   expect(sent).toHaveLength(12);
-  // For a retry after a lost response.
   expect(sent[0]).toHaveProperty('ClientRequestToken', INQUIRY.id);
   expect(sent[11]).toEqual(sent[0]);
   const call = new AbortController();

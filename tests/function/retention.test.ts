@@ -27,7 +27,6 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
   };
   const create = (email: string, time: number, days?: number, subject = '') =>
     serviceAt(time, days).create({ sub: SUB, email }, { subject, body: '' }, makeCall());
-  /** The listed subjects, and where the next page begins. */
   const listAt = async (time: number, email: string, query?: object) => {
     const page = await list(serviceAt(time), { sub: SUB, email }, query);
     const subjects = page.list.inquiries.map(({ subject }) => subject);

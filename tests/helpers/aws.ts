@@ -1,4 +1,3 @@
-/** The APIs of AWS, as far as deploy/ calls them. */
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';

@@ -22,7 +22,6 @@ export const PHONE: BrowserContextOptions = {
   locale: 'en-GB',
 };
 
-/** Subject, text and email, from the oldest on. */
 export const SAMPLES = [
   ['', 'Without a subject it works as well.', 'eli@example.com'],
   [
@@ -89,7 +88,6 @@ export async function openPage(options?: BrowserContextOptions) {
   return { context, page, complaints, requests, requested, posts };
 }
 
-/** The form's page, and what a user does and sees. */
 export function on(page: Page) {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const click = async (...names: string[]) => {
@@ -111,7 +109,6 @@ export function on(page: Page) {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
   const write = async (ofSubject: string, ofMessage = ofSubject) => {
-    // The fields are locked while sending and hidden afterwards.
     const another = button('Write another');
     await page.locator('#subject:read-write').or(another).filter({ visible: true }).waitFor();
     if (await another.isVisible()) await another.click();
@@ -133,7 +130,6 @@ export function on(page: Page) {
     emailField,
     enterEmail,
     see,
-    /** Waits for a text in a part of the page. */
     seeIn: async (part: string, text: string) => page.locator(part).getByText(text).waitFor(),
     /** Waits for a text, and expects the page to be accessible and to fit. */
     async check(text: string | RegExp) {

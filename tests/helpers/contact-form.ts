@@ -12,7 +12,6 @@ export { openPage } from './chromium.ts';
 export const stack = inject('stack');
 
 let users = 0;
-/** A user of no other test. */
 export const anyone = (): string => `ana-${process.pid}-${++users}@example.com`;
 
 export const createToken = async (request?: TokenRequest): Promise<string> =>
@@ -69,7 +68,6 @@ export async function hold(page: Page | BrowserContext, method: 'GET' | 'POST') 
   return release;
 }
 
-/** Changes the tab's session, and opens the page again. */
 export async function changeSession(page: Page, keys: object) {
   await page.evaluate(`sessionStorage.setItem('inquiries.session', JSON.stringify({
     ...JSON.parse(sessionStorage.getItem('inquiries.session')), ...${JSON.stringify(keys)} }))`);
@@ -84,7 +82,6 @@ interface Arrival extends BrowserContextOptions {
 
 beforeEach(({ skip }) => skip(whyNoBrowser !== undefined, whyNoBrowser));
 
-/** Opens the page, without a session by default. */
 export const arrive = async (
   { path = '', config, prepare, ...options }: Arrival = {},
   email = anyone(),
@@ -116,7 +113,6 @@ export const arrive = async (
   };
 };
 
-/** Through the issuer's page, which then knows the user. */
 export const signIn = async (arrival?: Arrival) => {
   const form = await arrive(arrival);
   await form.signIn(form.email);

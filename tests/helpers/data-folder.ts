@@ -11,7 +11,6 @@ export function createFolder(onEnd: (remove: () => void) => void = onTestFinishe
   return path;
 }
 
-/** The state file of a running stack, whose process is this one. */
 export function writeState(folder: string, changes: object): void {
   const names = { issuer: '-', keysFile: '-', engine: '-', table: '-' };
   const state = { pid: process.pid, ...names, ...changes };

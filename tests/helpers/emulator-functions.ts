@@ -25,10 +25,8 @@ const refuse = (status: number, type: string, message: string): Answer => ({
   headers: { 'x-amzn-errortype': type },
 });
 
-/** @param endpoint - The emulator's, which functions call, too. */
 export function createFunctions(endpoint: string) {
   const folder = mkdtempSync(join(tmpdir(), 'functions-'));
-  /** By the SHA-256 that Lambda gives. */
   const packages = new Map<string, Buffer>();
   /** Dropped by moto; by function. */
   const logging = new Map<string, unknown>();
@@ -118,7 +116,6 @@ export function createFunctions(endpoint: string) {
     return answer;
   }
 
-  /** The revision changes with the alias. */
   async function keepRevision(sent: Sent, next: Next): Promise<Answer> {
     const read = (answer: Answer) => {
       const alias = parse(answer) as Record<string, unknown>;

@@ -150,7 +150,6 @@ allowed_account_ids = ["123456789012"]
     s3,
     env,
     configure,
-    /** In another clone if one is given. */
     start: (command: string, args: string, clone = folder) =>
       startCommand(clone, command, args.split(' '), env),
     terraform: (stage: string, ...args: string[]) =>

@@ -38,7 +38,6 @@ const xml = (status: number, body: string): Answer => ({
   body,
   headers: { 'content-type': 'text/xml', etag: 'E1' },
 });
-/** Keeps sent documents. @returns The request's, if any. */
 function keep(documents: Map<string, string>, { method, body }: Sent, key: string) {
   if (method.startsWith('P')) documents.set(key, String(body));
   const document = documents.get(key);

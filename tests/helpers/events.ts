@@ -34,7 +34,6 @@ export const makeCall = (signal = new AbortController().signal): StoreCall => ({
   attempts: 0,
 });
 
-/** The list use case's result, with parsed JSON. */
 export async function list(
   inquiries: Inquiries,
   ...[owner, query, call = makeCall()]: Partial<Parameters<Inquiries['list']>>
@@ -43,7 +42,6 @@ export async function list(
   return { list: JSON.parse(json) as InquiryListResponse, next };
 }
 
-/** Payload 2.0, as far as it is read. */
 export function makeEvent({
   method = 'GET',
   claims = { sub: SUB, email: EMAIL },

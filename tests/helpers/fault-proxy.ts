@@ -33,7 +33,6 @@ export const always =
   (fault: Fault): Plan =>
   () =>
     fault;
-/** The first `count` requests meet the fault. */
 export const first =
   (count: number, fault: Fault): Plan =>
   (attempt) =>
@@ -60,7 +59,6 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
       headers: { ...incoming.headers, host: new URL(engine).host, 'content-length': body.length },
       agent,
     });
-    // After the response has begun, too.
     outgoing.on('error', () => undefined).end(body);
     const [reply] = (await once(outgoing, 'response')) as [IncomingMessage];
     const {
@@ -161,7 +159,6 @@ export const cancelTransaction = (...codes: string[]): Fault => {
 /** As while another transaction has the item; DynamoDB Local has no such answer. */
 export const refuseAsConflict = cancelTransaction('TransactionConflict', 'None');
 
-/** The engine does it, but the answer is another. */
 export const answerAfter =
   (change: (reply: Reply) => Partial<Reply>): Fault =>
   async ({ response, forward }) => {

@@ -82,7 +82,6 @@ export async function openInbox({
   };
 }
 
-/** Acts before a request is passed on or meets a fault. */
 export const beforehand =
   (act: () => Promise<unknown>, then = pass): Fault =>
   async (exchange) => {

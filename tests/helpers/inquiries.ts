@@ -12,7 +12,6 @@ import type { OwnTable } from './own-table.ts';
 type Table = Pick<OwnTable, 'client' | 'name'>;
 export type NewInquiry = Partial<InquiryRow> & { at?: number };
 
-/** By default of a new owner. */
 export const toInquiry = ({ at = Date.now(), ...row }: NewInquiry) => ({
   cognito_sub: randomUUID(),
   email: 'ana@example.com',

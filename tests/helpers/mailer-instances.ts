@@ -83,7 +83,6 @@ export async function createMailerInstances(
       });
     return {
       invoke,
-      /** When it was killed, and what it had sent has ended. */
       killed: killed.promise,
       steps: () => steps,
       tick: async () => invoke({ digest: true }),
@@ -117,7 +116,6 @@ export async function createMailerInstances(
     remaining: () => 600_000,
     ofKind,
     mailed: (kind: string) => ofKind(kind).map(({ tags }) => tags['inquiry'] ?? ''),
-    /** The count and the references of each digest or daily mail. */
     lists: (kind: 'digest' | 'daily') =>
       ofKind(kind).map(({ subject, text }) => ({
         count: Number(/\] ([\d,]+) inquir/.exec(subject)?.[1]?.replaceAll(',', '')),

@@ -43,7 +43,6 @@ export const toRecord = (
   },
 });
 
-/** A record of a reply to the inquiry of another. */
 export const toReply = (
   { dynamodb: { NewImage } }: StreamRecord,
   columns: Record<string, string> = {},
@@ -132,7 +131,6 @@ export async function startMailer(engine: string) {
     const { result } = await sandbox.invoke(JSON.stringify(event), { requestId, remaining });
     return JSON.parse(result);
   };
-  /** The lines about their mails, each followed by its metrics. */
   const readLog = (): string[] =>
     lines.flatMap((line, at) => {
       const { message } = JSON.parse(line) as Line;
@@ -146,7 +144,6 @@ export async function startMailer(engine: string) {
     mailFaults,
     databaseFaults,
     invoke,
-    /** @returns The sequence numbers that are reported as failed. */
     handle: async (Records: StreamRecord[], remaining = 60_000) =>
       readFailures(await invoke({ Records }, remaining)),
     reset(): void {

@@ -1,11 +1,9 @@
 /** What a machine may lack; tests/helpers/skipped-reporter.ts says what was skipped. */
 declare module 'vitest' {
   interface TaskMeta {
-    /** Why, and how to get what is missing. */
     skipped?: string;
   }
 }
 
-/** Skips where there is an obstacle. */
 export const unless = (obstacle: string | undefined): { skip?: true; meta?: { skipped: string } } =>
   obstacle === undefined ? {} : { skip: true, meta: { skipped: obstacle } };

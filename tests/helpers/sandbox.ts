@@ -21,7 +21,6 @@ export async function startSandbox(
     ...options,
     log: (line) => void lines.push(line),
   });
-  /** @param remaining - Milliseconds that the handler is told. */
   const invoke = async (event: object, remaining?: number) => {
     const { result, wall } = await sandbox.invoke(JSON.stringify(event), { remaining });
     const { statusCode, headers, body } = JSON.parse(result) as GatewayResponse;

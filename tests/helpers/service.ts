@@ -17,7 +17,6 @@ export async function startService({
   pageSize,
   settings = {},
 }: {
-  /** Most items of the table's pages. */
   pageSize?: number;
   settings?: Record<string, string>;
 } = {}) {
@@ -54,7 +53,6 @@ export async function startService({
         email: request.email,
         sub: request.sub,
         token,
-        /** @param headers - Names and values in turn. */
         call: (
           method: string,
           query = '',

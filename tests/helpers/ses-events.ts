@@ -13,7 +13,6 @@ export const SES_EXAMPLES = {
   complaint: { complaint: { complaintFeedbackType: 'abuse' } },
 };
 
-/** Lambda's event for a new event of SES, about a mail with these tags. */
 export function toEvent(
   example: Record<string, object>,
   { to = 'recipient@example.com', ...own }: Record<string, string> = {},
