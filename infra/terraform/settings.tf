@@ -1,10 +1,10 @@
-# The rules for the settings of the selected stage; the key of each is the message if it is broken. What is in `form` is
-# checked by `npm run deploy`, as the form itself does (web/src/config.ts).
+# Rules for the selected stage's settings, by message. `npm run deploy` checks `form`, as the form does
+# (web/src/config.ts).
 locals {
   # The files of web/src/languages.
   languages = ["en", "de", "fr", "es", "ja", "ar"]
 
-  # src/limits.ts has the same for what the functions read (MAXIMA).
+  # As in src/limits.ts (MAXIMA).
   maxima = {
     log_retention_days             = 3653
     pitr_days                      = 35
@@ -16,7 +16,7 @@ locals {
     "inbox.parallelization_factor" = 10
   }
 
-  # Write units a second of the index by-state, which takes one for each inquiry: at first, and of its 16 keys at most.
+  # Write units a second of the index by-state, one for each inquiry: at first, and of its 16 keys at most.
   index_units = min(16000, coalesce(local.settings.warm_throughput, 4000))
 
   set_domains = concat(local.settings.domain[*], local.settings.site_domain[*])

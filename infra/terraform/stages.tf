@@ -3,14 +3,13 @@ locals {
   service     = jsondecode(file("${path.module}/service.json"))
   stage_names = keys(local.service.stages)
 
-  # The stage is the workspace and cannot be set otherwise, so that a plan always fits the state it is made
-  # from. docs/adr/0020
+  # The stage is the workspace, so that a plan fits its state. docs/adr/0020
   stage    = terraform.workspace
   settings = var.stages[terraform.workspace]
   inbox    = local.settings.inbox
   name     = "${var.name}-${local.stage}"
 
-  # A stage whose API is for the page of another host (cors_origin) serves no form, unless it has a domain for it.
+  # An API for another host's page (cors_origin) comes without a form, unless the form has a domain.
   has_site = coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null)
 
   deletion_protection_enabled = coalesce(local.settings.deletion_protection_enabled, local.stage != "develop")

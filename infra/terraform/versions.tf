@@ -4,16 +4,15 @@ terraform {
   required_providers {
     aws = {
       source = "hashicorp/aws"
-      # From the oldest that was run with this module. 6.17 to 6.34 change or refuse the table's index
-      # (docs/aws-evidence.md). With `key_schema`, removing an index recreates all others
-      # (hashicorp/terraform-provider-aws#46601), so it has the deprecated hash_key and range_key.
+      # The oldest that was run with this module. 6.17 to 6.34 change or refuse the index (docs/aws-evidence.md). With
+      # `key_schema`, removing an index recreates all (hashicorp/terraform-provider-aws#46601), so it has the deprecated
+      # hash_key and range_key.
       version = ">= 6.47, < 7"
     }
   }
 
-  # A partial configuration: bucket and region belong to an account and come from `terraform init
-  # -backend-config=…`. So a checkout without them cannot create a second, local state of a deployed stage.
-  # For local state, see backend_override.tf.example. docs/adr/0020
+  # A partial configuration: bucket and region come from `terraform init -backend-config=…`, so that a checkout without
+  # them cannot create a second, local state. For local state, see backend_override.tf.example. docs/adr/0020
   backend "s3" {
     # Without -backend-config, Terraform refuses this region and prints it.
     bucket       = "none"
@@ -31,7 +30,7 @@ provider "aws" {
   default_tags { tags = local.tags }
 }
 
-# CloudFront takes its certificates from this region only, and Route 53 writes its metrics there.
+# For CloudFront's certificates and Route 53's metrics.
 provider "aws" {
   alias  = "us_east_1"
   region = "us-east-1"

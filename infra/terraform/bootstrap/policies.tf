@@ -1,14 +1,13 @@
 # Policies of the roles that GitHub assumes, and of operators. Only locals, so that tests evaluate them without an
-# account; local.account, local.partition, local.region and the data come from main.tf.
-#
-# Each stage has three policies for GitHub: `boundary` limits the roles `deploy` and `plan` and every role that `deploy`
-# creates; `read` is attached to both roles, `deploy` to the role of that name. docs/roles.md says what follows.
+# account; main.tf has local.account, partition, region and the data. Each stage has three for GitHub: `boundary` limits
+# the roles `deploy` and `plan` and every role that `deploy` creates; `read` is attached to both, `deploy` to its role.
+# docs/roles.md says what follows.
 
 locals {
   service = jsondecode(file("${path.module}/../service.json"))
   stages  = toset(keys(local.service.stages))
 
-  # The path of the bootstrap's own roles and policies, which keeps them out of the patterns of a stage's names.
+  # Keeps the bootstrap's own roles and policies out of the patterns of a stage's names.
   path = "/terraform-bootstrap/"
 
   state_key        = "inquiries/terraform.tfstate"
@@ -34,8 +33,7 @@ locals {
       table     = "${local.arn.dynamodb}:table/${name}"
       tagged    = { StringEquals = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage } }
 
-      # Routes and integrations have no tags: a stage's roles may change the APIs that exist when this is applied,
-      # by their ids.
+      # Routes and integrations have no tags: a stage's roles may change the APIs that exist now, by id.
       gateway = formatlist("arn:${local.partition}:apigateway:${local.region}::%s", concat(
         ["/apis"], length(lookup(var.domains, stage, [])) == 0 ? [] : ["/domainnames"],
         flatten([for id in try(data.aws_apigatewayv2_apis.stage[stage].ids, []) : ["/apis/${id}*", "/tags/*${id}*"]]),
@@ -44,13 +42,13 @@ locals {
     }
   }
 
-  # Resources whose ARNs contain their names, which are NAME-STAGE or begin with NAME-STAGE- (variables.tf: name).
+  # ARNs with names: NAME-STAGE or NAME-STAGE-… (variables.tf: name).
   named = {
     for stage, own in local.own : stage => concat(
       own.functions, [own.roles],
       formatlist("${own.table}%s", ["", "/*", "-*"]),
       formatlist("${local.arn.logs}:log-group:/aws/*/${own.name}%s", ["", ":*", "-*"]),
-      # Certificates of CloudFront and metrics of health checks are in us-east-1.
+      # Certificates of CloudFront and metrics of health checks.
       flatten([for region in distinct([local.region, "us-east-1"]) : formatlist(
         "arn:${local.partition}:%s${own.name}-*", ["cloudwatch:${region}:${local.account}:alarm:", "sns:${region}:${local.account}:"],
       )]),
@@ -63,11 +61,11 @@ locals {
     )
   }
 
-  # In the boundary and in `deploy`. No role creates or tags what is allowed by its tags or by an id: otherwise it could
-  # tag what is not its own, and then own it. An administrator creates these resources (docs/roles.md).
+  # In the boundary and in `deploy`. No role creates or tags what is allowed by tag or id, which it could otherwise make
+  # its own. An administrator creates these (docs/roles.md).
   shared = {
     for stage, own in local.own : stage => {
-      # The lock is beside the state. No role deletes a state or one of its versions.
+      # The lock is beside the state. No role deletes a state or a version.
       WriteState = { Action = "s3:PutObject", Resource = "${own.state}*" }
       Unlock     = { Action = "s3:DeleteObject", Resource = "${own.state}.tflock" }
       Streams = {
@@ -75,19 +73,19 @@ locals {
         Resource  = "*"
         Condition = { ArnLike = { "lambda:FunctionArn" = "${own.functions[0]}-*" } }
       }
-      # AWS has no narrower resource for the deliveries of logs, and headers policies have neither names nor tags.
+      # AWS has nothing narrower for log deliveries; headers policies have neither names nor tags.
       WriteUnnamed = { Action = ["cloudfront:UpdateResponseHeadersPolicy", "logs:*LogDelivery", "logs:PutResourcePolicy"], Resource = "*" }
       HealthChecks = {
         Action   = "route53:*HealthCheck"
         Resource = try(sort(data.aws_resourcegroupstaggingapi_resources.health_checks[stage].resource_tag_mapping_list[*].resource_arn), [])
       }
-      # Cognito's role, which it makes for the account's first pool that mails through SES.
+      # Cognito makes it for the account's first pool that mails through SES.
       MailOfPools = {
         Action    = "iam:CreateServiceLinkedRole"
         Resource  = "*"
         Condition = { StringEquals = { "iam:AWSServiceName" = "email.cognito-idp.amazonaws.com" } }
       }
-      # Records at and below the names only; those below prove to ACM who owns the domain.
+      # Records at and below the names; those below prove ownership to ACM.
       Records = {
         Action   = "route53:ChangeResourceRecordSets"
         Resource = length(own.domains) == 0 ? [] : ["arn:${local.partition}:route53:::hostedzone/*"]
@@ -100,17 +98,15 @@ locals {
     }
   }
 
-  # What `npm run inbox -- --stage STAGE` may do, for the permission sets, groups or roles of operators: one
-  # of the two policies is attached by hand. The smaller one cannot delete. They are not the stage's, so that
-  # no role that deploys can change what people may do. Neither reaches a restored table: whoever may restore
-  # one may replay the erasures in it.
+  # For operators of `npm run inbox -- --stage STAGE`: one of the two is attached by hand; the smaller cannot delete.
+  # They are not the stage's, so no role that deploys can change them. Neither reaches a restored table: whoever may
+  # restore one may replay its erasures.
   answer = {
     for stage, own in local.own : stage => {
-      # Lists through the index, then whole rows by their keys; exports and erasures from the table.
+      # Lists through the index, then whole rows by key; exports and erasures from the table.
       Read = { Action = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:Scan"], Resource = formatlist("${own.table}%s", ["", "/index/by-state"]) }
-      # The three columns of an answer, and its place in the index. The keys are in the update's condition,
-      # and IAM does not distinguish what a condition reads from what an update sets; DynamoDB itself refuses
-      # a change of the keys.
+      # The columns of an answer and its partition. The keys are in the condition, which IAM does not distinguish from
+      # what an update sets; DynamoDB refuses a change of the keys.
       Answer = {
         Action   = "dynamodb:UpdateItem"
         Resource = own.table
@@ -119,12 +115,12 @@ locals {
           "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
         }
       }
-      # Whether the stage has a mailer, which the page says beside a reply.
+      # Whether there is a mailer, which the page says.
       FindMailer = { Action = "lambda:GetFunctionConcurrency", Resource = "${own.functions[0]}-mailer" }
     }
   }
 
-  # The statements of each policy by their Sids.
+  # By Sid.
   statements = { for stage, own in local.own : stage => {
     boundary = merge(local.shared[stage], {
       Named = {
@@ -133,7 +129,7 @@ locals {
       }
       State   = { Action = ["s3:GetObject", "s3:ListBucket"], Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}", "${own.state}*"] }
       Gateway = { Action = "apigateway:*", Resource = own.gateway }
-      # `*UserPool*` does not match the actions on users. Those here are for the user of the smoke test.
+      # `*UserPool*` does not match actions on users, here the smoke test's.
       Tagged = {
         Action = [
           "acm:*",
@@ -146,19 +142,19 @@ locals {
         Resource  = "*"
         Condition = own.tagged
       }
-      # A mailer may send by an identity that another stage created, or that someone has given the tag.
+      # An identity may be another stage's, or tagged by hand.
       Mail = {
         Action    = "ses:SendEmail"
         Resource  = "*"
         Condition = { StringEquals = { "aws:ResourceTag/service" = var.name } }
       }
-      # A table may use a key of other owners.
+      # A table's key may have another owner.
       Keys = {
         Action    = "kms:*"
         Resource  = "*"
         Condition = { StringEquals = { "kms:ViaService" = "dynamodb.${local.region}.amazonaws.com" } }
       }
-      # Shorter patterns than in `read`: a policy has at most 6,144 characters.
+      # Shorter than in `read`: a policy has at most 6,144 characters.
       Unnamed = {
         Action = [
           "cloudfront:Get*", "cloudfront:List*",
@@ -173,14 +169,14 @@ locals {
         ]
         Resource = "*"
       }
-      # Otherwise a role could be created that may do more than the one that creates it.
+      # Otherwise a role could create a stronger one.
       BoundedRoles = {
         Effect    = "Deny"
         Action    = ["iam:AttachRolePolicy", "iam:CreateRole", "iam:PutRoleP*"]
         Resource  = "*"
         Condition = { StringNotEquals = { "iam:PermissionsBoundary" = own.boundary } }
       }
-      # No other account and nobody unknown may invoke a function.
+      # Nobody else may invoke a function.
       Invoke = {
         Effect    = "Deny"
         Action    = "lambda:AddPermission"
@@ -188,9 +184,9 @@ locals {
         Condition = { StringNotLike = { "lambda:Principal" = "*.amazonaws.com" } }
       }
       Bootstrap = { Effect = "Deny", Action = "iam:*", Resource = "${local.iam}:*${local.path}*" }
-      # First, what opens rows, logs, a function or an address to others, or copies rows beyond an erasure; no
-      # deployment does it, and docs/roles.md says what IAM cannot deny. UpdateTable switches off deletion protection,
-      # UpdateContinuousBackups the backups, UpdateTimeToLive deletes rows: IAM has no condition on what they change.
+      # What opens rows, logs, a function or an address to others, or copies rows beyond an erasure; no deployment does
+      # it, and docs/roles.md says what IAM cannot deny: UpdateTable switches off deletion protection,
+      # UpdateContinuousBackups the backups, UpdateTimeToLive deletes rows.
       Never = {
         Effect = "Deny"
         Action = concat([
@@ -206,7 +202,7 @@ locals {
       }
     })
 
-    # Attached to both roles. `terraform init` reads the state of the workspace `default`, which never exists.
+    # For both roles. `terraform init` reads the state of the workspace `default`, which never exists.
     read = {
       StateBucket = { Action = "s3:ListBucket", Resource = local.state_bucket_arn }
       State       = { Action = "s3:GetObject", Resource = ["${own.state}*", "${local.state_bucket_arn}/${local.state_key}"] }
@@ -226,7 +222,7 @@ locals {
       }
       ReadSite    = { Action = ["s3:Get*", "s3:ListBucket", "s3:ListTagsForResource"], Resource = own.site }
       ReadGateway = { Action = "apigateway:GET", Resource = own.gateway }
-      # Configuration of what has no names, and lists.
+      # Configuration without names, and lists.
       ReadUnnamed = {
         Action = [
           "cloudfront:Get*", "cloudfront:List*",
@@ -289,7 +285,7 @@ locals {
         Resource  = "*"
         Condition = own.tagged
       }
-      # A new event source mapping is tagged; no statement allows anything by these tags.
+      # A new mapping is tagged; no statement allows anything by these tags.
       TagStreams = {
         Action    = "lambda:TagResource"
         Resource  = "${local.arn.lambda}:event-source-mapping:*"
@@ -300,14 +296,13 @@ locals {
     inbox-answer = local.answer[stage]
 
     inbox = merge(local.answer[stage], {
-      # BatchWriteItem deletes, but also puts: the condition allows no item with more than its keys.
+      # BatchWriteItem also puts: no item may have more than its keys.
       Erase = {
         Action    = "dynamodb:BatchWriteItem"
         Resource  = own.table
         Condition = { "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk"] } }
       }
-      # A record is its key and nothing else, so that a put changes no record that exists. Records of another
-      # form have no #.
+      # A record is its key, so a put changes none. Records of another form have no #.
       RecordErasure = {
         Action   = "dynamodb:PutItem"
         Resource = "${own.table}-erasures"
@@ -317,25 +312,25 @@ locals {
         }
       }
       ReadErasures = { Action = ["dynamodb:DescribeTable", "dynamodb:ListTagsOfResource", "dynamodb:Scan"], Resource = "${own.table}-erasures" }
-      # The account of an erased user in the stage's own pool, which a tag of the table of erasures names.
+      # An erased user's account, in the pool that a tag of the table of erasures names.
       DeleteAccount = {
         Action    = ["cognito-idp:AdminDeleteUser", "cognito-idp:ListUsers"]
         Resource  = "${local.arn.cognito-idp}:userpool/*"
         Condition = own.tagged
       }
       ReadErasureKey = { Action = "ssm:GetParameter", Resource = "${local.arn.ssm}:parameter/${own.name}/erasure-key" }
-      # The first erasure creates it; nobody may replace it: a replaced key makes all records useless.
+      # Created by the first erasure; a replaced key would make all records useless.
       CreateErasureKey = {
         Action    = "ssm:PutParameter"
         Resource  = "${local.arn.ssm}:parameter/${own.name}/erasure-key"
         Condition = { StringNotEquals = { "ssm:Overwrite" = "true" } }
       }
-      # Mails of inquiries again, by id (docs/runbook.md).
+      # Sends mails again (docs/runbook.md).
       SendAgain = { Action = "lambda:InvokeFunction", Resource = "${own.functions[0]}-mailer:live" }
     })
   } }
 
-  # Policies by their names without that of the service. The boundary has no Sids: it has 6,144 characters at most.
+  # By name without the service's. The boundary has no Sids, for its 6,144 characters.
   policies = merge([for stage, kinds in local.statements : { for kind, statements in kinds : "${stage}-${kind}" => {
     Version = "2012-10-17"
     Statement = [
@@ -344,9 +339,8 @@ locals {
     ]
   } }]...)
 
-  # Who may assume the roles: workflows of the repository whose job has the environment of the role. A list of complete
-  # subjects, never a wildcard: `repo:OWNER/*` or `repo:*:environment:release` would also match an environment
-  # of the same name in another repository, and a `*` at the end would match `release` of an environment named
+  # Who may assume the roles: the repository's jobs with the role's environment. Complete subjects, never a wildcard:
+  # `repo:OWNER/*` or `repo:*:environment:release` would match another repository's environment, and a `*` at the end
   # `release-test`.
   #
   # Repositories created or renamed since 15 July 2026 send subjects with ids, others when they opt in.

@@ -1,5 +1,5 @@
-# Applied once per account and region by `npm run bootstrap`, before any stage: the bucket of the state and
-# what GitHub needs. It has a state of its own, which the bucket holds, too.
+# Applied once per account and region by `npm run bootstrap`: the bucket of the state, its own included, and what GitHub
+# needs.
 
 terraform {
   required_version = ">= 1.11"
