@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { build, type BuildOptions } from 'esbuild';
 import { zipSync } from 'fflate';
 
-/** Support of Idempotency-Key and INQUIRIES_PER_HOUR. */
 export type Variant = 'POST' | 'keyed POST' | 'keyed POST with the limit';
 
 /** The banner for ES modules in Powertools' documentation. */

@@ -2,7 +2,6 @@ import { deepStrictEqual } from 'node:assert/strict';
 import * as contract from '../lib/contract-checks.ts';
 import { CORS_ORIGIN, makeOwner, MESSAGE, type Owner } from './database.ts';
 
-/** Takes and resolves to JSON. */
 export type Invoke = (event: string) => Promise<string>;
 
 interface Request extends contract.ServiceRequest {
@@ -50,7 +49,6 @@ export const check = {
     const list = contract.assertList(toResponse(result));
     deepStrictEqual([list.inquiries[0]?.cognito_sub, list.email, list.count], [sub, email, count]);
   },
-  /** Beyond the limit. */
   refused(result: string): void {
     contract.assertError(toResponse(result), 429, 'TOO_MANY_REQUESTS');
   },

@@ -4,7 +4,6 @@ import type { Connection } from './connect.ts';
 import type { ShownInquiry } from './shown-inquiry.ts';
 
 const PAGE_SIZE = 50;
-/** Rows and milliseconds of a search. */
 const SEARCH_ROWS = 5_000;
 const SEARCH_TIME = 3_000;
 /** The rows among which the latest answers are found. */
@@ -20,7 +19,6 @@ export interface ListQuery {
   show: (typeof SHOWS)[number];
   order: (typeof ORDERS)[number];
   text: string;
-  /** The last id of the list before. */
   from: string | undefined;
 }
 

@@ -6,7 +6,6 @@ import type { Command } from './options.ts';
 import { readSavedReplies } from './saved-replies.ts';
 import { serveInbox } from './server.ts';
 
-/** Until the process ends. */
 export async function run({ values, io, connect }: Command): Promise<void> {
   const { port = '0', replies } = values;
   const { stdout, stderr, env } = io;

@@ -59,5 +59,4 @@ export interface Command {
   connect: () => Connection;
 }
 
-/** @returns The exit code, by default 0. */
 export type Run = (command: Command) => Promise<number | void>;

@@ -32,7 +32,6 @@ const segmenter = new Intl.Segmenter();
 /** UTF-16 units. Longer ones are piles of marks. */
 const GRAPHEME_LIMIT = 32;
 
-/** With an ellipsis where it is cut. */
 export function cutText(text: string, columns: number): string {
   let width = 0;
   let kept = '';
@@ -62,7 +61,6 @@ const NARROWEST = 8;
 interface Column<Row> {
   head: string;
   cell: (row: Row) => string;
-  /** Can be cut on a narrow terminal. */
   flexible?: boolean;
 }
 

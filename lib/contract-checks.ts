@@ -141,7 +141,6 @@ export function assertCreated(response: ServiceResponse): Inquiry {
   return inquiry;
 }
 
-/** 200 with one owner's inquiries, newest first. */
 export function assertList(response: ServiceResponse): InquiryListResponse {
   const list = assertBody(response, 200, inquiryListResponseSchema) as InquiryListResponse;
   const { email, count, inquiries } = list;

@@ -4,7 +4,6 @@ import { dirname } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import { readIfThere, UsageError } from './command-line.ts';
 
-/** An RSA private key for RS256. */
 export type SigningKey = JWK & { kid: string };
 
 /** `kid` is the RFC 7638 thumbprint. */

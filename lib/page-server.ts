@@ -6,7 +6,6 @@ import { readIfThere } from './command-line.ts';
 import { replies } from './gateway-replies.ts';
 import { closeServer, serve, splitTarget } from './loopback-server.ts';
 
-/** Content that is not a file. */
 export interface Content {
   type: string;
   data: string;

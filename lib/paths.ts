@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..');
-/** The stages' Terraform module. */
 export const MODULE = join(ROOT, 'infra/terraform');
 export const WEB = join(ROOT, 'web');
 export const UI = join(ROOT, 'ui');

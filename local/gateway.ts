@@ -25,7 +25,6 @@ const PREFLIGHT = {
 
 export interface GatewayOptions {
   authorize: Authorize;
-  /** Takes and returns JSON. */
   invoke: (event: string, requestId: string) => Promise<string>;
   /** The first is in responses to other origins. */
   corsOrigins: readonly [string, ...string[]];

@@ -6,7 +6,6 @@ import type { SendEmailRequest } from '@aws-sdk/client-sesv2';
 import { refuseOtherSites } from '../lib/loopback-server.ts';
 import { startPageServer } from '../lib/page-server.ts';
 
-/** With the time of arrival. */
 export type LocalMail = SendEmailRequest & { at: number };
 
 const REPORT_DELAY = 500;

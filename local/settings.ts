@@ -62,7 +62,6 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     folder: resolve(options.data),
     reset: options.reset,
     seed: seed === undefined ? seed : parseNumber('--seed', seed, 1, 5_000),
-    /** Whether the form's sources are served. */
     liveForm: options.watch,
     corsOrigins: options['cors-origin'].map(parseOrigin),
     inspect: inspect === undefined ? inspect : parseNumber('--inspect', inspect, 1, 65_535),

@@ -18,7 +18,6 @@ import { startEventSourceMapping, type StreamOptions } from './stream.ts';
 /** Without a folder, inquiries are in memory; without `liveForm`, web/dist is served. */
 export interface StackOptions extends Partial<Omit<Settings, 'reset' | 'seed' | 'inspect'>> {
   inspect?: number | undefined;
-  /** With the issuer's key. */
   keysFile: string;
   branding?: Record<string, unknown>;
   /** Gets the lines of functions and gateway. Default: standard output, shortened. */

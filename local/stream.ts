@@ -16,13 +16,11 @@ export interface StreamOptions {
   streamArn: string;
   /** Takes and returns JSON; throws when the function fails. */
   invoke: (event: string) => Promise<string>;
-  /** Which of the stages' mappings. */
   kind: keyof typeof filters;
   /** Gets a line of JSON while the stream cannot be read. */
   log: (line: string) => void;
 }
 
-/** As on the stages. */
 const BATCH_SIZE = 100;
 /** Milliseconds, doubled for each further retry. */
 const POLL_INTERVAL = 500;

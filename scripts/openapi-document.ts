@@ -9,7 +9,6 @@ import * as errors from '../src/errors.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 
-/** Without optional parts. */
 export type OpenApiDocument = OpenAPIV3_1.Document & {
   security: OpenAPIV3_1.SecurityRequirementObject[];
   paths: Record<string, PathItem>;
@@ -75,7 +74,6 @@ const retryAfter = (description: string): Headers => ({
 const errorBody = referTo('schemas/ErrorResponseBody');
 const gatewayReply = referTo('schemas/GatewayReply');
 const errorBodyOrGatewayReply = referTo('schemas/ErrorResponseBodyOrGatewayReply');
-/** The gateway's answers to any method. */
 const byGateway = {
   '413': referTo('responses/RequestTooLarge'),
   '429': referTo('responses/TooManyRequests'),

@@ -100,7 +100,6 @@ interface Variant {
   result: unknown;
 }
 
-/** @returns Source, not formatted. */
 export function compileRequests(): string {
   const requests = createRequests(String(mark('table')));
   const functions = Object.entries(PARAMETERS).map(([name, parameters]) => {

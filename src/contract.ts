@@ -135,7 +135,6 @@ export type ListQuery = {
   [Name in keyof ListParameters]?: ListParameters[Name]['type'] extends 'integer' ? number : string;
 };
 
-/** In the order of responses. */
 export const inquiryFields = namesOf(inquirySchema.properties);
 export const requestFields = namesOf(createInquiryRequestSchema.properties);
 

@@ -3,7 +3,6 @@ import { ApiError } from './errors.ts';
 
 export interface CompletedRequest {
   requestId: string | undefined;
-  /** The dimension of the metrics. */
   functionName: string | undefined;
   method: unknown;
   status: number;

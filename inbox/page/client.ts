@@ -58,7 +58,6 @@ export function createApi(secret: string) {
     unanswered: async () => send<Unanswered>('unanswered'),
     get: async (id: string, signal: AbortSignal | null = null) =>
       send<Inquiry>(`inquiries/${id}`, { signal }),
-    /** Other inquiries from its address. */
     countOthers: async (id: string, signal: AbortSignal) =>
       send<{ count: number; isAll: boolean }>(`inquiries/${id}/others`, { signal }),
     /**

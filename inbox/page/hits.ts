@@ -9,7 +9,6 @@ const TEXTS = '.ib-from, .ib-subject, .ib-beginning, .ib-sender, .ib-heading, .i
 
 let searched = '';
 
-/** @param query - Default: the last one. */
 export function markHits(query = searched): void {
   searched = query;
   highlight?.clear();

@@ -23,7 +23,6 @@ const BOUNCE_INTERVAL = 300_000;
 
 const WIDE = '(min-width: 56rem) and (min-height: 32rem)';
 
-/** @param listing - The first. */
 export async function showInbox(
   api: Api,
   session: Session,

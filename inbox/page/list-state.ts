@@ -13,7 +13,6 @@ export type ListState = Readonly<{
   isLoading: boolean;
   hasFailed: boolean;
   opened?: string | undefined;
-  /** With an answer on its way. */
   given: ReadonlySet<string>;
   /** Answers that the index may not have yet. */
   closed: ReadonlyMap<string, Closed>;
@@ -93,7 +92,6 @@ export function shownOf(state: ListState): Inquiry[] {
     return loaded.map((each) => Object.assign({}, each, closed.get(each.id)));
   }
   const ids = new Set(unanswered?.ids);
-  /** Whether a colleague has answered it. */
   const isGone = (id: string): boolean =>
     unanswered?.isAll === true && id !== opened && seen.has(id) && !ids.has(id);
   return loaded.filter(

@@ -29,7 +29,6 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
       link?.setAttribute('aria-current', 'true');
       link?.scrollIntoView({ block: 'nearest' });
     },
-    /** @param isMore - Whether the rows stay. */
     wait(state: ListState, isMore: boolean): void {
       alert.replaceChildren();
       head.render(state);
@@ -53,7 +52,6 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
       head.render(state);
       markHits(state.query.text);
     },
-    /** @param onAgain - Repeats a failed request. */
     settle(result: Listing | Failure, isMore: boolean, onAgain: () => Promise<void>): void {
       items.ariaBusy = null;
       if (isFailure(result)) {

@@ -40,7 +40,6 @@ export function createOutbox(
     onChange(id, answer);
   }
 
-  /** Default: the latest. */
   function undo(given = [...waiting.keys()].at(-1)): void {
     if (given === undefined || !waiting.has(given)) return;
     stopWaiting(given);

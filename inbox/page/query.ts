@@ -28,7 +28,6 @@ export const FIRST_QUERY = queryOf('unanswered');
 export const searchFor = (text: string): Query =>
   text === '' ? FIRST_QUERY : { ...queryOf('all'), text };
 
-/** In the other order, if any. */
 export function turned(query: Query): Query | undefined {
   const order = CHOICES[query.show].orders.find((each) => each !== query.order);
   return order && query.text === '' ? { ...query, order } : undefined;

@@ -13,7 +13,6 @@ interface Actions {
   onLeave: () => void;
 }
 
-/** @param draft - Written before. */
 export function createReplyBox(
   inquiry: Inquiry,
   { mail, savedReplies }: Session,

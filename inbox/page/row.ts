@@ -7,7 +7,6 @@ import type { Inquiry } from './client.ts';
 import { textOr } from './inquiry-view.ts';
 import { age } from './times.ts';
 
-/** @param draft - Its state in words. */
 export function createRow(inquiry: Inquiry, isOpened: boolean, draft: string): HTMLAnchorElement {
   const { id, email, subject, body, created_at } = inquiry;
   const beginning = escapeText(body).trim().replaceAll(/\s+/g, ' ');

@@ -12,7 +12,6 @@ export type Toasts = ReturnType<typeof createToasts>;
 /** Only the id is known of an inquiry that is gone. */
 type Named = Pick<Inquiry, 'id'> & Partial<Pick<Inquiry, 'email' | 'subject'>>;
 
-/** More become one. */
 const MOST_LINES = 3;
 
 const SUBJECT_LENGTH = 60;
@@ -35,7 +34,6 @@ export function createToasts() {
 
   return {
     element: div('ib-toasts', done, failures),
-    /** Until it is removed. */
     add(inquiry: Named, title: string, undo: () => void) {
       const text = h('p', {}, `${title} `, ...nameOf(inquiry));
       const line = { element: div('ib-line ib-toast', text, undoButton(undo)), undo };
@@ -53,7 +51,6 @@ export function createToasts() {
         },
       };
     },
-    /** Until it is closed. */
     fail(inquiry: Named, title: string, text: string): void {
       const heading = h('strong', {}, `${title} `, ...nameOf(inquiry));
       const remove = (): void => failure.remove();

@@ -28,7 +28,6 @@ export async function startIssuer({
   const handle = createProvider(url, key, webOrigins).callback();
   server.on('request', (request, response) => void handle(request, response));
   return {
-    /** The tokens' `iss`. */
     url,
     /** Also the ID tokens' `aud`, as in Cognito. */
     clientId: CLIENT_ID,

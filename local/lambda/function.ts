@@ -7,7 +7,6 @@ export interface FunctionOptions extends SandboxOptions {
   timeout: number;
   /** Default: 4. */
   concurrency?: number;
-  /** Without a sandbox before the first invocation. */
   lazy?: boolean;
 }
 

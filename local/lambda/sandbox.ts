@@ -26,7 +26,6 @@ export interface SandboxOptions {
   nodeArguments?: readonly string[];
   /** A shell command before Node, such as to enter a control group. */
   before?: string | undefined;
-  /** Gets each line of output. */
   log?: (line: string) => void;
 }
 

@@ -7,7 +7,6 @@ export const IDEMPOTENCY_KEY_MODEL = {
     cognito_sub: { type: 'string' },
     email: { type: 'string' },
     key: { type: 'string' },
-    /** A digest of the request's fields. */
     payload: { type: 'string', required: true },
     inquiry: { type: 'string', required: true },
     expires_at: { type: 'number', required: true },

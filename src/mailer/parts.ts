@@ -126,7 +126,6 @@ function textColorOn(color: string): string {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? '#000000' : '#ffffff';
 }
 
-/** @param color - `#rrggbb` */
 export function formatButton(label: string, url: string, color: string): Part {
   const cell = `padding:12px 20px;border-radius:6px;background-color:${escapeHtml(color)};${FONT}`;
   const link = `color:${textColorOn(color)};text-decoration:none`;

@@ -98,7 +98,6 @@ export function createApi(
   };
 
   return {
-    /** @param query - Default: the newest page. */
     async list(query = `?limit=${PAGE_SIZE}`): Promise<Page | Failure> {
       const answer = await send(200, isList, query);
       if (isFailure(answer)) return answer;

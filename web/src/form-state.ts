@@ -8,7 +8,6 @@ export interface FormState {
   draft: Draft;
   isKept: boolean;
   isSending: boolean;
-  /** Sent without a message. */
   isMissing: boolean;
   isLimited: boolean;
   /** Why the last attempt failed. `at`: milliseconds. */
@@ -37,7 +36,6 @@ export type Action =
   | { type: 'failed'; failure: Failure; at: number }
   | { type: 'sent'; inquiry: Inquiry; newKey: string }
   | { type: 'sent-elsewhere'; inquiry: Inquiry; key: string; newKey: string }
-  /** The draft becomes another inquiry. */
   | { type: 'renewed'; newKey: string }
   | { type: 'hour-ended' }
   | { type: 'connected' }

@@ -14,7 +14,6 @@ export interface PendingSignIn {
 /** Milliseconds. */
 const TIMEOUT = 15_000;
 
-/** @param home - The redirect address. */
 export function createIssuer({ issuer, clientId, scopes }: Config, home: string) {
   const client: oauth.Client = {
     client_id: clientId,

@@ -64,7 +64,6 @@ export function createItem(inquiry: Inquiry, parts: ItemParts) {
     /** Has a size only while the item is laid out. */
     foot,
     marks: [] as StaticRange[],
-    /** Whether a search has unfolded it. */
     wasOpened: false,
   };
   // The browser has found folded text.

@@ -19,7 +19,6 @@ interface Handlers {
   say: (text: string) => void;
 }
 
-/** Inquiries from which there is a search. */
 const SEARCH_FROM = 6;
 /** Distance to the end at which more is loaded. */
 const NEAR = '1500px';

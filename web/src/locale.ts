@@ -3,7 +3,6 @@ import { createTimeFormat } from '../../ui/format.ts';
 import type { Strings } from './languages/en.ts';
 import type { Plural } from './languages/strings.ts';
 
-/** A visitor loads one. */
 const LOADERS = {
   en: async () => import('./languages/en.ts'),
   de: async () => import('./languages/de.ts'),

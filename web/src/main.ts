@@ -24,7 +24,6 @@ interface Page {
   locale?: Locale;
   view?: View | undefined;
   linked: string;
-  /** Counts calls of `show`. */
   shows: number;
 }
 
@@ -44,7 +43,6 @@ async function start(): Promise<void> {
   );
   const signedIn = await signIn.resume();
   const page: Page = { config, signIn, signedIn, linked: location.hash.slice(1), shows: 0 };
-  // While the language loads.
   page.api = openApi(page);
   addEventListener('hashchange', () => void page.view?.show(location.hash.slice(1)));
   // From the back/forward cache: the session may have ended.

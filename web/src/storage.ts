@@ -1,6 +1,5 @@
 /** Browsers refuse storage in some frames and where cookies are blocked. */
 
-/** @returns Whether the action worked. */
 export function attempt(action: () => void): boolean {
   try {
     action();

@@ -12,7 +12,6 @@ const UNANSWERED: ReadonlySet<Failure['kind']> = new Set(['offline', 'unreachabl
 /** Failures that also decide earlier attempts. */
 const VERDICTS: ReadonlySet<Failure['kind']> = new Set(['too-large', 'refused', 'limit', 'reused']);
 
-/** Whether an earlier attempt may have arrived. */
 export const isUnsure = ({ pending }: Draft): boolean => typeof pending === 'number';
 
 /** Whether the service may have forgotten the key. */
