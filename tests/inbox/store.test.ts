@@ -66,7 +66,7 @@ it('lists by filters over all owners and pages, without idempotency keys', async
 
 it('lists an inquiry once that is answered between two pages of its partition', async () => {
   const { inbox, add } = await open(1);
-  // Of one digit.
+  // All ids have one last digit.
   const ages = [1_000, 2_000, 3_000];
   const ids = ages.map((age) => `${toFirstId(NOW - age)}-7000-8000-000000000000`);
   const [newest] = await Promise.all(ages.map((age, at) => add(age, { id: ids[at] ?? '' })));

@@ -62,7 +62,7 @@ const allow = (Action: string | string[], Resource: string | string[], more?: ob
   Resource,
   ...more,
 });
-/** Of all functions' roles. */
+/** For all functions' roles. */
 const common = {
   Logs: allow(['logs:CreateLogStream', 'logs:PutLogEvents'], `${arn('logs')}:*`),
   Traces: allow(['xray:PutTelemetryRecords', 'xray:PutTraceSegments'], '*'),
