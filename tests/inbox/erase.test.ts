@@ -247,6 +247,7 @@ describe('after a restore', () => {
     const { code, json } = await replay(restored);
     expect([code, json]).toEqual([0, [{ table: restored, erasures: 2, users: 2, deleted: 6 }]]);
     expect((await replay(restored)).json).toMatchObject([{ deleted: 0 }]);
+    expect((await replay(restored, '')).stderr).not.toContain(DRY_RUN);
     expect(await rowsOf(erased.sub, restored)).toEqual([key, row]);
     expect(await rowsOf(gone.sub, restored)).toEqual([]);
     for (const table of [restored, own.name]) expect(await rowsOf(kept.sub, table)).toHaveLength(3);
@@ -429,8 +430,14 @@ describe('on a stage', () => {
     expect(callsOf('PutParameter')).toMatchObject([key]);
   });
 
-  it('deletes the account before the inquiries, by which it is found again', async () => {
+  it('records the erasure first, and deletes the inquiries, by which it is found again, last', async () => {
     const { sub, former } = await makeUser();
+    const recorded = (await own.scan(ERASURES)).length;
+    replies['AdminDeleteUser'] = 'AccessDeniedException';
+    expect(await eraseOnStage(`--email ${former} --yes`)).toMatchObject({ code: 1 });
+    expect(await own.scan(ERASURES)).toHaveLength(recorded + 1);
+    Object.assign(replies, USUAL);
+    calls.length = 0;
     replies['BatchWriteItem'] = 'AccessDeniedException';
     const found = `The stage develop has an account of ${sub} in its user pool ${POOL}.\n`;
     const stderr = containing(found);
