@@ -15,7 +15,7 @@ import {
 } from '../helpers/emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
 
-/** What moto lacks, and what follows for this test. */
+/** What moto lacks, and what follows. */
 const MOTO_GAPS = [
   'a lifecycle configuration does not read back as it was written: the copy of the module has none',
   'budgets have no subscribers: no budget, and none is imported',
@@ -91,7 +91,7 @@ it.skipIf(endpoint === '')(
     const destroyed = await first.terraform('destroy', '-auto-approve', ...options);
     expect(destroyed.output).toContain('Instance cannot be destroyed');
 
-    // Everything exists, and the state is empty: the runbook's imports, and the same command.
+    // Everything exists, and the state is empty.
     await s3.deleteObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
     const lines = [...readImports('bootstrap')].filter(
       ([address]) => !/^aws_(iam_openid|budgets)/.test(address),

@@ -19,7 +19,7 @@ const needsTerminal = unless(
   isReady ? undefined : "commands at a terminal need git and util-linux's script",
 );
 
-/** A build that waits and records a signal; the command runs in this checkout, so it gets no further. */
+/** A build that waits and records a signal: the command gets no further in this checkout. */
 const NPM = `#!/bin/sh
 PATH=/usr/bin:/bin
 trap 'touch "$0.signalled"' INT TERM
@@ -31,7 +31,7 @@ const folder = createFolder(afterAll);
 const npm = join(folder, 'npm');
 writeFileSync(npm, NPM, { mode: 0o755 });
 const aws = await startAws();
-// A set-up checkout names its account, which the command compares with the credentials'.
+// A set-up checkout names its account, which is compared with the credentials'.
 const backend = parseBackend(readIfThere(join(MODULE, 'backend.s3.tfbackend')) ?? '');
 const account = backend.allowed_account_ids ?? ACCOUNT;
 aws.state.answers['GetCallerIdentity'] = () => callerIdentity(account);

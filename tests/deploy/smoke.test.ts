@@ -1,4 +1,3 @@
-/** `npm run smoke` against the whole service in this process, and against services and stages with a fault. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -52,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A stage in which all is well, with the outputs given. */
+/** All is well, with these outputs. */
 function arrangeStage(outputs: object = {}): void {
   writeFileSync(join(paths.WEB, 'dist/index.html'), 'page');
   arrange({
@@ -86,7 +85,7 @@ function arrangeStage(outputs: object = {}): void {
     return { status: 200, body: { MetricDataResults: [{ Values }] } };
   };
 }
-/** Runs the command. @returns What it printed without times and repeated spaces. */
+/** @returns What it printed, without times and repeated spaces. */
 async function smoke(args: string, SMOKE_TOKEN = token) {
   // form.test.ts opens the form.
   const variables = { SMOKE_TOKEN, CHROMIUM_PATH: 'none' };
@@ -144,8 +143,8 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
   });
 
   const fetchFromStage = globalThis.fetch;
-  // A request is METHOD URL STATUS HEADERS, those that were sent and those that came. An answer is its status, its headers
-  // and, in the next line, its body.
+  // A request is METHOD URL STATUS HEADERS, sent and received. An answer is status, headers and, in the next line,
+  // body.
   it.each<[detail: string, requests: RegExp, pattern: RegExp | string, becomes: string]>([
     ['answered 200, not 401', / 401/, '401', '200'],
     ['Allow is missing, not GET, POST', /^PUT/, '"allow"', '"x"'],
@@ -306,7 +305,7 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
     const output = await signIn();
     expect(output).toMatch(/^failed {2}a new user .* {2}InvalidPasswordException: .*…/);
     expect(output).toContain('pending  POST creates an inquiry  ');
-    // Each time another address and two other passwords.
+    // Another address and two other passwords each time.
     expect(secrets.size).toBe(6);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What infra/terraform/bootstrap makes, with a mocked provider, and what its policies allow. `allows` knows the operators that
- * these policies use; `npm run bootstrap` has AWS validate them. Ids in comments: see resources.provider.test.ts.
+ * What infra/terraform/bootstrap makes, with a mocked provider, and what its policies allow. `npm run bootstrap` has
+ * AWS validate them. Ids in comments: see resources.provider.test.ts.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
@@ -37,7 +37,7 @@ type Request = readonly [action: string, resource?: string, context?: Context];
 const github = { repository: 'octo/inquiries' };
 const STATE_BUCKET = 'arn:aws:s3:::state-bucket';
 const HEALTH_CHECK = 'arn:aws:route53:::healthcheck/';
-/** Each stage has an API and health checks of its own, by their ids. */
+/** Each stage's API and health checks, by id. */
 const found = (toIds: (stage: Stage) => readonly [api: string, ...healthChecks: string[]]) =>
   Object.fromEntries(
     STAGES.flatMap((stage) => {
@@ -56,7 +56,7 @@ const modules = await openModules();
 const needsModules = unless(
   modules ? undefined : 'terraform and its AWS provider are needed (see TF_PLUGIN_DIR)',
 );
-/** @returns The resources, and the policies by their names without that of the service. */
+/** @returns The resources, and the policies by name without the service's. */
 async function render(
   variables: object,
   data: object = found((stage) => [`api-of-${stage}`, `of-${stage}`]),
@@ -84,11 +84,11 @@ const { policies, root } = await render({
   domains: { release: ['api.example.com', 'www.example.com'] },
 });
 
-/** IAM's wildcard matches every character, `/` included; `$` and `.` stand for themselves. */
+/** IAM's wildcard matches every character, also `/`. */
 const isLike = (pattern: string, text: string) =>
   new RegExp(`^${pattern.replaceAll(/[$.]/g, String.raw`\$&`).replaceAll('*', '.*')}$`).test(text);
 
-/** Whether an operator of a condition holds. A missing key fails, except with a negation or `ForAllValues`. */
+/** A missing key fails, except with a negation or `ForAllValues`. */
 function holds(operator: string, key: string, expected: readonly string[], context: Context) {
   const values = [context[key] ?? []].flat();
   const isNegated = operator.includes('Not');
@@ -112,7 +112,7 @@ function allows(names: readonly string[], [action, resource = '*', context = {}]
     );
   return matching.length > 0 && matching.every(({ Effect }) => Effect === 'Allow');
 }
-/** The requests that a role of a stage with these policies may make, within its boundary. */
+/** What a role with these policies may request, within its boundary. */
 const allowed = (stage: Stage, kinds: readonly string[], requests: readonly Request[]) =>
   requests.filter((request) =>
     [boundary, kinds].every((each) =>
@@ -122,7 +122,7 @@ const allowed = (stage: Stage, kinds: readonly string[], requests: readonly Requ
       ),
     ),
   );
-/** Also what a role that `deploy` makes can be given. */
+/** Also given to a role that `deploy` makes. */
 const boundary = ['boundary'];
 const plan = ['read'];
 const deploy = ['read', 'deploy'];
@@ -143,13 +143,13 @@ const bounded = (stage: Stage): Context => ({
     `policy/terraform-bootstrap/inquiries-${stage}-boundary-${REGION}`,
   ),
 });
-/** `SERVICE:A B` → SERVICE:A, SERVICE:B, each with the rest of the request. */
+/** `SERVICE:A B` → SERVICE:A, SERVICE:B, with the rest of the request. */
 const toRequests = (...rows: readonly Request[]) =>
   rows.flatMap(([actions, resource = '*', context = {}]) => {
     const [service, names = ''] = actions.split(':');
     return names.split(' ').map((name): Request => [`${service}:${name}`, resource, context]);
   });
-/** What a deployment of a stage asks for, by the kinds of its resources. */
+/** What a stage's deployment asks for, by kind of resource. */
 const needed = (stage: Stage) => {
   const name = `inquiries-${stage}`;
   return toRequests(
@@ -210,7 +210,7 @@ describe('the policies', needsModules, () => {
         const names = JSON.stringify(Condition).includes(stage) ? [] : [Resource].flat();
         return Effect === 'Allow' && !names.every((name) => name.includes(stage));
       });
-    // docs/roles.md says what follows from each. The gateway's is the creation of APIs.
+    // docs/roles.md says what follows. The gateway's is the creation of APIs.
     expect(new Set(loose.map(({ Sid, Action }) => Sid ?? [Action].flat()[0]))).toEqual(
       new Set([
         ...'MailOfPools ReadGateway ReadUnnamed State StateBucket'.split(' '),
@@ -363,7 +363,7 @@ describe('the policies', needsModules, () => {
     const erasures: Request[] = [
       ['dynamodb:BatchWriteItem', main, attributes('pk', 'sk')],
       ['ssm:PutParameter', key],
-      // docs/runbook.md invokes the live version, whose ARN is another (docs.aws.amazon.com/lambda/latest/dg/using-aliases.html).
+      // docs/runbook.md invokes the live version (docs.aws.amazon.com/lambda/latest/dg/using-aliases.html).
       ['lambda:InvokeFunction', `${mailer}:live`],
     ];
     const refused: Request[] = [

@@ -25,7 +25,7 @@ import {
 import { PROXY_GAPS } from '../helpers/emulator.ts';
 import { readImports } from '../helpers/repository.ts';
 
-/** What moto lacks, and what follows for this test. */
+/** What moto lacks, and what follows. */
 const MOTO_GAPS = [
   'UpdateStage of API Gateway v2: throttling is not changed',
   'a domain of the API never becomes AVAILABLE: no stage has one',
@@ -38,7 +38,7 @@ const { region } = clientOf(endpoint);
 const dynamodb = new DynamoDB(clientOf(endpoint));
 let stages: Stages;
 
-/** To a REST API of the emulator, which reads the service from the credential scope and ignores the signature. */
+/** To a REST API of the emulator, which reads the service from the credential scope. */
 const post = (service: string, path: string, body: string) =>
   fetch(new URL(path, endpoint), {
     method: 'POST',
@@ -120,9 +120,9 @@ function open(stage: Stage) {
       expect((await plan()).filter((entry) => !forgotten.test(entry))).toEqual([]);
     },
     /**
-     * Loses the state, plans with the import blocks of docs/runbook.md, and puts the state back.
+     * Loses the state, plans with the runbook's import blocks, and puts the state back.
      *
-     * @returns What the blocks name, what the plan imports, and what it would replace or destroy of it.
+     * @returns What the blocks name, what is imported, and what would be replaced or destroyed.
      */
     async planImports() {
       const state = { Bucket, Key: `env:/${stage}/inquiries/terraform.tfstate` };
@@ -132,7 +132,7 @@ function open(stage: Stage) {
         .filter(([address]) => !address.includes('aws_sesv2_'))
         .map(([to, id]) => ({
           to,
-          // In capitals is what the runbook looks up with the AWS CLI.
+          // In capitals is what the runbook looks up.
           id: /^[A-Z]+$/.test(id)
             ? (ids.get(to) ?? '')
             : id
@@ -161,7 +161,7 @@ function open(stage: Stage) {
   };
 }
 
-// One after the other: import blocks are for the one folder of all stages.
+// One after the other: all stages share the folder of import blocks.
 describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_URL)', () => {
   beforeAll(async () => {
     stages = await createStages('apply', {});
