@@ -142,7 +142,7 @@ async function eraseUser(sub: string, keepsAccount: boolean, task: Task): Promis
 }
 
 /**
- * Deletes what the owners have, until nothing more arrives.
+ * Deletes until nothing more arrives.
  *
  * @param removeAccount - Called after the record and before the inquiries, by which an interrupted erasure is found
  * again.
@@ -157,17 +157,17 @@ async function erase(
   let left = owners;
   let deleted = 0;
   for (let pass = 1; pass <= MOST_PASSES; pass++) {
-    // Not before the newest, even if this machine's clock is behind.
+    // Not before the newest, if this clock is behind.
     const times = [new Date().toISOString(), ...left.map(({ newest }) => newest)];
     const erased_at = times.toSorted().at(-1) ?? '';
-    // Recorded first: what was deleted by an erasure that was interrupted must not come back either.
+    // Recorded first: what an interrupted erasure has deleted must not come back either.
     await erasures.record(sub, erased_at);
     if (pass === 1) await removeAccount?.();
     const count = await deleteOwners(left, () => erased_at, task);
     deleted += count;
     if (count === 0) return { deleted, erased_at };
     const found = await findOwners(task, { sub });
-    // A query is not isolated from a transaction: the idempotency key of an inquiry may become visible after it.
+    // A query is not isolated from a transaction: a key may become visible after its inquiry.
     const emails = new Set(found.map(({ email }) => email));
     left = [...left.filter(({ email }) => !emails.has(email)), ...found];
   }
@@ -226,7 +226,7 @@ async function findOwners(
 }
 
 /**
- * @param untilOf - Until when, inclusively, in the form of `created_at`.
+ * @param untilOf - Inclusive, in the form of `created_at`.
  * @returns How many were deleted.
  */
 async function deleteOwners(

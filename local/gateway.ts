@@ -1,6 +1,6 @@
 /**
- * Unlike API Gateway, every response has Access-Control-Allow-Origin, and a function's response without a status code
- * is a 500. docs/adr/0017
+ * Unlike API Gateway, all responses have Access-Control-Allow-Origin, and a result without a status code is a 500.
+ * docs/adr/0017
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -1,7 +1,6 @@
 /**
- * The OpenAPI 3.1 document. Schemas and paths are src/contract.ts's, limits and the gateway's messages
- * lib/gateway-replies.ts's. tests/function/contract.test.ts replays every example and produces every status.
- * docs/adr/0040
+ * Schemas and paths are src/contract.ts's, limits and the gateway's messages lib/gateway-replies.ts's.
+ * tests/function/contract.test.ts replays every example and produces every status. docs/adr/0040
  */
 import type { OpenAPIV3_1 } from 'openapi-types';
 import * as contract from '../src/contract.ts';

@@ -9,7 +9,7 @@ import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 
 export interface StoreCall {
   signal: AbortSignal;
-  /** Requests sent, with retries and pages. The store counts. */
+  /** Requests sent, with retries and pages. */
   attempts: number;
 }
 
@@ -122,7 +122,7 @@ export function createInquiries(
       return toResult();
     },
 
-    /** @throws ApiError 400 unless `json` is a CreateInquiryRequest, and those of {@link refusals}. */
+    /** @throws ApiError 400 unless `json` is a CreateInquiryRequest; {@link refusals}. */
     async create(
       owner: Identity,
       json: unknown,

@@ -52,7 +52,7 @@ export type AnswerResult =
 
 export type StoredInquiries = ReturnType<typeof createStoredInquiries>;
 
-/** Hides expired inquiries and those of smoke tests, unless a method says otherwise. */
+/** Hides expired inquiries and smoke tests', unless a method says otherwise. */
 export function createStoredInquiries(table: Table, now: () => number = Date.now) {
   const { client, name: TableName } = table;
   const inquiries = createInquiryEntity(TableName, client);
@@ -123,7 +123,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     async *listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
       for await (const page of list(filter)) yield* readInFull(page);
     },
-    /** Reads the whole table; yields matches in no order, each once. */
+    /** Reads the whole table; in no order, each match once. */
     async *scan({ email, sub, since, withExpired }: ScanFilter = {}): AsyncGenerator<
       StoredInquiry[]
     > {

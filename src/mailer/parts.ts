@@ -1,7 +1,7 @@
 /**
- * Each part as plain text and as HTML that all mail programs show (tests/mailer/html.test.ts): inline styles, `<br>`
- * for line ends, and borders on table cells, since Outlook for Windows knows neither `white-space` nor other borders.
- * Only lines and buttons have a colour; the program chooses light or dark.
+ * Plain text, and HTML that all mail programs show (tests/mailer/html.test.ts): inline styles, `<br>` for line ends,
+ * and borders on table cells, since Outlook for Windows knows neither `white-space` nor other borders. Only lines and
+ * buttons have a colour; the program chooses light or dark.
  */
 import { directionOf, type Direction, type Language } from '../text/languages.ts';
 import type { Mail } from './send-mail.ts';
@@ -26,7 +26,7 @@ const HAIRLINE = '#bbbbbb';
 const GAP = 24;
 const INNER_GAP = 12;
 
-/** Web addresses, up to a space, a quotation mark or punctuation that addresses encode. */
+/** Up to a space, a quotation mark or punctuation that addresses encode. */
 const ADDRESS =
   /(?<![A-Za-z0-9_])(https?:\/\/[^\s<>"“”„«»‹›「」『』【】《》〈〉（）［］、。，；：！？،؛؟…｜]+)/i;
 /** UTF-16 units; longer addresses are no links. */
@@ -36,7 +36,7 @@ const BRACKETS = ['()', '[]', '{}'] as const;
 const UNCLEAR_END =
   /[!-~]\p{sc=Hiragana}|[A-Za-z0-9][\p{sc=Han}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
 
-/** Removes punctuation that ends a sentence, and closing brackets opened before the address. */
+/** Removes punctuation that ends a sentence, and closing brackets opened before. */
 function trimAddress(address: string): string {
   const trimmed = address.replace(/[.,:;!?'’‘*`|\\^]+$/, '');
   const isOdd = BRACKETS.some(
