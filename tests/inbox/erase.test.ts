@@ -57,7 +57,6 @@ const rowsOf = async (sub: string, table = own.name): Promise<Row[]> =>
 const rowOf = async ({ id }: StoredInquiry) => (await own.scan()).find((row) => row['id'] === id);
 const erasures = () => own.scan(`${own.name}-erasures`);
 const readKey = () => Buffer.from(readFileSync(keyFile, 'utf8'), 'base64');
-/** A record's key without the time. */
 const toRecordKey = (key: Buffer, sub: string): string => {
   const hash = (text: string) => createHmac('sha256', key).update(text).digest('hex');
   return `${hash('key id').slice(0, 16)}#${hash(sub)}#`;
@@ -78,7 +77,6 @@ async function makeUser() {
   return { sub, email, former, rows };
 }
 
-/** Copies the table, as a restore does. */
 async function restore(): Promise<string> {
   const table = `restored-${randomUUID()}`;
   await createTable(own.engine, table);
@@ -230,7 +228,6 @@ describe('after a restore', () => {
     for (const row of gone.rows) await own.remove(row);
     for (const { sub } of [erased, gone]) {
       await eraseUser(sub);
-      // The latest counts, so a clock that is behind has no effect.
       const hash = `${toRecordKey(readKey(), sub)}2000-01-01T00:00:00.000Z`;
       await put(`${own.name}-erasures`, { hash });
     }
@@ -392,7 +389,6 @@ describe('on a stage', () => {
       ['', ['no'], 1, 'Nothing was deleted.\n'],
       ['', ['account'], 0, deleted],
       ['--yes', [], 0, ' in its user pool.\n', { ListUsers: { Users: [] } }],
-      // Deleted by its user since it was found.
       ['--yes', [], 0, deleted, { AdminDeleteUser: 'UserNotFoundException' }],
       ['--yes', [], 1, `${denied}AdminDeleteUser;`, { AdminDeleteUser: 'AccessDeniedException' }],
       ['--yes', [], 1, `${denied}ListUsers;`, { ListUsers: 'AccessDeniedException' }],
@@ -423,7 +419,6 @@ describe('on a stage', () => {
       const deletions = /is deleted|AdminDeleteUser/.test(outcome) ? 1 : 0;
       expect(callsOf('AdminDeleteUser').length - earlier).toBe(deletions);
     }
-    // None for an account that is kept, or without the table or its tag.
     expect(callsOf('ListUsers')).toHaveLength(11);
     expect(callsOf('AdminDeleteUser')[0]).toMatchObject({ UserPoolId: POOL, Username: 'ana' });
     const key = { Name: '/inquiries-develop/erasure-key', Type: 'SecureString' };

@@ -72,7 +72,6 @@ describe('the operators’ page', needsBrowser, () => {
     await expect.poll(() => page.evaluate(LOOK)).toMatchObject(expected);
   };
   const sees = async (text: string | RegExp) => page.getByText(text).first().waitFor();
-  /** The first row, button or summary with the text. */
   const click = async (hasText: string) =>
     page.locator('a.ib-row, button, summary').filter({ hasText }).first().click();
   const row = (hasText: string) => page.locator('a.ib-row', { hasText });
@@ -136,7 +135,6 @@ describe('the operators’ page', needsBrowser, () => {
     }
     await shows({ reads: list[4], title: '(1) Inbox of local', toasts: 1 });
     await sees('4 answered or dismissed');
-    // A held key repeats.
     await page.keyboard.press('d');
     await sees('4 answered or dismissed');
     await click('Undo last');
@@ -178,7 +176,6 @@ describe('the operators’ page', needsBrowser, () => {
       ['Enter', 'Two', 'h2 Two'],
       ['r', 'Two', 'textarea reply'],
       ['j', 'Two', 'textarea reply'],
-      // The next one has its place.
       ['Control+Enter', 'One', 'h2 One'],
       ['d', 'Three', 'h2 Three'],
       ['Escape', '', 'a Three'],
@@ -458,7 +455,6 @@ describe('the operators’ page', needsBrowser, () => {
     await shows({ draft: one });
     await click('Send reply');
     await shows({ reads: 'Three' });
-    // Both would be more than the browser sends then.
     await stores(undefined, two, undefined);
     // The page knows that it is stored, or it would ask.
     const hasDraft = `sessionStorage.getItem('inbox.drafts').includes('${'2'.repeat(9)}')`;
@@ -595,7 +591,6 @@ describe('the operators’ page', needsBrowser, () => {
     for (const size of sizes) {
       await page.setViewportSize(size);
       await page.goto(`${origin}/#${ids.pop()}`);
-      // The inquiry, the next one, and the list.
       for (const key of ['Shift', 'd', 'Escape']) {
         await page.keyboard.press(key);
         const state = key === 'Escape' ? 'detached' : 'visible';

@@ -115,7 +115,6 @@ const normalize = (text: string): string =>
 
 describeOnDynamoDbLocal('npm run dev', () => {
   const other = 'http://localhost:5173';
-  /** A checkout that tests may change. */
   const root = join(createFolder(afterAll), 'checkout');
   const data = join(root, '.data');
   const run = (line: string) => runIn(root, line);
@@ -208,7 +207,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
     expect(filesOfOthers(data)).toBe('');
   });
 
-  /** As editors and git do. @returns The stack's output from then on. */
+  /** @returns The stack's output from then on. */
   const replace = (file: string, from: string, to: string) => {
     const before = stack.said().length;
     const path = join(root, file);
@@ -341,7 +340,6 @@ describeOnDynamoDbLocal('npm start', () => {
 
     const { pid, enginePid } = readRunningStack(data);
     const children = runIn(ROOT, `ps -o pid= --ppid ${pid}`).stdout.trim().split(/\s+/);
-    // Also function and mailer.
     expect(children.length).toBeGreaterThanOrEqual(3);
     // A start beside an engine without its stack is refused by it.
     expect(children).toContain(String(enginePid));
@@ -365,7 +363,6 @@ describe('npm start without Java', () => {
     '--port',
     '0',
   ];
-  /** A stack on a new data folder, until the test ends. */
   async function begin(...options: string[]) {
     const data = createFolder();
     return { data, stack: await start(data, [...commandOn(data), ...options], { env }) };

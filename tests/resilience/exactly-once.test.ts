@@ -128,7 +128,6 @@ async function startClient(table: OwnTable, limit: number, hold: faults.Fault) {
         return undefined;
       } finally {
         proxy.plan = faults.never;
-        // Sent requests arrive before the next ones.
         if (isCrash) await close();
         else if (fault !== '') await list(owner, time);
         await proxy.settled();
@@ -149,7 +148,6 @@ function findCurrent(rows: Inquiry[], subject: string, time: number): Inquiry | 
   return row && time < expiryOf(row) * 1_000 ? row : undefined;
 }
 
-/** An owner's partition, read past the service, oldest first. */
 async function readOwner(table: OwnTable, owner: Identity) {
   const items = await readPartition(table, owner);
   return {
@@ -169,7 +167,6 @@ function expectMarkers(rows: Inquiry[], markers: Record<string, unknown>[]): voi
 interface Around {
   before: Inquiry[];
   after: Inquiry[];
-  /** Stored by the person in this hour, with any email. */
   counted: number;
   /** No other request of the person was under way. */
   isAlone: boolean;
@@ -229,9 +226,7 @@ type Operation =
   | { send: Choice[] }
   /** Milliseconds. */
   | { advance: number }
-  /** Kept requests reach the database. */
   | 'arrive'
-  /** New owners, on another day. */
   | 'start again'
   | { list: number; by: number };
 
@@ -249,7 +244,6 @@ const OUTCOMES = [
 ];
 const outcomes = new Set<string>();
 
-/** Performs operations, and judges each by the rows before and after it. */
 async function createLane(endpoint: string, limit: number) {
   const table = await createOwnTable(endpoint);
   const hold = createHold();
@@ -262,7 +256,6 @@ async function createLane(endpoint: string, limit: number) {
   let count = 0;
   let total = 0;
 
-  /** The person's count of this hour, with any email. */
   const countOf = (owner: number): number =>
     stored
       .flat()

@@ -45,7 +45,6 @@ beforeAll(async () => {
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** A sandbox, by default behind a proxy, and a new user. */
 async function openScene({
   pageSize,
   module = BUILT,
@@ -134,7 +133,7 @@ describe.concurrent('under a fault: in time, nothing twice, nothing in part, and
   });
 });
 
-/** The built handler, and its heap after a collection, for an event that asks. */
+/** Reports its heap after a collection, for an event that asks. */
 const MODULE = `data:text/javascript,
   import { handler as built } from ${JSON.stringify(BUILT)};
   const heap = () => (gc(), { body: String(process.memoryUsage().heapUsed) });
@@ -166,7 +165,6 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
   const https = (port: number) => `https://127.0.0.1:${port}`;
   const obstacles: [name: string, toUrl: (port: number) => string, act?: (s: Socket) => unknown][] =
     [
-      // Nothing listens there.
       ['refused', () => http(9)],
       ['an unknown host', () => 'http://no-such-host.invalid'],
       ['accepted and closed', http, (socket) => socket.end()],

@@ -1,4 +1,3 @@
-/** A flood of inquiries: limited mails, and each inquiry in exactly one of them. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
@@ -13,7 +12,6 @@ const MINUTES = 80;
 const SIZE = isHard ? 3_200 : 100;
 const COUNT = (SIZE * MINUTES) / 5;
 const TOTAL = 100;
-/** Within an hour. */
 const START = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
 
 describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`, (engine) => {
@@ -104,7 +102,6 @@ describeOnDynamoDbLocal('an event of SNS that is delivered forty times', (engine
       const event = toEvent(SES_EXAMPLES.bounce);
       all.beforeSend = async () => Promise.reject(new Error('no'));
       await expect(invoke(event, 'first')).rejects.toThrow('not sent yet');
-      // Others can come before SES answers.
       all.beforeSend = async () => {
         for (let turns = 0; turns < 100; turns++) await turn();
       };
