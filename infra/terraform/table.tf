@@ -66,8 +66,8 @@ resource "aws_dynamodb_table" "this" {
   }
 }
 
-# What table and index take from the first second on (docs/operations.md). The provider has warm_throughput from 6.13
-# on; 5.100 refuses the block. AWS raises it, but never lowers it.
+# What table and index take from the first second on (docs/operations.md). The provider's own warm_throughput replaces
+# the table once AWS has raised it. docs/adr/0020
 resource "terraform_data" "warm_throughput" {
   for_each = toset([for units in local.settings.warm_throughput[*] : tostring(units)])
 

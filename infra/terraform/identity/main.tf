@@ -96,8 +96,7 @@ resource "aws_cognito_user_pool_domain" "this" {
   domain       = "${var.name}-${substr(sha256(data.aws_caller_identity.this.account_id), 0, 8)}"
   user_pool_id = aws_cognito_user_pool.this.id
 
-  # Without managed_login_version the pages are the classic ones. The newer ones show nothing until they have a style
-  # (aws_cognito_managed_login_branding), which provider 5.100 of the tests does not know.
+  # Without managed_login_version the pages are the classic ones. docs/adr/0020
 }
 
 # The form: a public client with the authorization code grant and PKCE.
