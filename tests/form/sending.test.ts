@@ -183,6 +183,12 @@ it.each<[rule: string, from: FormState, action: Action, to: object]>([
     FAILED,
   ],
   [
+    'the same text with another key stays',
+    FAILED,
+    { type: 'sent-elsewhere', inquiry: { ...INQUIRY, ...TEXTS }, key: 'other', newKey: 'n' },
+    FAILED,
+  ],
+  [
     'at the limit the button waits for the next hour',
     FAILED,
     fail('limit'),

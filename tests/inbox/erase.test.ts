@@ -241,6 +241,11 @@ describe('after a restore', () => {
     const stderr = containing(found);
     expect(await replay(restored, '')).toMatchObject({ code: 0, stdout: '', stderr });
     expect(await own.scan(restored)).toHaveLength(total);
+    const question = `Type local to delete the inquiries from the table ${restored}: `;
+    const line = `--replay --table ${restored} --erasures ${own.name}-erasures`;
+    const asked = await erase(line, { isTTY: true, dialogue: [[question, 'no']] });
+    expect(asked).toMatchObject({ code: 1, stderr: containing('Nothing was deleted.') });
+    expect(await own.scan(restored)).toHaveLength(total);
     const { code, json } = await replay(restored);
     expect([code, json]).toEqual([0, [{ table: restored, erasures: 2, users: 2, deleted: 6 }]]);
     expect((await replay(restored)).json).toMatchObject([{ deleted: 0 }]);
