@@ -10,7 +10,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toInquiry, toPayload, type Inquiry } from '../contract.ts';
 import type { InquiryStore, Limit, PutResult, StoreCall } from '../inquiries.ts';
-import { isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
+import { HOUR, isTestAddress, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../limits.ts';
 import { isCurrent, toExpiry } from './expiry.ts';
 import { digest, toOwnerHour, toShard } from './keys.ts';
 import { createRequests } from './requests.generated.ts';
@@ -25,6 +25,13 @@ const LOOK_UP_FROM = 16 * 1024;
 const TEST_DAYS = 1;
 /** Seconds: more than the hour, for clocks that differ. */
 const RATE_KEPT = 7_200;
+/** Limits up to which the count's row has the keys it counts, and stays below 1 KB. */
+const LISTED_MOST = 150;
+/** Of a key's digest in that row: of 150 others, one in 100,000 begins so, and costs a consistent read. */
+const LISTED_LENGTH = 4;
+const NOT_LISTED = '-';
+/** Milliseconds until any eventually consistent read has a write; usually a second. */
+const SETTLED = 60_000;
 /** Attempts of a transaction that conflicts with another, and waits between them in milliseconds. */
 const CONFLICT_ATTEMPTS = 12;
 const FIRST_WAIT = 20;
@@ -65,14 +72,19 @@ export function createInquiryStore(
     return { rows, next: LastEvaluatedKey };
   }
 
-  async function find(key: KeyRow, call: StoreCall): Promise<PutResult | undefined> {
-    const { rows } = await query(requests.findKey({ owner: key, digest: key.key }), call);
+  async function find(
+    key: KeyRow,
+    call: StoreCall,
+    ConsistentRead: boolean,
+  ): Promise<PutResult | undefined> {
+    const input = requests.findKey({ owner: key, digest: key.key });
+    const { rows } = await query({ ...input, ConsistentRead }, call);
     return rows[0] && toResult(rows[0], key);
   }
 
   /**
-   * The refusal, or undefined below the limit. An eventually consistent read is enough, and cheaper than a refused
-   * transaction.
+   * The refusal, or undefined below the limit, for less than a refused transaction costs. A known key stores nothing, so
+   * it is answered beyond the limit. The count's row has all keys of this hour; one of an earlier hour is read.
    */
   async function checkLimit(
     { rate, key, limit }: Transaction,
@@ -80,9 +92,11 @@ export function createInquiryStore(
   ): Promise<PutResult | undefined> {
     if (rate === undefined || limit === undefined) return undefined;
     const { rows } = await query(requests.readRate(rate), call);
-    if (!(Number(rows[0]?.['inquiries']?.N) >= rate.most)) return undefined;
-    // A known key stores nothing, so it is answered beyond the limit.
-    return (key && (await find(key, call))) ?? { refusal: 'limit', limit };
+    const { inquiries, keys } = rows[0] ?? {};
+    if (!(Number(inquiries?.N) >= rate.most)) return undefined;
+    const isRecent =
+      rate.key === NOT_LISTED || keys?.SS?.includes(rate.key) || limit.time % HOUR < SETTLED;
+    return (key && (await find(key, call, isRecent))) ?? { refusal: 'limit', limit };
   }
 
   /** Stores inquiry, key and count. docs/adr/0090, docs/adr/0091 */
@@ -98,7 +112,7 @@ export function createInquiryStore(
         if (key && reasons.key?.Item) return toResult(reasons.key.Item, key);
         if (isConflict(reasons.key)) return { refusal: 'in use' };
         if (limit && reasons.rate?.Code === 'ConditionalCheckFailed') {
-          return (key && (await find(key, call))) ?? { refusal: 'limit', limit };
+          return (key && (await find(key, call, true))) ?? { refusal: 'limit', limit };
         }
         if (!isConflict(reasons.rate) && !isConflict(reasons.inquiry)) throw error;
         if (attempt === CONFLICT_ATTEMPTS) return { refusal: 'busy' };
@@ -146,11 +160,12 @@ export function createInquiryStore(
         owner_hour: toOwnerHour(cognito_sub, limit.time),
         expires_at: toExpiry(limit.time, RATE_KEPT),
         most: limit.most,
+        key: keyRow && limit.most <= LISTED_MOST ? keyRow.key.slice(0, LISTED_LENGTH) : NOT_LISTED,
       };
       const transaction = { inquiry: row, key: keyRow, rate, limit };
       const refused = await checkLimit(transaction, call);
       if (refused) return refused;
-      const found = keyRow && size > LOOK_UP_FROM && (await find(keyRow, call));
+      const found = keyRow && size > LOOK_UP_FROM && (await find(keyRow, call, false));
       return found || storeInTransaction(transaction, call);
     },
 

@@ -9,6 +9,9 @@ export const createRateEntity = (table: string) =>
         /** {@link toOwnerHour} */
         owner_hour: { type: 'string' },
         inquiries: { type: 'number' },
+        /** Beginnings of the stored keys' digests, and what stands for none. */
+        keys: { type: 'set', items: 'string' },
+        /** Seconds since the epoch. */
         expires_at: { type: 'number', required: true },
       },
       indexes: {

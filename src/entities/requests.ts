@@ -31,6 +31,8 @@ export interface Rate {
   owner_hour: string;
   expires_at: number;
   most: number;
+  /** Added to the row's keys. */
+  key: string;
 }
 
 /** Neither reply columns nor keys. All names have aliases, since DynamoDB reserves some. */
@@ -84,7 +86,7 @@ export function createRequests(table: string) {
               write.rates
                 .update({ owner_hour: rate.owner_hour })
                 .set({ expires_at: rate.expires_at })
-                .add({ inquiries: 1 })
+                .add({ inquiries: 1, keys: [rate.key] })
                 .where(
                   ({ inquiries: counted }, { notExists, lt }) =>
                     `${notExists(counted)} OR ${lt(counted, rate.most)}`,
@@ -104,10 +106,10 @@ export function createRequests(table: string) {
       toInput<QueryCommandInput>(
         keys.query
           .byOwner({ cognito_sub: owner.cognito_sub, email: owner.email, key: digest })
-          .params({ consistent: true }),
+          .params(),
       ),
 
-    /** Eventually consistent: a count at the limit never falls. docs/adr/0091 */
+    /** Eventually consistent: at the limit, the row never changes again. docs/adr/0091 */
     readRate: ({ owner_hour }: { owner_hour: string }) =>
       toInput<QueryCommandInput>(rates.query.byOwnerHour({ owner_hour }).params()),
 
@@ -133,10 +135,20 @@ export function createRequests(table: string) {
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of ElectroDB's parameters
 function toInput<Input>(params: object): Input {
   const entries = Object.entries(params).map(([name, value]: [string, unknown]) => {
-    if (['Item', 'Key', 'ExpressionAttributeValues'].includes(name)) return [name, marshall(value)];
     if (Array.isArray(value)) return [name, value.map((item: object) => toInput(item))];
-    return [name, typeof value === 'object' && value !== null ? toInput(value) : value];
+    if (typeof value !== 'object' || value === null) return [name, value];
+    const isMarshalled = ['Item', 'Key', 'ExpressionAttributeValues'].includes(name);
+    return [name, isMarshalled ? marshall(toNativeSets(value)) : toInput(value)];
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape of ElectroDB's parameters
   return Object.fromEntries(entries) as Input;
 }
+
+/** ElectroDB without a client has sets of its own. */
+const toNativeSets = (values: object): object =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]: [string, { values?: string[] }]) => [
+      name,
+      Array.isArray(value.values) ? new Set(value.values) : value,
+    ]),
+  );

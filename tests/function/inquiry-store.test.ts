@@ -137,6 +137,7 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
       { ...ROW, expires_at: expires_at + 29 * 86_400 },
       expect.objectContaining({
         inquiries: 1,
+        keys: new Set([KEY.slice(0, 4)]),
         expires_at: Math.floor(time / 1_000) + 7_200,
         __edb_e__: 'rate',
       }),
@@ -156,15 +157,15 @@ const ITEM = marshall(INQUIRY);
 const NEXT = marshall({ pk: 'p', sk: 's' });
 
 /**
- * A store whose database gives these answers in turn and, before a limited write, the hour's count; with the other
- * inputs sent.
+ * A store whose database gives these answers in turn and, before a limited write, the hour's count with its keys; with
+ * the other inputs sent.
  */
-function setUp(answers: object[], call = makeCall(), counted = 0) {
+function setUp(answers: object[], call = makeCall(), counted = 0, keys = ['-']) {
   const sent: object[] = [];
   const client = new DynamoDBClient();
   client.send = async ({ input }: { input: object }) => {
     if (JSON.stringify(input).includes('owner_hour_') && !('TransactItems' in input)) {
-      return { Items: [{ inquiries: { N: String(counted) } }] };
+      return { Items: [{ inquiries: { N: String(counted) }, keys: { SS: keys } }] };
     }
     sent.push(input);
     const answer = answers[sent.length - 1] ?? {};
@@ -249,14 +250,26 @@ it.each<[string, object[], PutOptions, unknown]>([
   expect(await put(options).catch(({ name }: Error) => name)).toEqual(expected);
 });
 
-it.each<[string, object[], PutOptions, unknown]>([
-  ['a limited write', [], { limit: LIMIT }, { refusal: 'limit', limit: LIMIT }],
-  ['a write with a new key', [{ Items: [] }], BOTH, { refusal: 'limit', limit: LIMIT }],
-  ['a write with a known key', [{ Items: [KEY_ROW] }], BOTH, { id: OTHER_ID }],
-])('%s sends no inquiry when the hour is full', async (_, answers, options, expected) => {
-  const { sent, put } = setUp(answers, makeCall(), LIMIT.most);
-  expect(await put(options)).toEqual(expected);
-  expect(sent).toHaveLength(answers.length);
+it('a limited write sends no inquiry when the hour is full', async () => {
+  const { sent, put } = setUp([], makeCall(), LIMIT.most);
+  expect(await put({ limit: LIMIT })).toEqual({ refusal: 'limit', limit: LIMIT });
+  expect(sent).toEqual([]);
+});
+
+it.each([
+  ['a key of an earlier hour', { most: 3, time: 60_000 }, [KEY.slice(0, 3)], false],
+  ['a key of this hour', { most: 3, time: 60_000 }, ['-', KEY.slice(0, 4)], true],
+  ['a key within a minute of the full hour', { most: 3, time: 59_999 }, ['-'], true],
+  ['a key that the count need not have', { most: 151, time: 60_000 }, ['-'], true],
+])('when the hour is full, %s is read: %j', async (_, limit, keys, isConsistent) => {
+  for (const [Items, expected] of [
+    [[KEY_ROW], { id: OTHER_ID }],
+    [[], { refusal: 'limit', limit }],
+  ] as const) {
+    const { sent, put } = setUp([{ Items }], makeCall(), limit.most, keys);
+    expect(await put({ key: 'k', limit })).toEqual(expected);
+    expect(sent).toMatchObject([{ ConsistentRead: isConsistent }]);
+  }
 });
 
 it('a write that conflicts is sent twelve times at most, and ends with the signal of its call', async () => {
@@ -281,7 +294,7 @@ it.each([
   const { put, sent } = setUp(answers);
   expect(await put({ key: 'k' }, { body: 'x'.repeat(20_000) })).toEqual(result);
   expect(sent).toHaveLength(answers.length);
-  expect(sent[0]).toHaveProperty('ConsistentRead', true);
+  expect(sent[0]).toHaveProperty('ConsistentRead', false);
 });
 
 it('an attempt is counted when the signal has ended the request', async () => {

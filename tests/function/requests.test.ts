@@ -30,7 +30,7 @@ const fields = {
 };
 const owner = { cognito_sub: text, email: text };
 const key = { ...owner, key: text, payload: text, inquiry: text, expires_at: number, now: number };
-const rate = { owner_hour: text, expires_at: number, most: number };
+const rate = { owner_hour: text, expires_at: number, most: number, key: text };
 const values = fc.record(
   {
     inquiry: fc.record(fields, { requiredKeys: [...inquirySchema.required, 'inbox'] }),
