@@ -3,7 +3,7 @@ import { isSettingOf, MAXIMA, namesOf } from '../src/limits.ts';
 import { isLanguage, LANGUAGES } from '../src/text/languages.ts';
 import { parseOptions, UsageError } from '../lib/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
-import { engineNames } from './database/engines.ts';
+import { engineNames, type EngineName, type EngineUrl } from './database/engines.ts';
 
 const USAGE = `
 Usage: npm start -- [options]
@@ -11,7 +11,8 @@ Usage: npm start -- [options]
   --port N           the gateway's; the others take the next five; 0 = any free
                      ports (default: PORT or 3000)
   --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if
-                     there is a JDK 17 or newer)
+                     there is a JDK 17 or newer), or the URL of a running
+                     engine with DynamoDB's API
   --data FOLDER      where inquiries and the issuer's key are kept (default:
                      .data)
   --reset            delete the inquiries kept so far
@@ -52,9 +53,9 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   const given = args.map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg));
   const options = parseOptions(USAGE, OPTIONS, given);
   const { inspect, seed } = options;
-  const engine = engineNames.find((name) => name === options.engine);
-  if (engine !== options.engine) {
-    throw toError('--engine', engineNames.join(' or '), options.engine);
+  const engine = parseEngine(options.engine);
+  if (options.reset && engine?.startsWith('http')) {
+    throw new UsageError('--reset cannot delete what the engine of a URL keeps.');
   }
   return {
     port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_530),
@@ -76,6 +77,15 @@ function parseNumber(name: string, text: string, minimum: number, maximum: numbe
   const value = Number(text);
   if (/^\d{1,5}$/.test(text) && value >= minimum && value <= maximum) return value;
   throw toError(name, `a number from ${minimum} to ${maximum}`, text);
+}
+
+/** @throws UsageError */
+function parseEngine(text: string | undefined): EngineName | EngineUrl | undefined {
+  const name = engineNames.find((one) => one === text);
+  if (text === undefined || name !== undefined) return name;
+  const { protocol = '', origin } = URL.parse(text) ?? {};
+  if (/^https?:$/.test(protocol)) return origin as EngineUrl;
+  throw toError('--engine', `${engineNames.join(', ')} or a URL`, text);
 }
 
 /** @throws UsageError unless browsers send it so. */

@@ -12,11 +12,13 @@ import { ROOT } from '../../lib/paths.ts';
 
 export const engineNames = ['dynamodb-local', 'dynalite'] as const;
 export type EngineName = (typeof engineNames)[number];
+/** Of a running engine with DynamoDB's API, which keeps its own data. */
+export type EngineUrl = `http${string}`;
 
 export interface Engine {
-  name: EngineName;
+  name: EngineName | 'another engine';
   url: string;
-  /** Undefined for dynalite, which is in this process. */
+  /** DynamoDB Local's. */
   pid?: number | undefined;
   /** The engine's failure; dynalite throws uncaught exceptions instead. */
   failed: Promise<Error>;
@@ -35,11 +37,17 @@ export function dynamoDbLocalUnavailableReason(): string | undefined {
  * @param folder - Absent: in memory.
  * @throws UsageError if the folder cannot be used or DynamoDB Local cannot run.
  */
-export async function startEngine(name: EngineName, folder?: string): Promise<Engine> {
+export async function startEngine(name: EngineName | EngineUrl, folder?: string): Promise<Engine> {
+  if (!isName(name)) {
+    return { name: 'another engine', url: name, failed: new Promise(() => {}), async close() {} };
+  }
   const path = folder === undefined ? undefined : join(folder, name);
   if (path !== undefined) openFolder(path);
   return name === 'dynalite' ? startDynalite(path) : startDynamoDbLocal(path);
 }
+
+const isName = (name: EngineName | EngineUrl): name is EngineName =>
+  (engineNames as readonly string[]).includes(name);
 
 async function startDynalite(path: string | undefined): Promise<Engine> {
   const server = dynalite({ createTableMs: 0, path });

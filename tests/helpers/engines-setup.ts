@@ -1,5 +1,10 @@
+/** `DYNAMODB_ENDPOINT`, of any engine with DynamoDB's API, takes DynamoDB Local's place. */
 import type { TestProject } from 'vitest/node';
-import { startEngine, dynamoDbLocalUnavailableReason } from '../../local/database/engines.ts';
+import {
+  dynamoDbLocalUnavailableReason,
+  startEngine,
+  type EngineUrl,
+} from '../../local/database/engines.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -10,8 +15,9 @@ declare module 'vitest' {
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dynalite = await startEngine('dynalite');
-  const hasJava = dynamoDbLocalUnavailableReason() === undefined;
-  const dynamodbLocal = hasJava ? await startEngine('dynamodb-local') : undefined;
+  const given = process.env['DYNAMODB_ENDPOINT'] as EngineUrl | undefined;
+  const canRun = given !== undefined || dynamoDbLocalUnavailableReason() === undefined;
+  const dynamodbLocal = canRun ? await startEngine(given ?? 'dynamodb-local') : undefined;
   project.provide('engines', { dynalite: dynalite.url, 'dynamodb-local': dynamodbLocal?.url });
   return async () => {
     await dynalite.close();

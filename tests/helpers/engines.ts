@@ -11,24 +11,30 @@ export const whyNoDynamoDbLocal: string | undefined =
     ? `DynamoDB Local needs a JDK 17 or newer (${installLineOf('java', process.env)})`
     : undefined;
 
+/** tests/helpers/engines-setup.ts */
+export const { DYNAMODB_ENDPOINT } = process.env;
+
 /** On each engine; without Java, DynamoDB Local's is skipped. */
 export function describeOnEngines(
   title: string,
-  suite: (endpoint: string, engine: EngineName) => void,
+  suite: (endpoint: string, engine: string) => void,
   engines: readonly EngineName[] = engineNames,
 ): void {
   const endpoints = inject('engines');
   for (const engine of engines) {
     const { [engine]: endpoint = '' } = endpoints;
     const obstacle = endpoint === '' ? whyNoDynamoDbLocal : undefined;
-    describe(`${title} on ${engine}`, unless(obstacle), () => {
-      suite(endpoint, engine);
+    const name = engine === 'dynalite' ? engine : (DYNAMODB_ENDPOINT ?? engine);
+    describe(`${title} on ${name}`, unless(obstacle), () => {
+      suite(endpoint, name);
     });
   }
 }
 
-export const describeOnDynamoDbLocal = (title: string, suite: (endpoint: string) => void): void =>
-  describeOnEngines(title, suite, ['dynamodb-local']);
+export const describeOnDynamoDbLocal = (
+  title: string,
+  suite: (endpoint: string, engine: string) => void,
+): void => describeOnEngines(title, suite, ['dynamodb-local']);
 
 /** The real store and client on a new table. */
 export async function createOwnStore(endpoint?: string) {
