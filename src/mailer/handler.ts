@@ -14,7 +14,7 @@ const config = parseMailerConfig(process.env);
  * Handles the stream's batches, SES's events, the timer's `{ digest: true }` and an operator's `{ ids, again }`. Two
  * functions run it, for new inquiries and for replies; the records decide which mails are sent.
  *
- * A deployment tries a version with `{ "trial": event }` (src/mailer/trial.ts).
+ * A deployment tries a version with an event and `trial: true` (src/mailer/trial.ts).
  */
 const parts = {
   store: createMailerStore(openTable(config.tableName), config),
@@ -26,4 +26,4 @@ const handle = createMailer({ ...parts, log: logMail });
 const tryEvent = createTrial(parts);
 
 export const handler = (event: object, invocation: Invocation): Promise<unknown> =>
-  'trial' in event ? tryEvent(event.trial, invocation) : handle(event, invocation);
+  ('trial' in event ? tryEvent : handle)(event, invocation);

@@ -5,7 +5,7 @@ import type { MailerStore } from './store.ts';
 
 type Parts = Omit<Sender, 'attempt'>;
 
-/** Sends the same requests, but every inquiry exists, was not mailed, and is within the quotas. */
+/** Every inquiry exists, was not mailed and is within the quotas; a digest is due, and changes nothing. */
 function toTrialStore({ inquiries, deliveries, quotas }: MailerStore): MailerStore {
   return {
     inquiries: {
@@ -23,6 +23,9 @@ function toTrialStore({ inquiries, deliveries, quotas }: MailerStore): MailerSto
         return { granted: true };
       },
       claimNotice: async (...place) => (await quotas.claimNotice(...place)) || true,
+      beginDigest: async () => ({}),
+      closeHour: async () => new Set(),
+      saveDigest: async () => undefined,
     },
   };
 }

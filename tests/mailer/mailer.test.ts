@@ -2,7 +2,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { always, answer, first, never, refuse, RESET, type Plan } from '../helpers/fault-proxy.ts';
-import { INQUIRY } from '../helpers/events.ts';
+import { INQUIRY, SUB } from '../helpers/events.ts';
 import {
   idOf,
   INBOX,
@@ -174,7 +174,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     },
   );
 
-  const toTrial = (record: StreamRecord) => ({ trial: { Records: [record] } });
+  const toTrial = (record: StreamRecord) => ({ Records: [record], trial: true });
 
   it('a trial of a deployment does everything of a mail but send it, again and again', async () => {
     for (const record of [absent, ...(await write(1))]) {
@@ -186,6 +186,21 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       }
     }
     expect(mailer.mails).toEqual([]);
+  });
+
+  it('a trial of the timer sends no digest, and takes none from the next one', async () => {
+    const at = Date.now() - 600_000;
+    await mailer.handle(
+      await mailer.write(Array.from({ length: 11 }, () => ({ at, cognito_sub: SUB }))),
+    );
+    mailer.reset();
+    const before = await readTable(mailer.client, mailer.table);
+    expect(await mailer.invoke({ digest: true, trial: true })).toEqual({
+      result: { digest: 'sent', daily: 'idle' },
+      mails: [INBOX.INBOX_TO],
+    });
+    expect(mailer.mails).toEqual([]);
+    expect(await readTable(mailer.client, mailer.table)).toEqual(before);
   });
 
   it.each<[string, Row, Plan]>([
