@@ -1,4 +1,4 @@
-/** The deployed functions: their versions, the alias `live`, which is what is invoked, and the checks of a version. */
+/** The deployed functions: versions, the alias `live`, and the checks of a version. */
 import {
   Lambda,
   LambdaServiceException,
@@ -13,7 +13,7 @@ import {
   assertHeader,
   createContractChecks,
   parseBody,
-  type ServiceRequest,
+  toEvent,
   type ServiceResponse,
 } from '../lib/contract-checks.ts';
 import { Pending, type Check } from './checks.ts';
@@ -32,7 +32,7 @@ const lambda = new Lambda({
   },
 });
 
-/** The alias. @throws ResourceNotFoundException when there is no such function, or when it has no alias `live`. */
+/** @throws ResourceNotFoundException without the function or its alias. */
 export async function readLive(FunctionName: string) {
   const alias = await lambda.getAlias({ FunctionName, Name: LIVE });
   return { version: alias.FunctionVersion ?? '', RevisionId: alias.RevisionId };
@@ -47,10 +47,10 @@ export async function readVersion(FunctionName: string, Qualifier: string) {
   return { hash: CodeSha256, environment: Environment?.Variables ?? {} };
 }
 
-/** The version that the alias has until one has passed its checks. */
+/** The alias's version until one has passed its checks. */
 export const NONE = '$LATEST';
 
-/** Which versions are live, as AWS says now: a sentence for each function. */
+/** A sentence for each function. */
 export const describeLive = (functions: string[]): Promise<string[]> =>
   Promise.all(
     functions.map((name) =>
@@ -63,9 +63,9 @@ export const describeLive = (functions: string[]): Promise<string[]> =>
   );
 
 /**
- * Publishes the function as it is now; without changes since the last version, Lambda answers with that one.
+ * Without changes since the last version, Lambda answers with that one.
  *
- * @param CodeSha256 - Of the package; Lambda refuses to publish another one.
+ * @param CodeSha256 - Lambda refuses to publish another package.
  */
 export async function publish(FunctionName: string, CodeSha256: string): Promise<string> {
   const { Version = '' } = await lambda.publishVersion({ FunctionName, CodeSha256 });
@@ -87,9 +87,8 @@ export async function listVersions(FunctionName: string) {
 /**
  * Makes the alias name another version.
  *
- * @param withdrawn - The version that is replaced because of a fault: before the next apply makes it live again, it is checked
- * again (infra/terraform/live.tf).
- * @throws UsageError when another command has changed the alias since it was read.
+ * @param withdrawn - The version replaced for a fault, which the next apply checks again (infra/terraform/live.tf).
+ * @throws UsageError if another command has changed the alias meanwhile.
  */
 export async function switchAlias(
   FunctionName: string,
@@ -108,7 +107,7 @@ export async function switchAlias(
     });
   } catch (error) {
     if (!(error instanceof PreconditionFailedException)) throw error;
-    // It may be this change: the SDK sends it again when the first response is lost.
+    // Perhaps this change, sent again by the SDK after a lost response.
     const { version } = await readLive(FunctionName);
     if (version === FunctionVersion) return;
     throw new UsageError(
@@ -118,7 +117,7 @@ export async function switchAlias(
   }
 }
 
-/** Invokes a function; the name ends with a version or an alias: `inquiries-develop:live`. */
+/** Invokes a version or an alias. */
 export type Invoke = (event: object) => Promise<{
   /** The result, if it is an object. */
   result: Record<string, unknown>;
@@ -126,7 +125,7 @@ export type Invoke = (event: object) => Promise<{
   log: Record<string, unknown>[];
 }>;
 
-/** Why a check may pass later: AWS, or the function, has failed. */
+/** AWS or the function has failed, so that the check may pass later. */
 export class Unavailable extends Error {}
 
 /** @throws {@link Unavailable} when the invocation fails, or Lambda does not run it. */
@@ -148,33 +147,12 @@ export const createInvoke =
     };
   };
 
-/** Payload 2.0, as far as the function reads it; without claims, that of a request that no authorizer has passed. */
-export function toEvent({ method, query = '', body }: ServiceRequest, claims?: object) {
-  const path = '/inquiries';
-  const routeKey = `${method} ${path}`;
-  return {
-    version: '2.0',
-    routeKey,
-    rawPath: path,
-    rawQueryString: query,
-    ...(query !== '' && { queryStringParameters: Object.fromEntries(new URLSearchParams(query)) }),
-    headers: { 'content-type': 'application/json' },
-    requestContext: {
-      ...(claims && { authorizer: { jwt: { claims, scopes: null } } }),
-      http: { method, path },
-      requestId: crypto.randomUUID(),
-    },
-    ...(body !== undefined && { body }),
-    isBase64Encoded: false,
-  };
-}
-
-/** Invocations one after the other, after which memory that is never freed shows. */
+/** After which memory that is never freed shows. */
 const INVOCATIONS = 30;
-/** Most megabytes that the function may use then: the alarm function-memory is raised above them. */
+/** Above them, the alarm function-memory is raised. */
 const MOST_MEMORY_MB = 115;
 
-/** A line of a function's log; Lambda's own has its measurements. */
+/** Of a function's log. */
 interface Line {
   record?: { metrics?: { maxMemoryUsedMB?: number; initDurationMs?: number } };
 }
@@ -194,8 +172,8 @@ export function checkMemory(log: Line[]): number {
 }
 
 /**
- * The checks of the request function without its gateway, as a caller without claims and as a user whose address nobody has.
- * They leave one inquiry behind, which expires after a day.
+ * The checks of the request function, as a caller without claims and as a user whose address nobody has. They leave one
+ * inquiry, which expires after a day.
  *
  * @param origin - What the responses allow.
  */
@@ -312,7 +290,7 @@ function createMailerChecks(invoke: Invoke): Check[] {
   ];
 }
 
-/** What a version has to pass before users get it, at a deployment as at a rollback. */
+/** What a version has to pass before users get it, also at a rollback. */
 export async function createVersionChecks(name: string, version: string): Promise<Check[]> {
   const invoke = createInvoke(`${name}:${version}`);
   const { environment } = await readVersion(name, version);

@@ -3,20 +3,13 @@ import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { SESv2, type GetAccountCommandOutput } from '@aws-sdk/client-sesv2';
 import { NETWORK } from '../lib/aws.ts';
-import { assert } from '../lib/contract-checks.ts';
+import { assert, toEvent } from '../lib/contract-checks.ts';
 import { Pending, repeat, type Check, type Context } from './checks.ts';
 import { listDifferences, runForm, type Form } from './form.ts';
-import {
-  checkMemory,
-  createInvoke,
-  liveOf,
-  readMetrics,
-  toEvent,
-  type Invoke,
-} from './functions.ts';
+import { checkMemory, createInvoke, liveOf, readMetrics, type Invoke } from './functions.ts';
 import type { StageOutputs } from './stage.ts';
 
-/** Several invocations at a time, of which some start an instance. */
+/** Some of several at a time start an instance. */
 async function checkInstances(invoke: Invoke): Promise<string> {
   const event = toEvent({ method: 'GET' });
   const found = await Promise.all([1, 2, 3].map(() => invoke(event)));

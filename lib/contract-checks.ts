@@ -12,6 +12,7 @@ import {
   type Inquiry,
   type InquiryListResponse,
 } from '../src/contract.ts';
+import { createGatewayEvent } from '../src/gateway-event.ts';
 import { INQUIRY_ID } from '../src/limits.ts';
 
 /** A request to `/inquiries`; the query without `?`. */
@@ -27,6 +28,10 @@ export interface ServiceResponse {
   headers: Headers;
   body: unknown;
 }
+
+/** The event of a request; without claims, one that no authorizer has passed. */
+export const toEvent = (request: ServiceRequest, claims?: object): object =>
+  createGatewayEvent({ ...request, claims });
 
 export function parseBody(text: string): unknown {
   try {

@@ -4,23 +4,24 @@
  */
 import { Readable } from 'node:stream';
 import { createInquiryRequestSchema, inquiryFields } from './contract.ts';
-import type { GatewayEvent } from './http.ts';
+import { createGatewayEvent } from './gateway-event.ts';
 import type { Identity } from './identity.ts';
 
 /** Cannot exist: an email contains an @. */
 export const WARM_UP_OWNER: Identity = { sub: '00000000-0000-0000-0000-000000000000', email: '-' };
 
-const createEvent = (method: string, event?: GatewayEvent): GatewayEvent => ({
-  requestContext: { http: { method }, authorizer: { jwt: { claims: WARM_UP_OWNER } } },
-  ...event,
-});
-
+const claims = WARM_UP_OWNER;
 const body = JSON.stringify(
   Object.fromEntries(createInquiryRequestSchema.required.map((field) => [field, ''])),
 );
-const post = createEvent('POST', { body });
-const keyedPost = createEvent('POST', { body, headers: { 'idempotency-key': '-' } });
-const get = createEvent('GET');
+const post = createGatewayEvent({ method: 'POST', claims, body });
+const keyedPost = createGatewayEvent({
+  method: 'POST',
+  claims,
+  body,
+  headers: { 'idempotency-key': '-' },
+});
+const get = createGatewayEvent({ method: 'GET', claims });
 /** A POST with a key runs nearly all code of one without. */
 export const warmUpEvents = [post, keyedPost, get, keyedPost, get];
 

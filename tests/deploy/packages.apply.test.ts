@@ -10,8 +10,9 @@ import { Lambda } from '@aws-sdk/client-lambda';
 import { SESv2 } from '@aws-sdk/client-sesv2';
 import { unzipSync, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toEvent } from '../../deploy/functions.ts';
+
 import { providerSource } from '../../deploy/terraform.ts';
+import { toEvent } from '../../lib/contract-checks.ts';
 import { ROOT } from '../../lib/paths.ts';
 import {
   announceStages,

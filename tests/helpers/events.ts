@@ -1,4 +1,5 @@
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
+import { createGatewayEvent } from '../../src/gateway-event.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import type { MailerConfig } from '../../src/mailer/config.ts';
 import type { Inquiries, StoreCall } from '../../src/inquiries.ts';
@@ -50,10 +51,7 @@ export function makeEvent({
   method?: unknown;
   claims?: unknown;
 }): GatewayEvent {
-  return {
-    requestContext: { http: { method }, authorizer: { jwt: { claims } } },
-    ...body,
-  };
+  return createGatewayEvent({ method, claims, ...body });
 }
 
 export const makePost = (value: unknown, claims?: unknown): GatewayEvent =>
