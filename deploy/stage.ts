@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
 import { STS } from '@aws-sdk/client-sts';
-import { describeFailure, NETWORK } from '../lib/aws.ts';
+import { ACCOUNT, describeFailure, NETWORK } from '../lib/aws.ts';
 import { readIfThere, UsageError } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
 import { STAGES, type Stage } from '../lib/stages.ts';
@@ -52,7 +52,7 @@ export async function readAccount(given?: string) {
     const { Account: accountId = '' } = await client.getCallerIdentity();
     return { accountId, region };
   } catch (error) {
-    const { message } = describeFailure(error, { stage: '' }) as Error;
+    const { message } = describeFailure(error, ACCOUNT) as Error;
     throw new UsageError(message, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 /** The operators' inbox. Usage and exit codes: `help`, `help VERB`. docs/adr/0082 */
-import { describeFailure } from '../lib/aws.ts';
+import { createTarget, describeFailure } from '../lib/aws.ts';
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
 import { isServiceName, STAGES } from '../lib/stages.ts';
@@ -79,7 +79,7 @@ export const main: Main = async (line, io) => {
   };
   const { run } = await verb.load();
   return run(command).catch((error: unknown) => {
-    throw describeFailure(error, values);
+    throw describeFailure(error, createTarget(values));
   });
 };
 

@@ -8,7 +8,7 @@ import { parseObject, UsageError } from '../lib/command-line.ts';
 import { buildPageWhenStale, outputOf } from '../lib/page-build.ts';
 import { startPageServer } from '../lib/page-server.ts';
 import { readUpTo } from './read-up-to.ts';
-import { describeFailure } from '../lib/aws.ts';
+import { createTarget, describeFailure } from '../lib/aws.ts';
 import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';
 import { createListing, ORDERS, SHOWS, type ListQuery } from './listing.ts';
@@ -213,7 +213,10 @@ async function handle(
 function toRefusal(error: Error, connection: PageConnection | undefined): Result {
   if (error instanceof UsageError) return toError(400, error.message);
   const { stage, table } = connection ?? {};
-  const failure = describeFailure(error, { stage: stage === 'local' ? undefined : stage, table });
+  const failure = describeFailure(
+    error,
+    createTarget({ stage: stage === 'local' ? undefined : stage, table }),
+  );
   if (failure !== error) return toError(502, (failure as Error).message);
   return toError(502, `The table does not answer as expected (${error.name}).`);
 }

@@ -33,26 +33,55 @@ const THROTTLING_ERRORS = new Set([
   'ProvisionedThroughputExceededException',
 ]);
 
+/** What a command works on, in words for its failures. */
+export interface Target {
+  /** Cannot be reached. */
+  server: string;
+  /** Said without a table. */
+  missing: string;
+  /** Gives the permissions. */
+  policy: string;
+}
+
+/** An account, before a stage is read. */
+export const ACCOUNT: Target = {
+  server: 'AWS',
+  missing: 'There is no table.',
+  policy: 'the role of a deployment',
+};
+
+/** A stage, or without one the local stack; and its table, if one is named. */
+export function createTarget({
+  stage,
+  service,
+  table,
+}: Partial<Record<'stage' | 'service' | 'table', string | undefined>>): Target {
+  const isNamed = table !== undefined;
+  if (stage === undefined) {
+    const named = isNamed ? `The table ${escapeUnsafe(table)}` : 'The table of the local stack';
+    return {
+      server: 'The engine of the local stack',
+      missing: `${named} does not exist${isNamed ? '' : '; restart the stack with npm start'}.`,
+      policy: "the operators' policy of the local stack",
+    };
+  }
+  const named = `The table ${escapeUnsafe(table ?? tableOf(stage, service))}`;
+  const remedy = isNamed ? '' : `; deploy the stage: npm run deploy -- ${stage}`;
+  return {
+    server: 'AWS',
+    missing: `${named} does not exist in this account and region${remedy}.`,
+    policy: `the operators' policy of the stage ${stage}`,
+  };
+}
+
 /**
  * Says in one line what an operator can do about an error of AWS or the network.
  *
  * @returns An error for the terminal; others unchanged.
  */
-export function describeFailure(
-  error: unknown,
-  { stage, service, table }: Partial<Record<'stage' | 'service' | 'table', string | undefined>>,
-): unknown {
+export function describeFailure(error: unknown, { server, missing, policy }: Target): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, code } = error as NodeJS.ErrnoException;
-  const place = stage === undefined ? 'the local stack' : `the stage ${stage}`;
-  const named =
-    stage === undefined && table === undefined
-      ? 'The table of the local stack'
-      : `The table ${escapeUnsafe(table ?? tableOf(stage ?? '', service))}`;
-  const remedy =
-    stage === undefined
-      ? 'restart the stack with npm start'
-      : `deploy the stage: npm run deploy -- ${stage}`;
 
   const describe = (): string | undefined => {
     if (CREDENTIAL_ERRORS.has(name)) return NO_CREDENTIALS;
@@ -63,15 +92,12 @@ export function describeFailure(
     // The SDK adds it to responses and network errors.
     if (!('$metadata' in error)) return undefined;
     if (name === 'TimeoutError' || code !== undefined) {
-      return `${stage === undefined ? 'The engine of the local stack' : 'AWS'} cannot be reached (${code ?? name}).`;
+      return `${server} cannot be reached (${code ?? name}).`;
     }
-    if (name === 'ResourceNotFoundException') {
-      const where = stage === undefined ? '' : ' in this account and region';
-      return `${named} does not exist${where}${table === undefined ? `; ${remedy}` : ''}.`;
-    }
+    if (name === 'ResourceNotFoundException') return missing;
     if (name.startsWith('AccessDenied')) {
       const [, action = 'this'] = /to perform: (\S+)/.exec(message) ?? [];
-      return `The AWS credentials do not allow ${action}; they need the operators' policy of ${place}.`;
+      return `The AWS credentials do not allow ${action}; they need ${policy}.`;
     }
     const [line = ''] = message.split('\n');
     return `${name}: ${line}`;
