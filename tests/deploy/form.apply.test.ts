@@ -3,7 +3,7 @@
  * (tests/infra/stages.apply.test.ts), the uploaded form in Chromium, as far as the sign-in page, and `npm run rollback`. The
  * objects in the bucket stand for CloudFront; the test itself answers for the user pool's pages and the API.
  */
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudFront } from '@aws-sdk/client-cloudfront';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
@@ -11,10 +11,18 @@ import { Lambda } from '@aws-sdk/client-lambda';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseOutputs } from '../../deploy/stage.ts';
+import { toEvent } from '../../lib/contract-checks.ts';
 import { ROOT } from '../../lib/paths.ts';
 import type { Stage } from '../../lib/stages.ts';
 import { needsBrowser, on, openPage } from '../helpers/chromium.ts';
-import { announceStages, createStages, endpoint, type Stages } from '../helpers/emulator-stages.ts';
+import {
+  announceStages,
+  createStages,
+  endpoint,
+  wrapHandler,
+  wrapPackage,
+  type Stages,
+} from '../helpers/emulator-stages.ts';
 
 announceStages('the deployed form', [
   'moto serves no distribution: the test answers with the objects of the bucket and the headers of the policy',
@@ -108,12 +116,28 @@ describe.skipIf(endpoint === '')(
   () => {
     let stages: Stages;
     beforeAll(async () => {
-      stages = await createStages('form', { develop: {}, release: { form: FORM } });
+      const settings = { develop: {}, release: { form: FORM } };
+      stages = await createStages('form', settings, async (request, moment) => {
+        if (moment !== 'before' || !request.includes('/smoke-test')) return undefined;
+        return (await isPatchRefused()) ? undefined : { status: 500, body: '' };
+      });
     });
+    /** Whether the live version passes a check that only the smoke test has. */
+    const isPatchRefused = async () => {
+      const lambda = new Lambda(stages.client);
+      const { Payload } = await lambda.invoke({
+        FunctionName: `${stages.name}-develop`,
+        Qualifier: 'live',
+        Payload: JSON.stringify(toEvent({ method: 'PATCH' })),
+      });
+      lambda.destroy();
+      return (Payload?.transformToString() ?? '').includes('"statusCode":405');
+    };
     afterAll(() => stages.remove());
     /** Runs a command, which must end like this. @returns Its output. */
     const run = async (command: string, args: string, expected: number, says: RegExp | string) => {
       const { code, output } = await stages.start(command, args).ended;
+      process.stdout.write(`${command} ${args}: ${code}, ${output.trim().split('\n').at(-1)}\n`);
       expect([code, output]).toEqual([expected, expect.stringMatching(says)]);
       return output;
     };
@@ -155,7 +179,8 @@ describe.skipIf(endpoint === '')(
 
         // A page of another origin loads the form's element, with the texts of a language.
         const element = `<inquiry-form api-url="${config.apiUrl}" language="en"></inquiry-form>`;
-        const body = `<!doctype html><script type="module" src="${site.url}inquiry-form.js"></script>${element}`;
+        const token = `document.querySelector('inquiry-form').getToken = () => null;`;
+        const body = `<!doctype html>${element}<script>${token}</script><script type="module" src="${site.url}inquiry-form.js"></script>`;
         const other = 'https://shop.example.com/';
         await page.route(other, (route) => route.fulfill({ contentType: 'text/html', body }));
         await page.goto(other);
@@ -200,6 +225,26 @@ describe.skipIf(endpoint === '')(
         expect(await openForm(stages, 'develop')).toEqual(before);
       },
     );
+
+    it('a package that fails only the smoke test: the version before and its form are live again in the same run', async () => {
+      const before = await openForm(stages, 'develop');
+      const broken = wrapHandler('', `if (method === 'PATCH') found.statusCode = 200;`);
+      const zip = join(stages.folder, 'dist/inquiries.zip');
+      writeFileSync(zip, wrapPackage('inquiries.zip', broken));
+      stages.configure({ develop: { form: FORM }, release: { form: FORM } });
+      const says = `Version ${before.version} is live again, with its form.`;
+      await run('deploy', 'develop --yes', 1, says);
+      const { objects, version } = await openForm(stages, 'develop');
+      expect([version, objects['config.json']]).toEqual([
+        before.version,
+        before.objects['config.json'],
+      ]);
+      expect(objects['index.html']).toEqual(before.objects['index.html']);
+      // The next apply tests the version again.
+      await run('deploy', 'develop --plan-only', 0, '# terraform_data.live must be replaced');
+      stages.configure({ develop: {}, release: { form: FORM } });
+      cpSync(join(ROOT, 'dist/inquiries.zip'), zip);
+    });
 
     it('npm run rollback switches to the version before, and the next deployment to the newest one', async () => {
       const readForm = async () => (await openForm(stages, 'release')).objects['config.json']?.body;

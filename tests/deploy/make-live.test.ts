@@ -85,7 +85,9 @@ it('refuses a version that keeps memory', async () => {
 });
 
 it('leaves the live version when Lambda publishes none, and publishes in the next run', async () => {
-  const refuse = vi.fn().mockReturnValueOnce(refusal(400, 'CodeStorageExceededException', 'full'));
+  const refuse = vi
+    .fn<() => ReturnType<typeof refusal>>()
+    .mockReturnValueOnce(refusal(400, 'CodeStorageExceededException', 'full'));
   state.answers[`${URL}/versions`] = refuse;
   expect(await makeLive()).toMatchObject({ code: 1, output: expect.stringContaining('full') });
   expect(state.changes).toEqual([]);

@@ -1,16 +1,17 @@
 /** Lambda where moto differs: it runs no function, and accepts what Lambda refuses. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
-import { startFunction, type LocalFunction } from '../../local/lambda/function.ts';
+import { startSandbox, type Sandbox } from '../../local/lambda/sandbox.ts';
 import { toAwsEnv } from './aws.ts';
 import type { Answer, Layer, Sent } from './emulator.ts';
 
 interface Configuration {
   FunctionName: string;
   CodeSha256: string;
+  Version: string;
   Handler: string;
   Timeout: number;
   Environment?: { Variables: Record<string, string> };
@@ -19,13 +20,13 @@ type Next = Parameters<Layer>[1];
 
 export const json = (body: object): Answer => ({ status: 200, body: JSON.stringify(body) });
 const parse = ({ body }: Sent | Answer): unknown => JSON.parse(String(body) || '{}');
-const refuse = (status: number, type: string, message: string): Answer => ({
+export const refuse = (status: number, type: string, message: string): Answer => ({
   ...json({ Type: 'User', Message: message, message }),
   status,
   headers: { 'x-amzn-errortype': type },
 });
 
-export function createFunctions(endpoint: string) {
+export function createFunctions() {
   const folder = mkdtempSync(join(tmpdir(), 'functions-'));
   const packages = new Map<string, Buffer>();
   /** Dropped by moto; by function. */
@@ -33,22 +34,54 @@ export function createFunctions(endpoint: string) {
   const mappings = new Map<string, Record<string, unknown>>();
   /** Each function's last version, and what it was made of. */
   const published = new Map<string, { key: string; answer: Answer }>();
-  const running = new Map<string, Promise<LocalFunction>>();
+  const instances = new Map<string, ReturnType<typeof createInstance>>();
 
-  function start({ CodeSha256, Handler, Timeout, Environment }: Configuration) {
+  /** An instance, which handles one event at a time, and calls AWS through the proxy. */
+  function createInstance(
+    { CodeSha256, Handler, Timeout, Environment }: Configuration,
+    url: string,
+  ) {
     const root = mkdtempSync(join(folder, 'package-'));
     const files = unzipSync(packages.get(CodeSha256) ?? Buffer.alloc(0));
     for (const [name, content] of Object.entries(files)) {
       mkdirSync(dirname(join(root, name)), { recursive: true });
       writeFileSync(join(root, name), content);
     }
-    const environment = {
-      ...Environment?.Variables,
-      ...toAwsEnv(endpoint),
-      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    const options = {
+      module: join(root, `${Handler.split('.')[0]}.mjs`),
+      environment: { ...Environment?.Variables, ...toAwsEnv(url), AWS_ENDPOINT_URL_DYNAMODB: url },
+      timeout: Timeout * 1_000,
     };
-    const module = join(root, `${Handler.split('.')[0]}.mjs`);
-    return startFunction({ module, environment, timeout: Timeout * 1_000, lazy: true });
+    let sandbox: Promise<Sandbox> | undefined;
+    let last: Promise<unknown> = Promise.resolve();
+    const close = async (): Promise<void> => {
+      const started = sandbox;
+      sandbox = undefined;
+      await started?.then(
+        ({ close: stop }) => stop(),
+        () => undefined,
+      );
+    };
+    /** @returns The result, and the line with which Lambda's log of an invocation ends. */
+    const handle = async (event: string) => {
+      try {
+        sandbox ??= startSandbox(options);
+        const { invoke: run, pid } = await sandbox;
+        const { result } = await run(event);
+        const [, peak] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+        const metrics = { maxMemoryUsedMB: Math.round(Number(peak) / 1_024) };
+        return { result, log: JSON.stringify({ type: 'platform.report', record: { metrics } }) };
+      } catch (error) {
+        await close();
+        throw error;
+      }
+    };
+    const invokeNext = (event: string) => {
+      const handled = last.then(() => handle(event));
+      last = handled.catch(() => undefined);
+      return handled;
+    };
+    return { invoke: invokeNext, close };
   }
 
   /** Runs a version's or alias's package with its environment. */
@@ -58,10 +91,16 @@ export function createFunctions(endpoint: string) {
     if (found.status !== 200) return found;
     const { Configuration } = parse(found) as { Configuration: Configuration };
     const key = JSON.stringify([Configuration.CodeSha256, Configuration.Environment]);
-    const started = running.get(key) ?? start(Configuration);
-    running.set(key, started);
+    const instance =
+      instances.get(key) ?? createInstance(Configuration, `http://${sent.headers.get('host')}`);
+    instances.set(key, instance);
     try {
-      return { status: 200, body: await (await started).invoke(String(sent.body), randomUUID()) };
+      const { result, log } = await instance.invoke(String(sent.body));
+      const headers = {
+        'x-amz-executed-version': Configuration.Version,
+        'x-amz-log-result': Buffer.from(log).toString('base64'),
+      };
+      return { status: 200, body: result, headers };
     } catch (error) {
       const { message, cause } = error as Error;
       const { body } = json({ errorType: 'Error', errorMessage: message });
@@ -171,7 +210,7 @@ export function createFunctions(endpoint: string) {
   return {
     layer,
     async close(): Promise<void> {
-      await Promise.all([...running.values()].map(async (started) => (await started).close()));
+      await Promise.all([...instances.values()].map(({ close }) => close()));
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,11 +1,20 @@
 /** The commands with a real Terraform on an emulator of AWS, in copies of the project. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { S3 } from '@aws-sdk/client-s3';
+import { unzipSync, zipSync } from 'fflate';
 import { copySources, hasOldProvider } from '../../deploy/check-infra.ts';
 import { run, terraformEnv } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
@@ -88,6 +97,27 @@ export const OWN = {
   cors_origin: 'https://www.example.com',
 };
 
+const MODULES = { 'inquiries.zip': 'handler.mjs', 'mailer.zip': 'mailer.mjs' };
+export type Zip = keyof typeof MODULES;
+
+/** A package whose module has this code around the original handler. */
+export function wrapPackage(zip: Zip, code: string): Uint8Array {
+  const [original = new Uint8Array()] = Object.values(
+    unzipSync(readFileSync(join(ROOT, 'dist', zip))),
+  );
+  const module = `import { handler as original } from './original.mjs';\n${code}`;
+  return zipSync({ 'original.mjs': original, [MODULES[zip]]: Buffer.from(module) });
+}
+/** A handler that runs code before the original one, and after it, with what it has returned. */
+export const wrapHandler = (before: string, after = ''): string =>
+  `export const handler = async (event, context) => {
+    const method = event.requestContext?.http.method;
+    ${before}
+    const found = await original(event, context);
+    ${after}
+    return found;
+  };`;
+
 export type Stages = Awaited<ReturnType<typeof createStages>>;
 
 /**
@@ -121,9 +151,9 @@ export async function createStages(
     'bin/git': '#!/bin/sh\n',
     'bin/npm': '#!/bin/sh\n',
     'deploy/smoke.ts': `export async function testStage(outputs, form, { io, interruption }) {
-  await fetch(io.env.AWS_ENDPOINT_URL + '/smoke-test');
+  const { status } = await fetch(io.env.AWS_ENDPOINT_URL + '/smoke-test');
   interruption.throwIfAborted();
-  return true;
+  return status !== 500;
 }`,
     'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
 region = "${region}"

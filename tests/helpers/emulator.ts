@@ -179,14 +179,14 @@ function createStreams(): Layer {
  * Forwards to an emulator, apart from {@link PROXY_GAPS}.
  *
  * @param endpoint - The emulator's URL.
- * @param reach - Awaited before each request and before its response is sent on, and called after that, with `METHOD
- * PATH [SERVICE.Operation] [Action=Operation]`.
+ * @param reach - Awaited before each request, to which it may answer in AWS's place, and before its response is sent
+ * on, and called after that, with `METHOD PATH [SERVICE.Operation] [Action=Operation]`.
  */
 export async function startEmulatorProxy(
   endpoint: string,
-  reach: (request: string, moment: Moment) => Promise<void> | void = () => {},
+  reach: (request: string, moment: Moment) => Promise<Answer | void> | Answer | void = () => {},
 ): Promise<{ url: string; stop: () => Promise<void> }> {
-  const functions = createFunctions(endpoint);
+  const functions = createFunctions();
 
   async function forward({ method, url, headers, body }: Sent): Promise<Answer> {
     const response = await fetch(new URL(url, endpoint), {
@@ -227,12 +227,13 @@ export async function startEmulatorProxy(
     const action = /^Action=\w+|(?<=&)Action=\w+/.exec(String(body))?.[0] ?? '';
     const request = [method, url, headers.get('x-amz-target') ?? '', action].join(' ');
     outgoing.once('finish', () => void reach(request, 'after'));
-    await reach(request, 'before');
+    const given = await reach(request, 'before');
     const send = layers.reduceRight<(sent: Sent) => Promise<Answer>>(
       (next, layer) => (sent) => layer(sent, next),
       forward,
     );
-    const { status, body: received, headers: more } = await send({ method, url, headers, body });
+    const found = given ?? (await send({ method, url, headers, body }));
+    const { status, body: received, headers: more } = found;
     await reach(request, 'in flight');
     const length = Buffer.byteLength(received);
     outgoing.writeHead(status, { 'content-length': length, ...more }).end(received);
