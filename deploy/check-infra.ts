@@ -1,6 +1,5 @@
 /**
- * Checks infra/terraform and infra/terraform/bootstrap without an AWS account: `terraform fmt` and `terraform validate`.
- * Their resources, policies and settings are tested in tests/infra.
+ * Runs `terraform fmt` and `terraform validate` without an AWS account.
  *
  * Usage: npm run check:infra [-- --no-skip]. Exit codes: 0 all passed or skipped, 1 a check failed (with --no-skip: or
  * was skipped), 2 bad use.
@@ -27,7 +26,7 @@ Usage: npm run check:infra [-- --no-skip]
 const MODULES = ['infra/terraform', 'infra/terraform/bootstrap'];
 /** Settings and state of a checkout, files that tests add, and locks: checks take the newest provider that is allowed. */
 const LOCAL = /\.terraform|\.tfstate|\.tfbackend$|\.tfvars|terraform\/[^/]+_override\.tf$/;
-/** Terraform's errors when it has no source with the provider. */
+/** Terraform's errors without a source of the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
 
 const isShared = (file: string): boolean => !LOCAL.test(file);
@@ -37,7 +36,7 @@ export const hasOldProvider = ({ TF_PLUGIN_DIR: folder }: NodeJS.ProcessEnv): bo
   !!folder && existsSync(join(folder, 'registry.terraform.io/hashicorp/aws/5.100.0'));
 
 /**
- * Copies the modules, and what they read of other folders, without the files of this checkout only.
+ * Copies the modules and what they read, without this checkout's own files.
  *
  * @param isOld - Whether they take provider 5.100 in place of what versions.tf says.
  */
@@ -57,7 +56,7 @@ const terraform = (cwd: string, env: NodeJS.ProcessEnv, ...args: string[]) =>
     env: terraformEnv({ TF_WORKSPACE: 'default' }, env),
   });
 
-/** Copies the modules into a new folder, and initialises them. @returns The folder; undefined if there is no provider. */
+/** @returns A folder with the initialised modules; undefined without a provider. */
 export async function copyModules(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
   const source = providerSource(env);

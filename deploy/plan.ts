@@ -31,7 +31,7 @@ export type Plan = Awaited<ReturnType<typeof readPlan>>;
 /** Never deleted by a deployment: the inquiries and the users. */
 const UNDELETABLE = /^aws_(dynamodb_table|cognito_user_pool)$/;
 
-/** @param backend - The file with the place of the state; without one, Terraform says what to do. */
+/** @param backend - A file; without one, Terraform says what to do. */
 export const initialise = (session: Session, backend: string | undefined) =>
   terraform(session, [
     'init',

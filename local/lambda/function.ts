@@ -1,8 +1,6 @@
 import { limits } from '../../lib/gateway-replies.ts';
 import { FunctionTimeout, startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
-export type LocalFunction = Awaited<ReturnType<typeof startFunction>>;
-
 export interface FunctionOptions extends SandboxOptions {
   timeout: number;
   /** Default: 4. */

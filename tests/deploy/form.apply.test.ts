@@ -226,7 +226,7 @@ describe.skipIf(endpoint === '')(
       },
     );
 
-    it('a package that fails only the smoke test: the version before and its form are live again in the same run', async () => {
+    it('a package that fails the smoke test alone: the version before and its form are live again', async () => {
       const before = await openForm(stages, 'develop');
       const broken = wrapHandler('', `if (method === 'PATCH') found.statusCode = 200;`);
       const zip = join(stages.folder, 'dist/inquiries.zip');

@@ -2,9 +2,9 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import { main } from '../../deploy/make-live.ts';
 import { refusal } from '../helpers/aws.ts';
-import { FORM_OUTPUTS, setUpProject } from '../helpers/programs.ts';
+import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 
-vi.mock(import('../../lib/paths.ts'), async () => (await import('../helpers/project.ts')).paths);
+vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 vi.mock('node:timers/promises', async (importOriginal) => ({
   ...(await importOriginal<object>()),
   setTimeout: (await import('../helpers/clock.ts')).skipTime,
