@@ -14,6 +14,7 @@ import {
 } from '../lib/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import { isServiceName, NAME_RULE } from '../lib/stages.ts';
+import { writeLines } from '../lib/terminal-text.ts';
 import {
   createStateBucket,
   inspectStateBucket,
@@ -86,7 +87,7 @@ async function bootstrap(session: Session, state: StateBucket, yes: boolean): Pr
     if (!yes) await confirm(`${question} Type the account id to confirm: `, accountId, session);
     session.state = `What was created so far is kept, in the state in the bucket ${bucket}.`;
   };
-  io.stdout.write(`${describeBucket(state)}\n`);
+  writeLines(io.stdout, describeBucket(state));
   const { exists, isBootstrapped } = await inspectStateBucket(state);
   if (isBootstrapped && !existsSync(SETTINGS_FILE)) {
     // Without them, the plan would take back domains, roles and budget.
@@ -109,7 +110,8 @@ async function bootstrap(session: Session, state: StateBucket, yes: boolean): Pr
   if (yes && plan.changes.some(({ change }) => change.actions.includes('delete'))) {
     throw new UsageError('The plan deletes something, which needs a confirmation at a terminal.');
   }
-  io.stdout.write(await validatePolicies(plan, region));
+  const findings = await validatePolicies(plan, region);
+  if (findings !== '') writeLines(io.stdout, findings.trimEnd());
   if (plan.hasChanges) await ask('Apply this plan?');
   if (!existsSync(SETTINGS_FILE)) write(SETTINGS_FILE, { region });
   if (plan.hasChanges) await terraform(session, ['apply', '-no-color', file]);
@@ -118,10 +120,11 @@ async function bootstrap(session: Session, state: StateBucket, yes: boolean): Pr
   write(join(MODULE, 'bootstrap.auto.tfvars.json'), {
     permissions_boundaries: parseObject(boundaries),
   });
-  io.stdout.write(`
-Done. Next: commit what is new in infra/terraform, and npm run deploy -- develop. The secrets AWS_ROLE_ARN of the environments
-on GitHub are the output github_roles (docs/deploy.md). Run this command again after the first deployment of each stage.
-`);
+  writeLines(
+    io.stdout,
+    `
+Done. Next: commit what is new in infra/terraform, and npm run deploy -- develop. The secrets AWS_ROLE_ARN of the environments on GitHub are the output github_roles (docs/deploy.md). Run this command again after the first deployment of each stage.`,
+  );
   return 0;
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Io } from '../lib/command-line.ts';
+import { writeLines } from '../lib/terminal-text.ts';
 
 export interface Context {
   io: Io;
@@ -35,7 +36,7 @@ export async function runChecks(
       detail = describeError(error as Error);
     }
     counts[result] += 1;
-    stdout.write(`${result.padEnd(8)} ${title.padEnd(48)} ${detail}\n`);
+    writeLines(stdout, `${result.padEnd(8)} ${title.padEnd(48)} ${detail}`, 9);
   }
   interruption.throwIfAborted();
   const { passed, failed, pending } = counts;

@@ -8,6 +8,7 @@ import { ResourceNotFoundException } from '@aws-sdk/client-lambda';
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
 import type { Stage } from '../lib/stages.ts';
+import { writeLines } from '../lib/terminal-text.ts';
 import {
   listDifferences,
   readForm,
@@ -159,7 +160,7 @@ function describeStage({ site, api_url, dashboard_url, dns_records = [] }: Stage
     ({ purpose, name, type, value, next }) =>
       `\nEnter this DNS record, which ${purpose}; once it can be resolved, ${next}, and deploy again:\n  ${name} ${type} ${value}\n`,
   );
-  return `\nDeployed: ${addresses}\nDashboard ${dashboard_url}\n${records.join('')}`;
+  return `\nDeployed: ${addresses}\nDashboard ${dashboard_url}\n${records.join('')}`.trimEnd();
 }
 
 export const main: Main = async (args, io) => {
@@ -189,7 +190,7 @@ export const main: Main = async (args, io) => {
     session.state = 'The plan is applied.';
     const outputs = await readOutputs(stage);
     await complete(session, outputs, before);
-    io.stdout.write(describeStage(outputs));
+    writeLines(io.stdout, describeStage(outputs));
     return 0;
   });
 };

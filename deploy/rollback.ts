@@ -5,6 +5,7 @@
  * Exit codes: 0 switched, 1 a step failed, 2 refused or declined, nothing changed.
  */
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
+import { writeLines } from '../lib/terminal-text.ts';
 import { runChecks } from './checks.ts';
 import { serveForm } from './form.ts';
 import { createVersionChecks, listVersions, readLive, switchAlias } from './functions.ts';
@@ -34,7 +35,7 @@ export const main: Main = async (args, io) => {
   const outputs = await readOutputs(stage);
   const { name } = outputs.function;
   const live = await readLive(name);
-  io.stdout.write(`${name}:${live.version} is live, account ${accountId}, region ${region}\n`);
+  writeLines(io.stdout, `${name}:${live.version} is live, account ${accountId}, region ${region}`);
 
   const context = { io, interruption: AbortSignal.any([]) };
   /** The newest that passes its test. */
@@ -57,8 +58,9 @@ export const main: Main = async (args, io) => {
   io.stdout.write(`Switched: version ${version} is live.\n`);
   if (outputs.site) await serveForm(outputs.site, name);
   const isPassed = await testStage(outputs, undefined, context, { wait: 30 });
-  io.stdout.write(
-    `To go forward: npm run deploy -- ${stage} of a corrected commit. To stay: docs/runbook.md, "Roll back".\n`,
+  writeLines(
+    io.stdout,
+    `To go forward: npm run deploy -- ${stage} of a corrected commit. To stay: docs/runbook.md, "Roll back".`,
   );
   if (isPassed) return;
   throw new Error(

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isConfirmed, UsageError, type Io } from '../lib/command-line.ts';
+import { writeLines } from '../lib/terminal-text.ts';
 import type { Context } from './checks.ts';
 import { programOf, run, terraformEnv, type RunOptions } from './terraform.ts';
 import { describeLive } from './functions.ts';
@@ -65,7 +66,7 @@ export async function runSession(
     const { aborted, reason } = session.interruption;
     const again = aborted ? AGAIN : error instanceof StepFailed && AGAIN_UNLESS;
     const end = [aborted && 'Interrupted.', session.state, ...live, again];
-    io.stderr.write(`\n${message}${end.filter(Boolean).join(' ')}\n`);
+    writeLines(io.stderr, `\n${message}${end.filter(Boolean).join(' ')}`);
     return aborted ? Number(reason) : isRefusal ? 2 : 1;
   } finally {
     for (const signal of signals) process.off(signal, listen);

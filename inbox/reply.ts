@@ -10,7 +10,7 @@ import type { Command } from './options.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { escapeAddress } from '../src/text/invisible.ts';
 import { ITEM_LIMIT, toReference } from '../src/limits.ts';
-import { escapeUnsafe, toLine, toLines } from '../lib/terminal-text.ts';
+import { escapeUnsafe, toLine, toLines, writeLines } from '../lib/terminal-text.ts';
 import { canMail, subjectOf } from './words.ts';
 
 export async function run(command: Command): Promise<number> {
@@ -26,8 +26,9 @@ export async function run(command: Command): Promise<number> {
   const inquiry = await findInquiry(connection.inquiries, named);
   if (inquiry.reply_at !== undefined) return reportAnswer(io, inquiry);
   if (!canMail(inquiry) && values.anyway !== true) {
-    io.stderr.write(
-      `No mail can go to ${escapeAddress(inquiry.email)}, so nothing was changed; answer elsewhere, or record the answer with --anyway.\n`,
+    writeLines(
+      io.stderr,
+      `No mail can go to ${escapeAddress(inquiry.email)}, so nothing was changed; answer elsewhere, or record the answer with --anyway.`,
     );
     return 4;
   }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { wrapLine, wrapUsage } from './terminal-text.ts';
+import { wrapUsage, writeLines } from './terminal-text.ts';
 
 /** The user's mistake, in one line. Exit code 2. */
 export class UsageError extends Error {
@@ -36,8 +36,7 @@ export async function runMain(main: Main, args: string[], io: Io): Promise<numbe
       return 0;
     }
     const message = error instanceof Error ? error.message : String(error);
-    const lines = message.split('\n').map((line) => wrapLine(line, io.stderr.columns));
-    io.stderr.write(`${lines.join('\n')}\n`);
+    writeLines(io.stderr, message);
     return error instanceof UsageError ? 2 : 1;
   }
 }

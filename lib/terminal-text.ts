@@ -34,6 +34,15 @@ export function wrapLine(line: string, columns?: number, hanging = line.search(/
   return lines.join('\n');
 }
 
+/** Writes lines, which a terminal gets in its width. @param hanging - As of {@link wrapLine}. */
+export function writeLines(
+  stream: { write: (text: string) => unknown; columns?: number },
+  text: string,
+  hanging?: number,
+): void {
+  for (const line of text.split('\n')) stream.write(`${wrapLine(line, stream.columns, hanging)}\n`);
+}
+
 /** Wraps a command's help in 80 columns, in which options keep their second column. */
 export const wrapUsage = (usage: string): string =>
   usage

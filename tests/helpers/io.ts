@@ -1,4 +1,6 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
+import stringWidth from 'string-width';
+import { expect } from 'vitest';
 import { runMain, type Main } from '../../lib/command-line.ts';
 
 export interface IoOptions {
@@ -8,13 +10,13 @@ export interface IoOptions {
   dialogue?: readonly (readonly [question: string, typed: string])[];
   /** All three are a terminal. Default: false. */
   isTTY?: boolean;
-  /** Default: 100. */
+  /** Default: 80. */
   columns?: number;
   env?: NodeJS.ProcessEnv;
 }
 
 /**
- * Runs a command in this process.
+ * Runs a command in this process. Expects no line that is wider than a terminal of 80 columns or more.
  *
  * @param args - Or a line with spaces between them.
  * @returns Exit code and output.
@@ -22,7 +24,7 @@ export interface IoOptions {
 export async function run(
   main: Main,
   args: string | string[],
-  { stdin, dialogue = [], isTTY = false, columns = 100, env = {} }: IoOptions = {},
+  { stdin, dialogue = [], isTTY = false, columns = 80, env = {} }: IoOptions = {},
 ) {
   const questions = [...dialogue];
   const collect = () => {
@@ -57,5 +59,10 @@ export async function run(
     stderr: stderr.stream,
     env,
   });
+  const lines = `${stdout.text()}\n${stderr.text()}`.split(/\n|\r\u001b\[K/);
+  // URLs, ids and commands stay whole.
+  const isTooWide = (line: string) =>
+    stringWidth(line) > columns && !/https?:|\S{36}|npm run/.test(line);
+  if (isTTY && columns >= 80) expect(lines.filter(isTooWide)).toEqual([]);
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
