@@ -59,7 +59,7 @@ export async function run(
     stderr: stderr.stream,
     env,
   });
-  const lines = `${stdout.text()}\n${stderr.text()}`.split(/\n|\r\u001b\[K/);
+  const lines = `${stdout.text()}\n${stderr.text()}`.split(/\n|\r.\[K/);
   // URLs, ids and commands stay whole.
   const isTooWide = (line: string) =>
     stringWidth(line) > columns && !/https?:|\S{36}|npm run/.test(line);
