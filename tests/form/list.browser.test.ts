@@ -90,6 +90,11 @@ it('searches all inquiries, and marks what it finds', async () => {
     await page.evaluate(`document.activeElement.dispatchEvent(${escape})`);
   }
   expect(await search.inputValue()).toBe('number 150');
+  const session = await page.context().newCDPSession(page);
+  const composed = { text: 'にほん', selectionStart: 3, selectionEnd: 3 };
+  await session.send('Input.imeSetComposition', composed);
+  await search.press('Escape');
+  expect(await search.inputValue()).toContain('number 150');
   await submit('sent now', 'a line\n'.repeat(20));
   await search.press('Escape');
   await counts(161);

@@ -34,7 +34,10 @@ export function createSearchBar(
   };
   element.addEventListener('input', change);
   element.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && !isComposing(event)) clear();
+    if (event.key !== 'Escape') return;
+    // Otherwise Chromium empties the box.
+    if (isComposing(event)) event.preventDefault();
+    else clear();
   });
   return { element, clear, focus: () => terms.focus() };
 }
