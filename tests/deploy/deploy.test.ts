@@ -248,6 +248,21 @@ it('makes the version before live again, with its form, when the smoke test fail
   expect(state.description).toMatch(/^11 withdrawn at /);
 });
 
+it.each(['$LATEST', undefined])(
+  'without a version before (alias %s), says so when the smoke test fails, and offers no rollback',
+  async (before) => {
+    state.live = before;
+    arrange({ happen: () => (state.live = '1') });
+    testStage.mockResolvedValue(false);
+    const { code, output } = await command(main, 'develop --yes');
+    expect([code, state.live]).toEqual([1, '1']);
+    expect(output).toContain(
+      'The smoke test of version 1 failed. There is no version before it.\n',
+    );
+    expect(output).not.toMatch(/rollback|same command/);
+  },
+);
+
 it('serves no form for an earlier version that is kept live and has none, and does not say so', async () => {
   state.live = '9';
   const versions = { ...FORM_OUTPUTS.function, pinned: '9' };
