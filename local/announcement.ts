@@ -20,9 +20,18 @@ export function formatAnnouncement(
   const add = (label: string, value: string, note = ''): void =>
     void lines.push(`  ${label.padEnd(10)} ${styleText('cyan', value)}   ${note}`.trimEnd());
 
+  if (engine.name === 'dynalite') {
+    lines.push('dynalite has no transactions and no streams: Idempotency-Key and');
+    lines.push('INQUIRIES_PER_HOUR are ignored, and no mail is sent.');
+    if (chosen === undefined) {
+      lines.push('It runs because there is no JDK 17 or newer. For all of the service:');
+      lines.push(`  ${installLineOf('java', process.env)}`);
+    }
+    lines.push('');
+  }
   add('Form', form, liveForm ? '(from web/; changes apply in the open page)' : '');
   add('Inbox', `npm run inbox -- --web${data}`, data === '' ? '(in another terminal)' : '');
-  add('Mailbox', mailbox ?? 'off (see DynamoDB)', mailbox && '(all mails; none is sent)');
+  add('Mailbox', mailbox ?? 'off (see above)', mailbox && '(all mails; none is sent)');
   add('Demo', demoUrl, '(another site with <inquiry-form>)');
   add('API', `${gateway}/inquiries`);
   add('Docs', docsUrl, '(curl commands, guides, OpenAPI)');
@@ -36,14 +45,6 @@ export function formatAnnouncement(
   }
   add('DynamoDB', engine.url, `(${engine.name}, table ${table})`);
   add('Data', relative('', folder) || '.');
-  if (engine.name === 'dynalite') {
-    add('', 'dynalite has no transactions and no streams: Idempotency-Key and');
-    add('', 'INQUIRIES_PER_HOUR are ignored, and no mail is sent.');
-    if (chosen === undefined) {
-      add('', 'It runs because there is no JDK 17 or newer. For all of the service:');
-      add('', installLineOf('java', process.env));
-    }
-  }
   for (const name of engineNames) {
     if (name === engine.name || !existsSync(join(folder, name))) continue;
     add('', `${name} has data of its own`, `(shown by --engine ${name})`);
