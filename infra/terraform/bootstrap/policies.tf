@@ -184,9 +184,9 @@ locals {
         Condition = { StringNotLike = { "lambda:Principal" = "*.amazonaws.com" } }
       }
       Bootstrap = { Effect = "Deny", Action = "iam:*", Resource = "${local.iam}:*${local.path}*" }
-      # What opens rows, logs, a function or an address to others, or copies rows beyond an erasure; no deployment does
-      # it, and docs/roles.md says what IAM cannot deny: UpdateTable switches off deletion protection,
-      # UpdateContinuousBackups the backups, UpdateTimeToLive deletes rows.
+      # First, what opens rows, logs, a function or an address to others, or copies rows beyond an erasure; no deployment
+      # does it. Then UpdateTable, which switches off deletion protection, UpdateContinuousBackups the backups, and
+      # UpdateTimeToLive, which deletes rows. docs/roles.md says what IAM cannot deny.
       Never = {
         Effect = "Deny"
         Action = concat([
