@@ -67,3 +67,9 @@ it.each([
   await see('received your inquiry');
   await expect.poll(() => textsOf('.item h4')).toEqual(['s?/']);
 });
+
+it('says on the page that it needs storage, where cookies are blocked', needsFirefox, async () => {
+  const { page, see } = await openFirefox({ 'network.cookie.cookieBehavior': 2 });
+  await page.goto(stack.formUrl);
+  await see('The contact form cannot start');
+});
