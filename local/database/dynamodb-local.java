@@ -1,5 +1,8 @@
+import com.almworks.sqlite4java.SQLiteException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Set;
+import java.util.logging.Logger;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
@@ -17,9 +20,14 @@ import software.amazon.dynamodb.services.local.server.LocalDynamoDBServerHandler
  * Run from source (JEP 330). The argument is the folder of the data; default: in memory.
  */
 class DynamoDbLocal {
+  private static final Logger SQLITE = Logger.getLogger("com.almworks.sqlite4java");
+  /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL. */
+  private static final Set<Integer> DISK = Set.of(8, 10, 13);
+
   public static void main(String[] args) throws Exception {
     new Thread(DynamoDbLocal::exitWithParent).start();
     useLibraryInPlace();
+    exitOnFailedWrite();
     // Limits what the engine logs.
     Class.forName("software.amazon.dynamodb.services.local.main.ServerRunner");
     var server = new Server(new InetSocketAddress("127.0.0.1", 0));
@@ -34,6 +42,18 @@ class DynamoDbLocal {
     var system = (isMac ? "osx-" : "linux-") + System.getProperty("os.arch");
     System.setProperty("org.sqlite.lib.path", System.getProperty("java.library.path"));
     System.setProperty("org.sqlite.lib.name", "libsqlite4java-" + system + (isMac ? ".dylib" : ".so"));
+  }
+
+  /** The engine logs a write that failed, as on a full disk, and may acknowledge it: this ends it before. */
+  private static void exitOnFailedWrite() {
+    SQLITE.setFilter(
+        record -> {
+          if (record.getThrown() instanceof SQLiteException error && DISK.contains(error.getBaseErrorCode())) {
+            System.err.println("The data folder cannot be written: " + error.getMessage());
+            Runtime.getRuntime().halt(1);
+          }
+          return true;
+        });
   }
 
   /** As `refuseOtherSites` (lib/loopback-server.ts). */

@@ -76,6 +76,7 @@ it('reads an inquiry, records one answer, and says in one sentence what is wrong
     [`${ALL}&from=x`, 400],
     ['GET other', 404],
     [`${read}/reply`, 404],
+    [`${read}/dismiss`, 404],
     [`POST inquiries/${UNKNOWN}/reply`, 404, '{"reply":"r"}'],
     [reply, 400, '{'],
     [reply, 400, '{}'],

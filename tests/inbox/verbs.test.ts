@@ -1,4 +1,11 @@
-import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
@@ -248,7 +255,9 @@ it('reply refuses a text whose bytes leave no room for the inquiry', async ({ sk
 });
 
 it('reply opens an editor, sends what is above a line, and keeps a text that was not sent', async () => {
-  const folder = createFolder();
+  // The shell that starts the editor takes its name for nothing else.
+  const folder = join(createFolder(), '$(false); "');
+  mkdirSync(folder);
   vi.stubEnv('TMPDIR', folder);
   /** Runs a shell script as the editor, with the file as last argument. @returns Also what is kept of the text. */
   async function edit({ id }: { id: string }, script: string) {

@@ -367,7 +367,11 @@ describe('the policies', needsModules, () => {
       ['lambda:InvokeFunction', `${mailer}:live`],
     ];
     const refused: Request[] = [
-      ['dynamodb:UpdateItem', main, attributes('body')],
+      ...['subject', 'body', 'expires_at'].map((name): Request => [
+        'dynamodb:UpdateItem',
+        main,
+        attributes(name),
+      ]),
       ['dynamodb:UpdateItem', main, { 'dynamodb:LeadingKeys': '$inquiries#quota_1' }],
       ['dynamodb:BatchWriteItem', main, attributes('pk', 'body')],
       ['dynamodb:Query', table('release')],
