@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { wrapUsage, writeLines } from './terminal-text.ts';
+import { escapeUnsafe, wrapUsage, writeLines } from './terminal-text.ts';
 
 /** The user's mistake, in one line. Exit code 2. */
 export class UsageError extends Error {
@@ -36,7 +36,8 @@ export async function runMain(main: Main, args: string[], io: Io): Promise<numbe
       return 0;
     }
     const message = error instanceof Error ? error.message : String(error);
-    writeLines(io.stderr, message);
+    // Arguments and paths may hold escape sequences of a terminal.
+    writeLines(io.stderr, message.split('\n').map(escapeUnsafe).join('\n'));
     return error instanceof UsageError ? 2 : 1;
   }
 }
