@@ -249,7 +249,7 @@ it('makes the version before live again, with its form, when the smoke test fail
 });
 
 it.each(['$LATEST', undefined])(
-  'without a version before (alias %s), says so when the smoke test fails, and offers no rollback',
+  'without a version before (alias %s), says so when the smoke test fails; no rollback',
   async (before) => {
     state.live = before;
     arrange({ happen: () => (state.live = '1') });
