@@ -158,6 +158,20 @@ it('stays in view beside a long list, or has a button that leads back to it', as
   await back.waitFor({ state: 'hidden' });
 });
 
+it('moves no inquiry where a long subject is cut off', async () => {
+  const long = 'subject '.repeat(100);
+  const { page } = await beginWith([['below'], [long, 'line\n'.repeat(30)], [long]]);
+  await page.locator('h4.cut').nth(1).waitFor();
+  const moved = await page.evaluate(`new Promise((resolve) => {
+    const names = [];
+    const add = (list) => list.getEntries().forEach(({ sources }) =>
+      sources.forEach(({ node }) => names.push(node?.className)));
+    new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(names))));
+  })`);
+  expect(moved).not.toContain('item folded');
+});
+
 it('works by keyboard alone', async () => {
   const { page, button, emailField, subject, message, send, see } = await arrive();
   const { keyboard } = page;
