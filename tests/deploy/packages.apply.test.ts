@@ -263,6 +263,7 @@ describe.skipIf(endpoint === '')('packages (skipped without AWS_ENDPOINT_URL)', 
     const plan = async (clone: Clone, order: string) => {
       const folder = folderOf(clone);
       write('inquiries.zip', `${WORKS} // ${clone} in ${order}`, folder);
+      write('mailer.zip', WORKS, folder);
       const { ended } = stages.start('deploy', `develop --plan-only --plan ${folder}/plan`, folder);
       expect(await ended).toMatchObject({ code: 0 });
     };
