@@ -16,7 +16,7 @@ const SUBS = [SUB, NEXT_SUB, SUB.replaceAll(/\w/g, 'f')];
 const LONG = 'x'.repeat(2048 - '$inquiries#cognito_sub_#email_'.length - SUB.length - 1);
 // oxfmt-ignore
 const EMAILS = [
-  'ana@example.com', 'Ana@example.com', 'ANA@EXAMPLE.COM', 'ana@example.com ', ' ana@example.com',
+  'ana@example.com', ' ana@example.com', 'ANA@EXAMPLE.COM', 'ana@example.com ', 'Ana@example.com',
   'ana@example.com\0', 'ana@example.com#', 'ana@example.com#email_ana@example.com',
   'ana@example.com$inquiry_1#id_', '#', '#email_',
   `$inquiries#cognito_sub_${NEXT_SUB}#email_ana@example.com`, '${email}', ':pk',
