@@ -373,7 +373,7 @@ describe('npm start without Java', () => {
     const { data, stack } = await begin('--seed', '20', `--inspect=${port}`);
     for (const line of [
       'Mailbox    off',
-      'Idempotency-Key and\n             INQUIRIES_PER_HOUR are ignored, and no mail is sent',
+      'Idempotency-Key and\nINQUIRIES_PER_HOUR are ignored, and no mail is sent.',
       'there is no JDK 17 or newer',
       'install a JDK 17\n',
       `Inspector  127.0.0.1:${port}`,
