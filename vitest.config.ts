@@ -4,7 +4,7 @@ import { skippedReporter } from './tests/helpers/skipped-reporter.ts';
 
 /** Programs, folders, languages, and what CONTRIBUTING names: none of the user's settings of AWS, service, terminal or editor. */
 const KEPT =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|CI|GITHUB_.*|npm_.*|NODE_(?!ENV).*|SSL_CERT_.*|JAVA_HOME|DISPLAY|XDG_.*|CHROMIUM_PATH|TERRAFORM|REQUIRE_.*|SCREENSHOTS|TF_PLUGIN_DIR|TF_CLI_CONFIG_FILE|DYNAMODB_ENDPOINT|VITEST.*)$/;
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|CI|GITHUB_.*|npm_.*|NODE_(?!ENV).*|GO[A-Z]+|SSL_CERT_.*|JAVA_HOME|DISPLAY|XDG_.*|CHROMIUM_PATH|TERRAFORM|REQUIRE_.*|SCREENSHOTS|TF_PLUGIN_DIR|TF_CLI_CONFIG_FILE|DYNAMODB_ENDPOINT|VITEST.*)$/;
 for (const name of Object.keys(process.env)) {
   const isEmulator = name === 'AWS_ENDPOINT_URL' && process.argv.includes('apply');
   if (!KEPT.test(name) && !isEmulator) delete process.env[name];
@@ -56,13 +56,15 @@ export default defineConfig(({ mode }) => {
       // For tests that say `concurrent`: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [
-        product('plain', '!(*.browser|*.firefox|*.process|*.provider|*.apply).test.ts'),
+        product('plain', '!(*.browser|*.firefox|*.process|*.generator|*.provider|*.apply).test.ts'),
         product('process', '*.process.test.ts'),
         product('browser', '!(states).browser.test.ts', BROWSER),
         // In npm run test:all.
         product('states', 'states.browser.test.ts', BROWSER),
         // Journeys in a second browser: in npm run test:all.
         product('firefox', '*.firefox.test.ts', BROWSER),
+        // Fetches what generated clients need: in npm run test:all.
+        product('generator', '*.generator.test.ts'),
         // Each start of the provider takes seconds: in npm run test:all.
         product('provider', '*.provider.test.ts'),
         product('apply', '*.apply.test.ts', { testTimeout: 3 * HANG }),

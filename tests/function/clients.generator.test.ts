@@ -1,6 +1,6 @@
 /** Clients that generators make of docs/openapi.yaml, used against the local stack. */
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -14,7 +14,6 @@ import { unless } from '../helpers/needs.ts';
 
 const folder = createFolder(afterAll);
 const keysFile = join(folder, 'keys.json');
-const document = join(ROOT, 'docs/openapi.yaml');
 /** It is none of the service's. */
 const OTHER_ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
@@ -91,7 +90,7 @@ const GENERATORS = [
     install: 'npm install --global @hey-api/openapi-ts typescript@5',
     file: 'main.ts',
     program: TYPESCRIPT,
-    commands: [`openapi-ts --input ${document} --output gen`, 'node main.mjs'],
+    commands: ['openapi-ts --input openapi.yaml --output gen', 'node main.mjs'],
   },
   {
     name: 'Python',
@@ -100,7 +99,7 @@ const GENERATORS = [
     file: 'main.py',
     program: PYTHON,
     commands: [
-      `python3 -m openapi_python_client generate --path ${document} --output-path gen --meta none --overwrite`,
+      'python3 -m openapi_python_client generate --path openapi.yaml --output-path gen --meta none --overwrite',
       'python3 main.py',
     ],
   },
@@ -112,7 +111,7 @@ const GENERATORS = [
     program: GO,
     commands: [
       'go mod init inquiries',
-      `oapi-codegen -generate types,client -package gen -o gen/client.go ${document}`,
+      'oapi-codegen -generate types,client -package gen -o gen/client.go openapi.yaml',
       'go mod tidy',
       'go run .',
     ],
@@ -133,6 +132,7 @@ for (const { name, probe, install, file, program, commands } of GENERATORS) {
     const cwd = join(folder, name);
     mkdirSync(join(cwd, 'gen'), { recursive: true });
     writeFileSync(join(cwd, file), program);
+    cpSync(join(ROOT, 'docs/openapi.yaml'), join(cwd, 'openapi.yaml'));
     const key = await readKey(keysFile);
     const TOKEN = await signToken(key, stack.issuer.url, { email: `${name}@example.com` });
     const env = { ...process.env, URL: stack.state.gateway, TOKEN };
