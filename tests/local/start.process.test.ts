@@ -16,7 +16,7 @@ import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
 
 type Running = Awaited<ReturnType<typeof start>>;
-type OnEnd = typeof onTestFinished | typeof afterAll;
+type OnEnd = (end: () => Promise<void>) => void;
 
 const runIn = (cwd: string, line: string) =>
   spawnSync(line, { cwd, encoding: 'utf8', shell: true });
@@ -120,6 +120,8 @@ describeOnDynamoDbLocal('npm run dev', () => {
   const run = (line: string) => runIn(root, line);
   let port = 0;
   let stack: Running;
+  let end: (() => Promise<void>) | undefined;
+  afterAll(() => end?.());
   beforeAll(async () => {
     const rooms = ['src', 'lib', 'local', 'deploy', 'inbox', 'web', 'ui', 'infra', 'docs'];
     for (const part of [...rooms, 'package.json', 'tsconfig.json']) {
@@ -134,7 +136,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
       AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
     };
     const command = ['npm', 'run', 'dev', '--', '--cors-origin', other];
-    stack = await start(data, command, { cwd: root, env, onEnd: afterAll });
+    stack = await start(data, command, { cwd: root, env, onEnd: (stop) => (end = stop) });
   });
 
   it('takes the port from PORT and the next five, and prints the form first', async () => {
