@@ -32,12 +32,6 @@ vi.mock('node:timers/promises', async (importOriginal) => ({
   setTimeout: async () => undefined,
 }));
 
-// The time of an engine to end after its stack.
-vi.mock(import('node:timers/promises'), async (importOriginal) => ({
-  ...(await importOriginal()),
-  setTimeout: vi.fn<() => Promise<never>>(),
-}));
-
 let folder = '';
 beforeEach(() => {
   folder = createFolder();
