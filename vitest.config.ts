@@ -17,8 +17,8 @@ const BROWSER = { globalSetup: ['tests/helpers/stack-setup.ts'] };
 const HANG = 10 * 60_000;
 
 /**
- * A file's suffix is what it needs: a browser, processes of the commands, Terraform's AWS provider, or an emulator of
- * AWS.
+ * A file's suffix is what it needs: a browser, processes of the commands, generators of clients, Terraform's AWS
+ * provider, or an emulator of AWS.
  */
 const product = (name: string, include: string, more: object = {}) => ({
   test: {
