@@ -17,7 +17,7 @@ export function createPane() {
   const heading = (): HTMLElement =>
     read.querySelector('h2') ?? outcome.querySelector('button') ?? back;
   return {
-    element: h('section', name, back, status, outcome, read, dock),
+    element: h('section', name, back, status, read, outcome, dock),
     read,
     dock,
     say: (text: string) => void (status.textContent = text),

@@ -408,6 +408,21 @@ describe('the operators’ page', needsBrowser, () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('My answer');
   });
 
+  it('shows that notice in view of a phone, below a long inquiry', async () => {
+    const viewport = { width: 360, height: 640 };
+    const body = 'A line of the inquiry.\n'.repeat(60);
+    await arrive(await begin([{ subject: 'Long', body }], { ...WIDE, viewport }));
+    await click('Long');
+    await write('My answer');
+    await answer(0, 'The answer of Pete');
+    await page.clock.fastForward(26_000);
+    const notice = page.getByText('pete has answered this meanwhile');
+    await notice.waitFor();
+    const { y = -1 } = (await notice.boundingBox()) ?? {};
+    expect(y).toBeGreaterThanOrEqual(0);
+    expect(y).toBeLessThan(viewport.height);
+  });
+
   it('goes on with the list that it shows, not with the one before', async () => {
     const list = Array.from({ length: 60 }, (_, n) => `Number ${n + 1}`);
     await arrive(await begin(list));
