@@ -16,9 +16,12 @@ export type User = Awaited<ReturnType<Service['signIn']>>;
 export async function startService({
   pageSize,
   settings = {},
+  timeout = 30_000,
 }: {
   pageSize?: number;
   settings?: Record<string, string>;
+  /** Milliseconds that the gateway waits for the function. */
+  timeout?: number;
 } = {}) {
   const table = await createOwnTable();
   const proxy = await startFaultProxy(table.engine, pageSize);
@@ -32,7 +35,7 @@ export async function startService({
       CORS_ORIGIN: 'https://www.example.com',
       ...settings,
     },
-    timeout: 30_000,
+    timeout,
     log,
   });
   const gateway = createGateway({
