@@ -13,6 +13,6 @@ export function readImports(module: 'stages' | 'bootstrap'): Map<string, string>
     module === 'stages'
       ? (/imports\.tf <<'END'\n([^]*?)^END$/m.exec(runbook)?.[1] ?? '')
       : (runbook.match(/^terraform import .*$/gm) ?? []).join('\n');
-  const entries = lines.matchAll(/^(?:terraform import -var=\S+ )?'?([\w.[\]"@-]+)'? +(\S+)/gm);
+  const entries = lines.matchAll(/^(?:terraform import )?'?([\w.[\]"@-]+)'? +(\S+)/gm);
   return new Map([...entries].map(([, address = '', id = '']) => [address, id]));
 }
