@@ -7,7 +7,7 @@ import { never, refuseAsConflict } from '../helpers/fault-proxy.ts';
 import type { Answer } from '../helpers/http.ts';
 import { readPartition } from '../helpers/own-table.ts';
 import { startService, type Service } from '../helpers/service.ts';
-import { createTally, isHard } from '../helpers/tally.ts';
+import { isHard } from '../helpers/selection.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -18,8 +18,6 @@ afterAll(async () => service.close());
 
 const newUser = () => service.signIn({ email: 'ana@example.com', sub: randomUUID() });
 const inquiryOf = ({ json }: Answer): Inquiry => (json as { inquiry: Inquiry }).inquiry;
-
-const tally = createTally('6 burst: POSTs at the same time, answered 201 and stored once');
 
 it.each(isHard ? [300, 1_000] : [300])(
   'answers 201 to each of %i POSTs at once and stores it once',
@@ -35,12 +33,10 @@ it.each(isHard ? [300, 1_000] : [300])(
     const byId = new Map(rows.map((row) => [row.id, row.subject]));
     expect(answers.map((answer) => byId.get(inquiryOf(answer).id))).toEqual(subjects);
     expect(rows).toHaveLength(size);
-    for (const _ of rows) tally();
   },
 );
 
 describeOnDynamoDbLocal('with an Idempotency-Key', () => {
-  const keyed = createTally('8c exactly once: requests with one key at once');
   const AT_ONCE = isHard ? 1_000 : 100;
   it(`${AT_ONCE} requests with one key at once store one inquiry, which all get after retries`, async () => {
     const user = await newUser();
@@ -58,7 +54,6 @@ describeOnDynamoDbLocal('with an Idempotency-Key', () => {
       for (const answer of await Promise.all(posts)) {
         statuses.add(answer.status);
         if (answer.status === 201) created.push(answer);
-        keyed();
       }
       expect(await service.table.rows(user.sub)).toHaveLength(1);
     }

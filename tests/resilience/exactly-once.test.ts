@@ -23,7 +23,7 @@ import * as faults from '../helpers/fault-proxy.ts';
 import { createHold, hangAfter, PLANS } from './database-faults.ts';
 import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
 import { BUILT, startSandbox, type Answer } from '../helpers/sandbox.ts';
-import { createTally, isHard } from '../helpers/tally.ts';
+import { isHard } from '../helpers/selection.ts';
 
 const DAY = 24 * HOUR;
 /** Operations of a lane, which has its own clients and owners. */
@@ -387,9 +387,6 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
 );
 
 describeOnDynamoDbLocal('exactly once', (endpoint) => {
-  const unlimited = createTally('8a exactly once: operations on the built function');
-  const limited = createTally('9b the same with a limit: operations');
-
   it.concurrent.each(
     Array.from({ length: LANES }, (_, lane) => [lane % 2 === 0 ? Infinity : 2, lane]),
   )(
@@ -407,7 +404,6 @@ describeOnDynamoDbLocal('exactly once', (endpoint) => {
         } catch (error) {
           throw new Error(`Seed ${seed}: ${JSON.stringify(done)}`, { cause: error });
         }
-        (limit < Infinity ? limited : unlimited)();
       }
       await end();
     },

@@ -22,7 +22,7 @@ import {
 } from '../helpers/fault-proxy.ts';
 import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
 import { BUILT, startSandbox, type Answer } from '../helpers/sandbox.ts';
-import { createTally, isHard, select } from '../helpers/tally.ts';
+import { isHard, select } from '../helpers/selection.ts';
 import {
   breakOff,
   delay,
@@ -118,7 +118,6 @@ async function expectRecovery(scene: Scene): Promise<void> {
   for (const method of METHODS) expect(await askUnder(scene, never, method)).toBe(SUCCESS[method]);
 }
 
-const tally = createTally('1a faults of the database (POST, GET, recovery)');
 const slow: (typeof PLANS)[number] = ['an answer after 2 s', first(1, delay(2_000)), true];
 describe.concurrent('under a fault: in time, nothing twice, nothing in part, and the next request works', () => {
   it.each(select([...PLANS, slow], 3))('%s', async (_, plan, works) => {
@@ -129,7 +128,6 @@ describe.concurrent('under a fault: in time, nothing twice, nothing in part, and
       expect(status).toBe(works ? SUCCESS[method] : 500);
       await expectRecovery(scene);
     }
-    tally();
   });
 });
 
@@ -139,14 +137,12 @@ const MODULE = `data:text/javascript,
   const heap = () => (gc(), { body: String(process.memoryUsage().heapUsed) });
   export const handler = (event, context) => (event.heap ? heap() : built(event, context));`;
 
-const leaks = createTally('6 requests under random faults: nothing leaked');
 it.concurrent('nothing is leaked by requests that meet any of the faults', async () => {
   await using scene = await openScene({ module: MODULE });
   const work = async (count: number): Promise<number> => {
     scene.proxy.plan = sometimes;
     for (let done = 0; done < count; done++) {
       await scene.ask(done % 8 === 0 ? 'GET' : 'POST');
-      leaks();
     }
     return Number((await scene.sandbox.invoke({ heap: true })).text);
   };
@@ -160,7 +156,6 @@ it.concurrent('nothing is leaked by requests that meet any of the faults', async
 });
 
 describe.concurrent('without a connection: the contract’s 500 in time', () => {
-  const connections = createTally('1b no connection to the database');
   const http = (port: number) => `http://127.0.0.1:${port}`;
   const https = (port: number) => `https://127.0.0.1:${port}`;
   const obstacles: [name: string, toUrl: (port: number) => string, act?: (s: Socket) => unknown][] =
@@ -184,7 +179,6 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
     await using scene = await openScene({ environment });
     for (const method of METHODS) expectFault(await scene.ask(method));
     expect(await scene.stored()).toEqual([]);
-    connections();
   });
 
   it('an impostor: nothing is sent to a server with an untrusted certificate', async () => {
@@ -206,12 +200,10 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
     expect(trusted).toBeGreaterThan(0);
     expectFault(await post({}));
     expect(received).toBe(trusted);
-    connections();
   });
 });
 
 describe.concurrent('with 2 s of remaining time at entry the answer still comes in time', () => {
-  const short = createTally('1c two seconds left');
   it.each<[string, Fault]>([
     ['no answer', hang],
     ['no answer after the write', hangAfter],
@@ -226,7 +218,6 @@ describe.concurrent('with 2 s of remaining time at entry the answer still comes 
       for (const remaining of [2_000, 1_000, 0, -1]) {
         const got = await scene.ask(method, remaining);
         expectFault(got);
-        short(got.milliseconds);
       }
     }
     await expectRecovery(scene);
@@ -234,7 +225,6 @@ describe.concurrent('with 2 s of remaining time at entry the answer still comes 
 });
 
 describe.concurrent('a list of several pages is whole or a 500', () => {
-  const pages = createTally('1d a later page fails');
   const from =
     (page: number, fault: Fault): Plan =>
     (attempt) =>
@@ -263,12 +253,10 @@ describe.concurrent('a list of several pages is whole or a 500', () => {
     expect(scene.proxy.attempts).toBe(4);
     expect(await askUnder(scene, plan, 'GET')).toBe(status);
     await expectRecovery(scene);
-    pages();
   });
 });
 
 describe.concurrent('a sandbox that was frozen while its idle connection went answers as if nothing had been', () => {
-  const frozen = createTally('1e frozen sandboxes');
   const MOMENT = 300;
 
   const ways = (['close', 'reset', 'black hole'] as const).flatMap((how) =>
@@ -292,7 +280,6 @@ describe.concurrent('a sandbox that was frozen while its idle connection went an
     });
     expect(status).toBe(SUCCESS[method]);
     await expectRecovery(scene);
-    frozen();
   });
 
   it.each([
@@ -313,6 +300,5 @@ describe.concurrent('a sandbox that was frozen while its idle connection went an
     });
     if (begun === 0) expect(status).toBe(201);
     await expectRecovery(scene);
-    frozen();
   });
 });

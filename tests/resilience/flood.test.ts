@@ -5,7 +5,7 @@ import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances } from '../helpers/mailer-instances.ts';
 import { toReply, type StreamRecord } from '../helpers/mailer.ts';
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
-import { createTally, isHard, select } from '../helpers/tally.ts';
+import { isHard, select } from '../helpers/selection.ts';
 
 const MINUTES = 80;
 /** Inquiries in five minutes. */
@@ -15,10 +15,6 @@ const TOTAL = 100;
 const START = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
 
 describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`, (engine) => {
-  const tally = createTally(
-    '9d inquiries of a flood: in one mail, by themselves or counted in a digest',
-  );
-
   it('is a bounded number of mails with each inquiry in one, though the mailer is killed', async () => {
     const all = await createMailerInstances(engine, { time: START, totalMailsPerHour: TOTAL });
     const owners = Array.from({ length: COUNT / 10 }, () => ({ cognito_sub: crypto.randomUUID() }));
@@ -82,7 +78,6 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
     const named = digests.flatMap(({ references }) => references);
     const mentions = [...named, ...[...single].map(toReference)];
     expect(new Set(mentions).size).toBe(mentions.length);
-    for (const _ of given) tally();
     expect(all.mailed('inquiry')).toHaveLength(single.size);
     expect(single.size).toBeLessThanOrEqual(3 * TOTAL);
     expect(single.size).toBeGreaterThan(TOTAL);
@@ -92,8 +87,6 @@ describeOnDynamoDbLocal(`a flood of ${COUNT} inquiries by ${COUNT / 10} owners`,
 });
 
 describeOnDynamoDbLocal('an event of SNS that is delivered forty times', (engine) => {
-  const tally = createTally('9f events of SNS, each delivered forty times: one mail');
-
   it.each(select([...Array(40).keys()], 20))(
     'is one mail, also after a failure and while others are handled (%i)',
     async (n) => {
@@ -111,7 +104,6 @@ describeOnDynamoDbLocal('an event of SNS that is delivered forty times', (engine
       );
       await invoke(event, 'first');
       expect(all.mails).toHaveLength(1);
-      tally();
     },
   );
 });

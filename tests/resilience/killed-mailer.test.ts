@@ -10,7 +10,7 @@ import { createMailerInstances, type MailerInstances } from '../helpers/mailer-i
 import { idOf, toReply } from '../helpers/mailer.ts';
 import { readTable } from '../helpers/own-table.ts';
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
-import { createTally, select } from '../helpers/tally.ts';
+import { select } from '../helpers/selection.ts';
 
 const MINUTE = 60_000;
 /** 06:00 UTC. */
@@ -69,8 +69,6 @@ const nameOf = ({ tags: { mail, inquiry }, headers, subject }: Mail): string =>
     : `${mail} ${inquiry}`;
 
 describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
-  const tally = createTally('9e mailers killed at a step, the invocation repeated: nothing lost');
-
   /** The beginnings of mails that are recorded as sent. */
   const readRecorded = async ({ client, table }: MailerInstances): Promise<string[]> => {
     const rows = await readTable(client, table);
@@ -111,7 +109,6 @@ describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
       const twice = names.filter((name, at) => names.indexOf(name) !== at);
       expect(new Set(twice).size).toBe(twice.length);
       expect(unrecorded).toEqual(expect.arrayContaining(twice));
-      tally();
     }
   });
 });

@@ -9,7 +9,7 @@ import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeCall, makeEvent } from '../helpers/events.ts';
 import { readPartition } from '../helpers/own-table.ts';
 import { startSandbox } from '../helpers/sandbox.ts';
-import { createTally, isHard } from '../helpers/tally.ts';
+import { isHard } from '../helpers/selection.ts';
 
 const EVENTS = isHard ? 5_000 : 80;
 
@@ -63,8 +63,6 @@ if (reason !== undefined) {
 }
 
 describeOnDynamoDbLocal('128 MB', (endpoint) => {
-  const tally = createTally('9c worst bodies and longest lists in turns, in 128 MB');
-
   it('are enough for any order of the worst bodies and the longest lists', async () => {
     const own = await createOwnStore(endpoint);
     const inquiries = createInquiries(own.store);
@@ -107,7 +105,6 @@ describeOnDynamoDbLocal('128 MB', (endpoint) => {
         const rows = await readPartition(own, claims);
         expect(rows).toHaveLength(got.status === 201 ? 1 : 0);
       }
-      tally();
     }
   });
 });

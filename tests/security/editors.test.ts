@@ -7,7 +7,7 @@ import { toDraft } from '../../inbox/reply.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { unless } from '../helpers/needs.ts';
 import { INQUIRY } from '../helpers/events.ts';
-import { createTally, select } from '../helpers/tally.ts';
+import { select } from '../helpers/selection.ts';
 
 /** 13 is in each and nowhere else. */
 // oxfmt-ignore
@@ -37,8 +37,6 @@ const atEnds = (lines: number) => (file: string) => {
   return [...all.slice(0, lines), ...all.slice(-lines)].join('\n');
 };
 
-const tally = createTally('7d settings of editors in drafts: without effect');
-
 /** Where an editor looks for settings. */
 it.each<[string, (file: string) => string]>([
   // Emacs manual, "Specifying File Variables" and hack-local-variables in files.el.
@@ -51,7 +49,6 @@ it.each<[string, (file: string) => string]>([
   for (const draft of DRAFTS) {
     expect(draft).toContain('13');
     expect(read(draft)).not.toContain('13');
-    tally();
   }
 });
 
@@ -71,7 +68,6 @@ it('have no effect in vim, in however many lines it looks for them', needsVim, (
   for (const modelines of [5, 12, 30, 10_000]) {
     for (const draft of select(DRAFTS, 20)) {
       expect(readTabstop(draft, modelines)).toBe('tabstop=8');
-      tally();
     }
   }
 });

@@ -6,7 +6,7 @@ import { EMAIL, INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts'
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { bestEngine } from '../helpers/own-table.ts';
 import { INBOX, startMailer, toReply, type Mailer, type SentMail } from '../helpers/mailer.ts';
-import { createTally, select } from '../helpers/tally.ts';
+import { select } from '../helpers/selection.ts';
 
 let mailer: Mailer;
 beforeAll(async () => {
@@ -99,8 +99,6 @@ function expectHarmless(sent: SentMail, to: string, like: SentMail[]): void {
   expect(Buffer.byteLength(JSON.stringify(Content))).toBeLessThan(5_000_000);
 }
 
-const tally = createTally('7c hostile texts in mails: without effect');
-
 it('texts have no effect in the mails, as subject, body or reply', async () => {
   const [subject, body] = ['s'.repeat(200), 'b'.repeat(200_000)];
   const plain: [SentMail, SentMail][] = [];
@@ -124,7 +122,6 @@ it('texts have no effect in the mails, as subject, body or reply', async () => {
     for (const line of long) expect(line.slice(2)).not.toMatch(/.\s./);
     const [, ...quotes] = textOf(reply).split('you wrote:\n\n');
     for (const line of quotes.at(-1)?.split('\n') ?? []) expect(line).toMatch(/^>/);
-    tally();
   }
 }, 600_000);
 
@@ -139,13 +136,8 @@ it('emails have no effect in the mails, and only plain addresses are in a header
     // A reply that cannot be sent is a notice to the team.
     expectHarmless(reply, isPlain ? email : INBOX.INBOX_TO, [replyLike]);
     expect(inquiry.ReplyToAddresses).toEqual(isPlain ? [email] : undefined);
-    tally();
   }
 }, 300_000);
-
-const worst = createTally(
-  '7f worst subjects in a daily mail: no more work than twice that of ordinary ones',
-);
 
 // At the mailer's share of a core, fifty such subjects took longer than an invocation may.
 it.each([
@@ -163,5 +155,4 @@ it.each([
     return texts.join('').length;
   };
   expect(measure(subject)).toBeLessThanOrEqual(2 * measure('An ordinary subject. '.repeat(10_000)));
-  worst();
 });

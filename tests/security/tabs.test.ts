@@ -4,7 +4,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createDrafts, removeDeletedDrafts } from '../../web/src/drafts.ts';
 import { createTabs } from '../../web/src/tabs.ts';
 import { createStorage } from '../helpers/storage.ts';
-import { createTally } from '../helpers/tally.ts';
 
 const user = { sub: 'ana', email: 'ana@example.com' };
 const TOKENS = { idToken: 'token', expires: 1, user, lastSignOut: null };
@@ -53,8 +52,6 @@ function openTab(name: string = randomUUID(), give?: () => typeof TOKENS) {
   return { tabs, heard, channel, name };
 }
 
-const malformed = createTally('11a malformed messages between tabs: ignored');
-
 it('malformed messages are ignored by a tab that listens', async () => {
   const { heard, channel } = openTab();
   for (const [index, message] of MALFORMED.entries()) {
@@ -78,11 +75,8 @@ it('malformed messages are no answer to a tab that asks', async () => {
   for (const message of MALFORMED) {
     answer = message;
     expect(await tabs.ask({})).toEqual(TOKENS);
-    malformed();
   }
 });
-
-const deletions = createTally('11b texts deleted in all tabs: gone');
 
 it('a text that is deleted in all tabs is in none of them, whatever each has and shows', async () => {
   const draft = (subject: string) => ({ subject, body: '', key: randomUUID() });
@@ -117,7 +111,6 @@ it('a text that is deleted in all tabs is in none of them, whatever each has and
       // What is written afterwards is kept.
       createDrafts(second, shared, 'ana').save(draft('new'));
       expect(createDrafts(second, shared, 'ana').load()).toMatchObject({ subject: 'new' });
-      deletions();
     }
   }
 });
