@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { sendAll } from '../../src/entities/batches.ts';
 import { parseReply } from '../../inbox/record-answer.ts';
-import type { InquiryFilter } from '../../src/entities/stored-inquiries.ts';
+import type { InquiryFilter, StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { toFirstId, toShard } from '../../src/entities/keys.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import {
@@ -64,24 +64,42 @@ it('lists by filters over all owners and pages, without idempotency keys', async
   expect(await inbox.answer(rows[3], REPLY)).toEqual({ status: 'not-found' });
 });
 
-it('lists an inquiry once that is answered between two pages of its partition', async () => {
-  const { inbox, add } = await open(1);
-  // All ids have one last digit.
-  const ages = [1_000, 2_000, 3_000];
-  const ids = ages.map((age) => `${toFirstId(NOW - age)}-7000-8000-000000000000`);
-  const [newest] = await Promise.all(ages.map((age, at) => add(age, { id: ids[at] ?? '' })));
-  const listed: string[] = [];
-  for await (const page of inbox.list()) {
-    listed.push(...page.map(({ id }) => id));
-    if (newest && listed.length === 1) await inbox.answer(newest, REPLY);
-  }
-  expect(listed).toEqual(ids);
-});
+const nothing = answer(200, '{"Responses":{},"UnprocessedKeys":{},"Items":[],"Count":0}');
+
+it.each(['newest', 'oldest'] as const)(
+  'lists each inquiry once, %s first, before whatever request one is answered',
+  async (order) => {
+    const { inbox, add, meet } = await open(1);
+    // All ids have one last digit, so they are in one pair of partitions.
+    const ages = [1_000, 2_000, 3_000];
+    const ids = ages.map((age) => `${toFirstId(NOW - age)}-7000-8000-000000000000`);
+    const expected = order === 'newest' ? ids : ids.toReversed();
+    for (const moved of ages.keys()) {
+      let isMet = true;
+      for (let at = 0; isMet; at++) {
+        const rows = await Promise.all(ages.map((age, n) => add(age, { id: ids[n] ?? '' })));
+        isMet = false;
+        let requests = 0;
+        const answerBefore: Fault = async (exchange) => {
+          const isTheirs = /(open|done)-0/.test(String(await exchange.receive()));
+          if (!isTheirs) return nothing(exchange);
+          if (requests++ === at) {
+            isMet = true;
+            await inbox.answer(rows[moved] as StoredInquiry, REPLY);
+          }
+          return pass(exchange);
+        };
+        meet(always(answerBefore), 'Query');
+        const listed = await readAll(inbox.list({ order }));
+        expect([moved, at, listed.map(({ id }) => id)]).toEqual([moved, at, expected]);
+      }
+    }
+  },
+);
 
 /** A stale replica: only strongly consistent reads find something. */
 const lag: Fault = async (exchange) => {
   const isConsistent = String(await exchange.receive()).includes('"ConsistentRead":true');
-  const nothing = answer(200, '{"Responses":{},"UnprocessedKeys":{},"Items":[],"Count":0}');
   await (isConsistent ? pass : nothing)(exchange);
 };
 

@@ -92,7 +92,10 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await mailer.handle(records)).toEqual([]);
     const mailed = new Set(all.mailed('inquiry'));
     expect(mailed.size).toBe(5);
-    const references = refer(records.filter((record) => !mailed.has(idOf(record))));
+    const others = records.filter((record) => !mailed.has(idOf(record)));
+    const references = refer(others);
+    // Answered or not, each is counted.
+    for (const record of others.slice(0, 2)) await all.answer(idOf(record), { respondent: 'bea' });
     const digest = { count: 25, since: '06:00', references };
     expect(await tickAt(START + 5 * MINUTE, 5)).toEqual([digest]);
     const later = await write(1, START + 6 * MINUTE);
