@@ -1,23 +1,11 @@
-/**
- * What infra/terraform/bootstrap makes, with a mocked provider, and what its policies allow. `npm run bootstrap` has
- * AWS validate them. Ids in comments: see resources.provider.test.ts.
- */
+/** What the policies of infra/terraform/bootstrap allow. `npm run bootstrap` has AWS validate them. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { STAGES, type Stage } from '../../lib/stages.ts';
 import { answerById } from '../helpers/inquiries.ts';
 import { createOwnStore } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
-import {
-  ACCOUNT,
-  REGION,
-  arn,
-  iamArn,
-  mapValues,
-  onlyTls,
-  openModules,
-  PRIVATE,
-} from './mocked-module.ts';
+import { ACCOUNT, REGION, arn, iamArn, openModules, type Plan } from './planned-module.ts';
 import { unless } from '../helpers/needs.ts';
 import { recordRequests } from './recorded-requests.ts';
 
@@ -56,33 +44,52 @@ const modules = await openModules();
 const needsModules = unless(
   modules ? undefined : 'terraform and its AWS provider are needed (see TF_PLUGIN_DIR)',
 );
-/** @returns The resources, and the policies by name without the service's. */
-async function render(
+type Data = Record<string, Record<string, unknown>>;
+const toInput = (
   variables: object,
-  data: object = found((stage) => [`api-of-${stage}`, `of-${stage}`]),
-) {
-  const { root, errors } =
-    (await modules?.render(
-      { bucket: 'state-bucket', ...variables },
-      {
-        module: 'infra/terraform/bootstrap',
-        workspace: 'default',
-        command: 'plan',
-        // A mocked provider imports nothing.
-        overrides: { 'aws_s3_bucket.state': {}, ...data },
-      },
-    )) ?? {};
-  const policies: Policies = mapValues(
-    { ...root?.aws_iam_policy?.this, ...root?.aws_iam_role_policy?.deploy },
-    ({ policy }: { policy: string }) => JSON.parse(policy),
-  );
-  return { root, errors, policies };
-}
-const { policies, root } = await render({
-  github,
-  budget: { monthly_usd: 10.5, email: 'team@example.com' },
-  domains: { release: ['api.example.com', 'www.example.com'] },
+  data: Data = found((stage) => [`api-of-${stage}`, `of-${stage}`]),
+) => ({
+  variables: { bucket: 'state-bucket', ...variables },
+  // A mocked provider imports nothing.
+  overrides: { 'aws_s3_bucket.state': {}, ...data },
 });
+const ids = { owner_id: '1', repository_id: '23' };
+const plans =
+  (await modules?.plan(
+    {
+      usual: toInput({ github, domains: { release: ['api.example.com', 'www.example.com'] } }),
+      withIds: toInput({ github: { ...github, ...ids, existing_provider: true } }),
+      withoutGitHub: toInput({}),
+      longest: toInput(
+        {
+          name: 'n'.repeat(19),
+          bucket: 'b'.repeat(63),
+          github,
+          domains: { release: ['a', 'b'].map((one) => `${one.repeat(60)}.example.com`) },
+        },
+        {
+          'data.aws_region.current': { id: 'ap-southeast-2' },
+          ...found(() => ['a'.repeat(10), ...Array<string>(4).fill('a'.repeat(36))]),
+        },
+      ),
+      refused: toInput({
+        github: { repository: 'octo/*', owner_id: '1' },
+        domains: { main: ['*.example.com'], test: ['example.com'] },
+        budget: { monthly_usd: 0, email: 'ana' },
+      }),
+    },
+    { module: 'infra/terraform/bootstrap' },
+  )) ?? ({} as Record<string, Plan>);
+/** Without the service's name. */
+const readPolicies = ({ resources }: Plan = { resources: {}, outputs: {}, errors: [] }): Policies =>
+  Object.fromEntries(
+    Object.entries(resources).flatMap(([address, { policy }]) => {
+      const [, name] =
+        /^aws_iam_(?:policy\.this|role_policy\.deploy)\["(.*)"\]$/.exec(address) ?? [];
+      return name === undefined ? [] : [[name, JSON.parse(policy)]];
+    }),
+  );
+const policies = readPolicies(plans['usual']);
 
 /** IAM's wildcard matches every character, also `/`. */
 const isLike = (pattern: string, text: string) =>
@@ -384,17 +391,13 @@ describe('the policies', needsModules, () => {
   });
 
   it('trust the one repository’s environments by complete subjects, bounded, for an hour', async () => {
-    const ids = { owner_id: '1', repository_id: '23' };
-    const withIds = await render({ github: { ...github, ...ids, existing_provider: true } });
     const issuer = 'token.actions.githubusercontent.com';
-    for (const [roles, ...repositories] of [
-      [root.aws_iam_role.github, github.repository],
-      [withIds.root.aws_iam_role.github, github.repository, 'octo@1/inquiries@23'],
-    ]) {
-      expect(Object.keys(roles)).toEqual(
-        STAGES.flatMap((stage) => [`${stage}-deploy`, `${stage}-plan`]),
-      );
-      for (const [name, values] of Object.entries<typeof root>(roles)) {
+    for (const [input, ...repositories] of [
+      ['usual', github.repository],
+      ['withIds', github.repository, 'octo@1/inquiries@23'],
+    ] as const) {
+      for (const name of STAGES.flatMap((stage) => [`${stage}-deploy`, `${stage}-plan`])) {
+        const values = plans[input]?.resources[`aws_iam_role.github["${name}"]`];
         const [stage] = name.split('-');
         expect(values).toMatchObject({
           path: '/terraform-bootstrap/',
@@ -418,85 +421,27 @@ describe('the policies', needsModules, () => {
         ]);
       }
     }
-    expect(root.aws_iam_openid_connect_provider.github).toMatchObject({
-      url: `https://${issuer}`,
-      client_id_list: ['sts.amazonaws.com'],
-    });
-    expect(withIds.root).not.toHaveProperty('aws_iam_openid_connect_provider');
+    const addresses = Object.entries(plans).map(([name, { resources }]) => [
+      name,
+      Object.keys(resources).filter((each) => /aws_iam_(role|openid)/.test(each)),
+    ]);
+    const { usual, withIds, withoutGitHub } = Object.fromEntries(addresses);
+    expect(usual).toContain('aws_iam_openid_connect_provider.github[0]');
+    expect(withIds).not.toContain('aws_iam_openid_connect_provider.github[0]');
+    expect(withoutGitHub).toEqual([]);
   });
 
-  it('fit into the limits of IAM with the longest names', async () => {
-    const longest = await render(
-      {
-        name: 'n'.repeat(19),
-        bucket: 'b'.repeat(63),
-        github,
-        domains: { release: ['a', 'b'].map((one) => `${one.repeat(60)}.example.com`) },
-      },
-      {
-        'data.aws_region.current': { id: 'ap-southeast-2' },
-        ...found(() => ['a'.repeat(10), ...Array<string>(4).fill('a'.repeat(36))]),
-      },
-    );
+  it('fit into the limits of IAM with the longest names', () => {
     // The size limits of managed policies and of one in a role.
     const most = (name: string) => (name.endsWith('-deploy') ? 10_240 : 6_144);
-    const sizes = mapValues(longest.policies, (policy) => JSON.stringify(policy).length);
-    expect(Object.keys(sizes)).toHaveLength(15);
-    expect(Object.entries(sizes).filter(([name, size]) => size > most(name))).toEqual([]);
+    const sizes = Object.entries(readPolicies(plans['longest'])).map(
+      ([name, policy]) => [name, JSON.stringify(policy).length] as const,
+    );
+    expect(sizes).toHaveLength(15);
+    expect(sizes.filter(([name, size]) => size > most(name))).toEqual([]);
   });
 
-  it('are beside a private bucket that keeps old states, and a budget', async () => {
-    const { root: smallest } = await render({});
-    // CKV_AWS_19, CKV_AWS_21, CKV2_AWS_6, CKV2_AWS_65, AVD-AWS-0086, AVD-AWS-0088, AVD-AWS-0090
-    expect(smallest).toMatchObject({
-      aws_s3_bucket_versioning: { state: { versioning_configuration: [{ status: 'Enabled' }] } },
-      aws_s3_bucket_ownership_controls: {
-        state: { rule: [{ object_ownership: 'BucketOwnerEnforced' }] },
-      },
-      aws_s3_bucket_server_side_encryption_configuration: {
-        state: {
-          rule: [{ apply_server_side_encryption_by_default: [{ sse_algorithm: 'AES256' }] }],
-        },
-      },
-      aws_s3_bucket_public_access_block: { state: PRIVATE },
-      aws_s3_bucket_lifecycle_configuration: {
-        state: {
-          rule: [
-            {
-              status: 'Enabled',
-              expiration: [],
-              noncurrent_version_expiration: [
-                { noncurrent_days: 365, newer_noncurrent_versions: 20 },
-              ],
-            },
-          ],
-        },
-      },
-    });
-    expect(JSON.parse(smallest.aws_s3_bucket_policy.state.policy).Statement).toEqual([
-      onlyTls('s3:*', [STATE_BUCKET, `${STATE_BUCKET}/*`]),
-    ]);
-    expect(smallest).not.toHaveProperty('aws_iam_role');
-    const mailed = {
-      comparison_operator: 'GREATER_THAN',
-      subscriber_email_addresses: ['team@example.com'],
-    };
-    expect(root.aws_budgets_budget.monthly.account).toMatchObject({
-      limit_amount: '10.5',
-      time_unit: 'MONTHLY',
-      notification: [
-        { ...mailed, notification_type: 'ACTUAL', threshold: 80 },
-        { ...mailed, notification_type: 'FORECASTED', threshold: 100 },
-      ],
-    });
-  });
-
-  it('refuse wildcards, single ids, other stages and no budget', async () => {
-    const { errors } = await render({
-      github: { repository: 'octo/*', owner_id: '1' },
-      domains: { main: ['*.example.com'], test: ['example.com'] },
-      budget: { monthly_usd: 0, email: 'ana' },
-    });
-    expect(errors).toHaveLength(5);
+  it('refuse wildcards, single ids, other stages and no budget', () => {
+    expect(plans['refused']?.errors).toHaveLength(5);
   });
 });

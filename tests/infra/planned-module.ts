@@ -1,0 +1,237 @@
+/**
+ * What the Terraform modules make, with a mocked provider (`terraform test`): without account and credentials. The ids and
+ * ARNs that AWS assigns contain the address of their resource, so a reference shows where it leads.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { copyModules } from '../../deploy/check-infra.ts';
+import { programOf, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
+
+export const ACCOUNT = '111122223333';
+export const REGION = 'eu-central-1';
+export const EDGE = 'us-east-1';
+export const arn = (service: string, resource: string, region = REGION): string =>
+  `arn:aws:${service}:${region}:${ACCOUNT}:${resource}`;
+/** IAM has no regions. */
+export const iamArn = (resource: string): string => arn('iam', resource, '');
+
+/** As the provider's schema has it. */
+export type Json = ReturnType<typeof JSON.parse>;
+type Values = Record<string, unknown>;
+type ByAddress = Record<string, Values>;
+
+export interface Input {
+  variables: object;
+  /** What AWS answers, by address, in place of the mocked values. */
+  overrides?: ByAddress;
+}
+export interface Plan {
+  /** By address: what is configured, also of data sources, and what AWS assigns. */
+  resources: Record<string, Json>;
+  outputs: Record<string, Json>;
+  /** Of the plan; where it has some, the inputs after this one are not planned. */
+  errors: string[];
+}
+
+/** What AWS assigns besides id and ARN, and others read. */
+const ASSIGNED: Record<string, (address: string) => Values> = {
+  aws_acm_certificate: (address) => ({
+    domain_validation_options: [
+      {
+        domain_name: address,
+        resource_record_name: `_proof.${address}.`,
+        resource_record_type: 'CNAME',
+        resource_record_value: `_proof.${address}.acm-validations.aws.`,
+      },
+    ],
+  }),
+  aws_apigatewayv2_api: (address) => ({
+    api_endpoint: 'https://api.mock',
+    execution_arn: arn('execute-api', address),
+  }),
+  aws_apigatewayv2_domain_name: () => ({
+    domain_name_configuration: { target_domain_name: 'domain.mock', hosted_zone_id: 'API-ZONE' },
+  }),
+  aws_cloudfront_distribution: () => ({
+    domain_name: 'cloudfront.mock',
+    hosted_zone_id: 'SITE-ZONE',
+  }),
+  aws_cognito_user_pool: () => ({ endpoint: `cognito-idp.${REGION}.amazonaws.com/pool-id` }),
+  aws_dynamodb_table: (address) => ({ stream_arn: arn('dynamodb', `${address} stream`) }),
+  aws_lambda_alias: (address) => ({ invoke_arn: arn('apigateway', address) }),
+  aws_lambda_event_source_mapping: (address) => ({ uuid: address }),
+  aws_route53_record: (address) => ({ fqdn: address }),
+  aws_s3_bucket: (address) => ({ bucket_regional_domain_name: `${address}.mock` }),
+  aws_sesv2_email_identity: () => ({
+    verified_for_sending_status: true,
+    dkim_signing_attributes: { tokens: ['token'] },
+  }),
+  aws_sqs_queue: (address) => ({ url: `url of ${address}` }),
+};
+
+function assign({ address, type }: Resource): Values {
+  const short = address.replaceAll(/module\.|\[0\]/g, '');
+  const region = /us_east_1|^site/.test(short) ? EDGE : REGION;
+  const own = ASSIGNED[type]?.(short);
+  return { id: `id of ${short}`, arn: arn(type.split('_')[1] ?? '', short, region), ...own };
+}
+
+const toProvider = (region: string) => ({
+  mock_data: Object.fromEntries(
+    Object.entries({
+      aws_caller_identity: { account_id: ACCOUNT },
+      aws_partition: { partition: 'aws' },
+      aws_region: { id: region },
+      aws_route53_zone: { zone_id: 'ZONE' },
+      aws_sesv2_email_identity: {
+        arn: arn('ses', 'identity/named'),
+        verified_for_sending_status: true,
+      },
+    }).map(([type, defaults]) => [type, { defaults }]),
+  ),
+});
+const MOCKS = { aws: [toProvider(REGION), { alias: 'us_east_1', ...toProvider(EDGE) }] };
+
+const toOverrides = (values: ByAddress) =>
+  Object.groupBy(
+    Object.entries(values).map(([target, overridden]) => ({ target, values: overridden })),
+    ({ target }) => (/(^|\.)data\./.test(target) ? 'override_data' : 'override_resource'),
+  );
+
+const merge = (assigned: ByAddress, overrides: ByAddress = {}): ByAddress => ({
+  ...assigned,
+  ...Object.fromEntries(
+    Object.entries(overrides).map(([address, values]) => [
+      address,
+      { ...assigned[address], ...values },
+    ]),
+  ),
+});
+
+interface Resource {
+  address: string;
+  mode: 'data' | 'managed';
+  type: string;
+  values?: Values;
+  change?: { after: Values; importing?: object };
+}
+interface Part {
+  resources?: Resource[];
+  child_modules?: Part[];
+}
+interface Message {
+  '@testrun'?: string;
+  diagnostic?: { severity: string; detail: string };
+  test_plan?: { resource_changes?: Resource[] };
+  test_state?: { root_module?: Part; outputs?: Record<string, { value: unknown }> };
+}
+const list = ({ resources = [], child_modules: modules = [] }: Part): Resource[] => [
+  ...resources,
+  ...modules.flatMap(list),
+];
+
+/** Removes what is not set, and what Terraform has made up for the provider: what is not known before the apply. */
+function keepConfigured(value: unknown, planned: unknown): unknown {
+  if (value === null || typeof value !== 'object') {
+    const isMadeUp =
+      planned === undefined && /^([a-z0-9]{8}|[0-9a-f-]{36}|0|false)$/.test(String(value));
+    return isMadeUp || value === null ? undefined : value;
+  }
+  const before = Object(planned);
+  const kept = Object.entries(value)
+    .map(([key, each]) => [key, keepConfigured(each, before[key])] as const)
+    .filter(([, each]) => each !== undefined);
+  if (kept.length === 0) return undefined;
+  return Array.isArray(value) ? kept.map(([, each]) => each) : Object.fromEntries(kept);
+}
+
+/** @returns What plans the modules; undefined without Terraform or provider. */
+export async function openModules() {
+  if ((await terraformUnavailableReason()) !== undefined) return undefined;
+  const copy = await copyModules(process.env);
+  if (copy === undefined) return undefined;
+  // What the gate (live.tf) and warm_throughput run: nothing.
+  const bin = join(copy, 'node_modules/.bin');
+  mkdirSync(bin, { recursive: true });
+  for (const name of ['node', 'aws']) {
+    writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
+  }
+
+  /** Hands over the messages, of which some have 14 MB. */
+  async function test(
+    cwd: string,
+    workspace: string,
+    runs: unknown[][],
+    take: (one: Message) => void,
+  ) {
+    const file = `${crypto.randomUUID()}.tftest.json`;
+    const content = { mock_provider: MOCKS, run: Object.fromEntries(runs) };
+    writeFileSync(join(cwd, file), JSON.stringify(content));
+    const env = terraformEnv({ TF_WORKSPACE: workspace, PATH: `${bin}:${process.env['PATH']}` });
+    const args = ['test', '-json', '-verbose', `-filter=${file}`];
+    const child = spawn(programOf(env), args, { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const ended = once(child, 'close');
+    for await (const line of createInterface(child.stdout)) take(JSON.parse(line));
+    await ended;
+    rmSync(join(cwd, file));
+  }
+
+  /** Plans, then applies to the mocks, for what refers to what AWS assigns. */
+  async function plan<Name extends string>(
+    inputs: Record<Name, Input>,
+    { module = 'infra/terraform', workspace = 'default' } = {},
+  ): Promise<Record<Name, Plan>> {
+    const cwd = join(copy ?? '', module);
+    const names = Object.keys(inputs) as Name[];
+    const plans = names.map((): Plan => ({ resources: {}, outputs: {}, errors: [] }));
+    const planned = names.map(() => new Map<string, Resource>());
+    const read = ({ '@testrun': run, diagnostic }: Message) => {
+      const at = Number(run?.slice('run_'.length));
+      const result = plans[at];
+      // The removal of the mocks fails where a stage is protected.
+      const isApplied = Object.keys(result?.resources ?? {}).length > 0;
+      if (diagnostic?.severity === 'error' && !isApplied) {
+        if (result === undefined) throw new Error(diagnostic.detail);
+        result.errors.push(diagnostic.detail);
+      }
+      return at;
+    };
+    const toRun = (name: Name, command: string, assigned: ByAddress = {}) => ({
+      command,
+      state_key: name,
+      variables: inputs[name].variables,
+      ...toOverrides(merge(assigned, inputs[name].overrides)),
+    });
+    const plannedRuns = names.map((name, at) => [`run_${at}`, toRun(name, 'plan')]);
+    await test(cwd, workspace, plannedRuns, (message) => {
+      const resources = planned[read(message)];
+      for (const one of message.test_plan?.resource_changes ?? []) {
+        resources?.set(one.address, one);
+      }
+    });
+    const appliedRuns = names.flatMap((name, at) => {
+      if (plans[at]?.errors.length !== 0) return [];
+      const made = [...(planned[at]?.values() ?? [])].filter(({ type }) => type.startsWith('aws_'));
+      const assigned = made.map((one) => [one.address, assign(one)] as const);
+      return [[`run_${at}`, toRun(name, 'apply', Object.fromEntries(assigned))]];
+    });
+    await test(cwd, workspace, appliedRuns, (message) => {
+      const at = read(message);
+      const { test_state: state } = message;
+      const result = plans[at];
+      if (!state || !result) return;
+      for (const one of list(state.root_module ?? {})) {
+        const { after, importing } = planned[at]?.get(one.address)?.change ?? {};
+        result.resources[one.address] = keepConfigured(one.values, importing ? {} : after) ?? {};
+      }
+      for (const [key, { value }] of Object.entries(state.outputs ?? {})) {
+        result.outputs[key] = value;
+      }
+    });
+    return Object.fromEntries(names.map((name, at) => [name, plans[at]])) as Record<Name, Plan>;
+  }
+  return { plan, close: () => rmSync(copy, { recursive: true, force: true }) };
+}
