@@ -11,12 +11,8 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { closeServer, listen } from '../../lib/loopback-server.ts';
-import { installLineOf } from '../../lib/programs.ts';
-import { formatAnnouncement } from '../../local/announcement.ts';
 import { lockDataFolder, openDataFolder } from '../../local/data-folder.ts';
-import type { Settings } from '../../local/settings.ts';
 import { main } from '../../local/start.ts';
-import type { Stack } from '../../local/stack.ts';
 import { createFolder, writeState } from '../helpers/data-folder.ts';
 import { run } from '../helpers/io.ts';
 
@@ -156,24 +152,4 @@ it.each([
   vi.stubEnv('PATH', [folder, dirname(process.execPath)].join(':'));
   const refusal = 'DynamoDB Local cannot run: there is no JDK 17 or newer.';
   await expectRefusal('--port 0 --engine dynamodb-local', refusal);
-});
-
-it.each([
-  [undefined, 'It runs because there is no JDK 17 or newer.'],
-  ['dynalite', ''],
-] as const)('says first what dynalite lacks, with --engine %s', (chosen, reason) => {
-  const engine = { name: 'dynalite', url: '-' };
-  const state = { form: '-', mailbox: undefined, gateway: '-', issuer: '-', table: '-' };
-  const stack = {
-    state,
-    engine,
-    demoUrl: '-',
-    docsUrl: '-',
-    corsOrigins: ['-'],
-  } as unknown as Stack;
-  const settings = { folder, engine: chosen } as unknown as Settings;
-  const [missing = ''] = formatAnnouncement(stack, settings, undefined).split('Form');
-  expect(missing).toContain('Idempotency-Key and\nINQUIRIES_PER_HOUR are ignored, and no mail');
-  expect(missing).toContain(reason);
-  expect(missing.includes(installLineOf('java', process.env))).toBe(chosen === undefined);
 });
