@@ -32,7 +32,6 @@ announceStages('the deployed form', [
 
 const POLICY = 'content-security-policy';
 const DIST = join(ROOT, 'web/dist');
-/** Settings of the form of one stage. */
 const FORM = {
   name: 'Example',
   logo: 'favicon.svg',
@@ -42,7 +41,6 @@ const FORM = {
 
 type Form = Awaited<ReturnType<typeof openForm>>;
 
-/** The form of a stage, as the emulator has it. */
 async function openForm({ client, s3, terraform }: Stages, stage: Stage) {
   const { stdout } = await terraform(stage, 'state', 'pull');
   const { site, form_config: config, function: own, connect_origins = [] } = parseOutputs(stdout);
@@ -65,10 +63,8 @@ async function openForm({ client, s3, terraform }: Stages, stage: Stage) {
   };
 }
 
-/** What a page with this policy may connect to. */
 const readConnections = (policy = ''): string => /connect-src [^;"]*/.exec(policy)?.[0] ?? '';
 
-/** The headers that the form's distribution adds. */
 async function readHeaders({ site }: Form, { client }: Stages): Promise<Record<string, string>> {
   const cloudFront = new CloudFront(client);
   const { Distribution } = await cloudFront.getDistribution({ Id: site.distribution_id });
@@ -84,7 +80,7 @@ async function readHeaders({ site }: Form, { client }: Stages): Promise<Record<s
   };
 }
 
-/** Answers the requests of a page in place of CloudFront, the user pool and the API, and reports all others. */
+/** In place of CloudFront, the user pool and the API. */
 async function play(
   page: Page,
   { site, config, objects, connections: [, signInOrigin] }: Form,
@@ -122,7 +118,6 @@ describe.skipIf(endpoint === '')(
         return (await isPatchRefused()) ? undefined : { status: 500, body: '' };
       });
     });
-    /** Whether the live version passes a check that only the smoke test has. */
     const isPatchRefused = async () => {
       const lambda = new Lambda(stages.client);
       const { Payload } = await lambda.invoke({
@@ -134,7 +129,6 @@ describe.skipIf(endpoint === '')(
       return (Payload?.transformToString() ?? '').includes('"statusCode":405');
     };
     afterAll(() => stages.remove());
-    /** Runs a command, which must end like this. @returns Its output. */
     const run = async (command: string, args: string, expected: number, says: RegExp | string) => {
       const { code, output } = await stages.start(command, args).ended;
       process.stdout.write(`${command} ${args}: ${code}, ${output.trim().split('\n').at(-1)}\n`);
@@ -161,7 +155,6 @@ describe.skipIf(endpoint === '')(
         expect(readConnections(objects['index.html']?.body)).toBe(
           `connect-src 'self' ${connections.join(' ')}`,
         );
-        // No distribution serves it.
         const other = /\nNo changes\. [^]*form {6}index\.html cannot be loaded: /;
         await run('deploy', `${stage} --drift`, 1, other);
       },
@@ -177,7 +170,6 @@ describe.skipIf(endpoint === '')(
         const { page, complaints } = await openPage();
         await play(page, form, headers, complaints);
 
-        // A page of another origin loads the form's element, with the texts of a language.
         const element = `<inquiry-form api-url="${config.apiUrl}" language="en"></inquiry-form>`;
         const token = `document.querySelector('inquiry-form').getToken = () => null;`;
         const body = `<!doctype html>${element}<script>${token}</script><script type="module" src="${site.url}inquiry-form.js"></script>`;
@@ -187,7 +179,6 @@ describe.skipIf(endpoint === '')(
         await page.getByText('Please sign in').first().waitFor();
 
         await page.goto(site.url);
-        // The policies allow the API and nothing else: that of the page, and that of CloudFront.
         const load = (url: string) =>
           page.evaluate(`fetch('${url}').then(({ status }) => status, ({ name }) => name)`);
         expect(await load(`${config.apiUrl}/inquiries`)).toBe(200);

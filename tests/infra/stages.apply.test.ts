@@ -76,7 +76,6 @@ interface Resource {
   values: { id: string; tags_all?: object | null };
 }
 
-/** A stage's workspace, with functions that run Terraform there. */
 function open(stage: Stage) {
   const { name, folder, bucket: Bucket, s3 } = stages;
   let settings = {};
@@ -102,7 +101,6 @@ function open(stage: Stage) {
   return {
     show,
     plan,
-    /** With another handler.mjs, which does the same. */
     rebuild() {
       const zip = join(folder, 'dist/inquiries.zip');
       const { 'handler.mjs': code = new Uint8Array() } = unzipSync(readFileSync(zip));
@@ -168,7 +166,6 @@ describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_
     const options = ['-backend-config=backend.s3.tfbackend', ...providerSource()];
     const init = await stages.terraform('default', 'init', ...options);
     assert(init.code === 0, init.output);
-    // Maybe from an earlier run.
     await post('ses', '/v2/email/identities', JSON.stringify({ EmailIdentity: 'example.com' }));
   });
   afterAll(async () => {

@@ -93,7 +93,6 @@ interface Sent extends Request {
   answer: Answer | undefined;
 }
 
-/** A function with a failing connection, restarted after a crash. */
 async function startClient(table: OwnTable, limit: number, hold: faults.Fault) {
   const proxy = await faults.startFaultProxy(table.engine);
   const environment = {
@@ -142,7 +141,6 @@ async function startClient(table: OwnTable, limit: number, hold: faults.Fault) {
 
 const timeOf = ({ created_at }: Inquiry): number => Date.parse(created_at);
 const expiryOf = (inquiry: Inquiry): number => Math.floor(timeOf(inquiry) / 1_000) + DAY / 1_000;
-/** The inquiry of a request's key, or with its unique subject. */
 function findCurrent(rows: Inquiry[], subject: string, time: number): Inquiry | undefined {
   const row = rows.findLast((one) => one.subject === subject);
   return row && time < expiryOf(row) * 1_000 ? row : undefined;
@@ -163,7 +161,6 @@ function expectMarkers(rows: Inquiry[], markers: Record<string, unknown>[]): voi
   expect(found.toSorted(), 'markers').toEqual([...newest.values()].toSorted());
 }
 
-/** An owner's rows around a request. */
 interface Around {
   before: Inquiry[];
   after: Inquiry[];
@@ -222,7 +219,6 @@ function expectAnswer({ before, after, counted, isAlone, limit }: Around, reques
 }
 
 type Operation =
-  /** At the same time, each by its own client. */
   | { send: Choice[] }
   /** Milliseconds. */
   | { advance: number }
@@ -250,7 +246,6 @@ async function createLane(endpoint: string, limit: number) {
   const clients = await Promise.all(CLIENTS.map(async () => startClient(table, limit, hold.fault)));
   let owners: Identity[] = [];
   let stored: Inquiry[][] = [];
-  /** Requests whose write may still arrive. */
   let late: Sent[] = [];
   let time = Date.UTC(2030, 0);
   let count = 0;

@@ -38,7 +38,6 @@ const EMAILS = [
 
 const TEXT = { subject: 's', body: 'b', reply: 'r' };
 
-/** @returns Both mails of an inquiry of a new owner. */
 async function mail({ reply, ...inquiry }: typeof TEXT & { email?: string }) {
   mailer.mails.length = 0;
   const records = await mailer.write([inquiry]);
@@ -69,7 +68,6 @@ const EFFECTIVE =
   // oxlint-disable-next-line no-control-regex -- these are meant
   /[\0-\x08\x0B-\x1F\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/;
 
-/** One recipient, and the form of a harmless text's mail. */
 function expectHarmless(sent: SentMail, to: string, like: SentMail[]): void {
   const { Content, ReplyToAddresses = [], ...envelope } = sent;
   const { Subject, Body, Headers } = Content.Simple;
@@ -90,7 +88,6 @@ function expectHarmless(sent: SentMail, to: string, like: SentMail[]): void {
   });
   for (const { Value } of envelope.EmailTags) expect(Value).toMatch(/^[\w-]{1,36}$/);
   for (const { Value } of Headers) expect(Value).toMatch(/^[ -~]{1,870}$/);
-  // The same headers, and the same tags with the same attributes.
   const formOf = (one: SentMail) => [
     one.Content.Simple.Headers.map(({ Name }) => Name),
     tagsOf(one),
@@ -107,7 +104,6 @@ it('texts have no effect in the mails, as subject, body or reply', async () => {
   }
   const [inquiries, replies] = [plain.map(([inquiry]) => inquiry), plain.map(([, reply]) => reply)];
   for (const text of [...TEXTS, ...select(naughtyStrings, 20)]) {
-    // As long as a row may be.
     const cut = text.slice(0, 20_000);
     const [inquiry, reply] = await mail({ subject: cut, body: text, reply: cut });
     expectHarmless(inquiry, INBOX.INBOX_TO, inquiries);
