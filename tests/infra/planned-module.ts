@@ -167,6 +167,7 @@ export async function openModules() {
     runs: unknown[][],
     take: (one: Message) => void,
   ) {
+    if (runs.length === 0) return;
     const file = `${crypto.randomUUID()}.tftest.json`;
     const content = { mock_provider: MOCKS, run: Object.fromEntries(runs) };
     writeFileSync(join(cwd, file), JSON.stringify(content));

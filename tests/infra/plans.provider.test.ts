@@ -226,6 +226,29 @@ describe('plans', needsModules, () => {
     expect(everywhere.filter(({ Sid }) => Sid !== 'Traces')).toEqual([]);
   });
 
+  it.each([
+    ['develop', false, 'INACTIVE'],
+    ['release', true, 'ACTIVE'],
+  ] as const)('%s keeps backups for 35 days and logs for 30; protected: %s', (name, ...kept) => {
+    const [isProtected, pool] = kept;
+    const plan = get(name);
+    const expected = {
+      // CKV_AWS_28, AVD-AWS-0024
+      aws_dynamodb_table: {
+        deletion_protection_enabled: isProtected,
+        point_in_time_recovery: [{ enabled: true, recovery_period_in_days: 35 }],
+      },
+      aws_cognito_user_pool: { deletion_protection: pool },
+      // CKV_AWS_66
+      aws_cloudwatch_log_group: { retention_in_days: 30 },
+    };
+    for (const [type, values] of Object.entries(expected)) {
+      const resources = Object.values(ofType(plan, type));
+      expect(resources).not.toEqual([]);
+      for (const resource of resources) expect(resource).toMatchObject(values);
+    }
+  });
+
   it('the API’s role may do what its function requests, in the partitions of its entities', async () => {
     const roles = ofType(get('every-setting'), 'aws_iam_role_policy');
     const statements = statementsOf(roles['function']).filter(({ Sid }) => Sid !== 'Logs');
