@@ -124,7 +124,7 @@ interface Part {
 }
 interface Message {
   '@testrun'?: string;
-  diagnostic?: { severity: string; detail: string };
+  diagnostic?: { severity: string; summary: string; detail: string };
   test_plan?: { resource_changes?: Resource[] };
   test_state?: { root_module?: Part; outputs?: Record<string, { value: unknown }> };
 }
@@ -195,8 +195,8 @@ export async function openModules() {
       // The removal of the mocks fails where a stage is protected.
       const isApplied = Object.keys(result?.resources ?? {}).length > 0;
       if (diagnostic?.severity === 'error' && !isApplied) {
-        if (result === undefined) throw new Error(diagnostic.detail);
-        result.errors.push(diagnostic.detail);
+        if (result === undefined) throw new Error(diagnostic.summary);
+        result.errors.push(diagnostic.detail || diagnostic.summary);
       }
       return at;
     };
