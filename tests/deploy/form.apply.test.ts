@@ -155,6 +155,7 @@ describe.skipIf(endpoint === '')(
         expect(readConnections(objects['index.html']?.body)).toBe(
           `connect-src 'self' ${connections.join(' ')}`,
         );
+        // No distribution serves it.
         const other = /\nNo changes\. [^]*form {6}index\.html cannot be loaded: /;
         await run('deploy', `${stage} --drift`, 1, other);
       },
