@@ -22,6 +22,8 @@ export type MailerConfig = ReturnType<typeof parseMailerConfig>;
  */
 export function parseMailerConfig(env: Environment) {
   const { read, readNumber, readText } = createReaders(env);
+  const readBoolean = (name: string): boolean =>
+    read(name, (text) => /^(?:true|false)$/.exec(text)?.[0], 'false') === 'true';
   return {
     tableName: readText('TABLE_NAME'),
     stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
@@ -35,8 +37,7 @@ export function parseMailerConfig(env: Environment) {
     answerWithin: readNumber('ANSWER_WITHIN'),
     /** For owners whose inquiries name none. The team's mails are English. */
     language: read('MAIL_LANGUAGE', (text) => (isLanguage(text) ? text : undefined), 'en'),
-    acknowledge:
-      read('ACKNOWLEDGE', (text) => /^(?:true|false)$/.exec(text)?.[0], 'false') === 'true',
+    acknowledge: readBoolean('ACKNOWLEDGE'),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the deployment has checked it
     company: read('COMPANY', (text) => JSON.parse(text) as Company, '{}'),
     timeZone: read(
@@ -44,6 +45,10 @@ export function parseMailerConfig(env: Environment) {
       (timeZone) => Intl.DateTimeFormat('en', { timeZone }).resolvedOptions() && timeZone,
       'UTC',
     ),
+    /** Of addresses for answers, in lower case; undefined: mails are answered past the service. docs/adr/0085 */
+    replyDomain:
+      read('REPLY_DOMAIN', (text) => /^(?:[a-z\d-]+\.)+[a-z\d-]+$|^$/.exec(text)?.[0]) || undefined,
+    followUps: readBoolean('FOLLOW_UPS'),
     /** Undefined locally. */
     configurationSet: env['CONFIGURATION_SET'],
   };

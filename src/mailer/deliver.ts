@@ -4,7 +4,7 @@ import { recordSent, type Sender } from './attempt.ts';
 import type { Result } from './log.ts';
 import { isBeyond, type FullHour } from './mail-quotas.ts';
 import { createAcknowledgementMail, createReplyMail } from './owner-mails.ts';
-import { parseRow, type MailKind, type Row } from './rows.ts';
+import { parseRow, type MailedInquiry, type MailKind, type Row } from './rows.ts';
 import { AddressRejected } from './send-mail.ts';
 import { createInquiryMail } from './team-mails.ts';
 
@@ -15,7 +15,7 @@ interface Options {
 }
 
 export function createDeliver({ store, send, config, now }: Sender) {
-  const { inquiries, deliveries, quotas } = store;
+  const { addresses, inquiries, deliveries, quotas } = store;
   /** `create` returns undefined if the owner cannot get mail. */
   const kinds = {
     inquiry: { create: createInquiryMail, claim: quotas.claim },
@@ -24,6 +24,17 @@ export function createDeliver({ store, send, config, now }: Sender) {
     acknowledgement: { create: createAcknowledgementMail, claim: quotas.claimAcknowledgement },
   };
   let full: FullHour | undefined;
+
+  async function createAnswerAddress(
+    { id, isEmailVerified }: MailedInquiry,
+    kind: MailKind,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    if (!addresses) return undefined;
+    if (kind === 'inquiry') return addresses.create('r', id, signal);
+    const isFollowed = kind === 'reply' && config.followUps && isEmailVerified;
+    return isFollowed ? addresses.create('f', id, signal) : undefined;
+  }
 
   return async function deliver(
     row: Row,
@@ -48,7 +59,8 @@ export function createDeliver({ store, send, config, now }: Sender) {
 
     const since = new Date().toISOString();
     const { create, claim } = kinds[kind];
-    const mail = create(inquiry, config);
+    const answerAt = await createAnswerAddress(inquiry, kind, signal);
+    const mail = create(inquiry, config, answerAt);
     // The mail to the team says that there is no address.
     if (mail === undefined) return { outcome: kind === 'reply' ? 'no-address' : 'idle' };
     const claimed = again || (await claim(inquiry, signal));
@@ -58,8 +70,9 @@ export function createDeliver({ store, send, config, now }: Sender) {
     }
     await send(mail, signal).catch(async (error: unknown) => {
       // The owner's address in Reply-To was refused.
-      if (!(error instanceof AddressRejected && kind === 'inquiry')) throw error;
-      await send(createInquiryMail(inquiry, config, false), signal);
+      const isOwners = kind === 'inquiry' && answerAt === undefined;
+      if (!(error instanceof AddressRejected && isOwners)) throw error;
+      await send(createInquiryMail(inquiry, config, undefined, false), signal);
     });
     return recordSent((recordSignal) => deliveries.record(id, kind, since, recordSignal));
   };

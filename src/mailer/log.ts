@@ -3,6 +3,8 @@ import { isInquiryId, type MailKind } from './rows.ts';
 
 export type Outcome =
   | 'sent'
+  /** As an inquiry. */
+  | 'stored'
   | 'already-sent'
   /** Beyond a quota: the next digest counts it. */
   | 'withheld'
@@ -23,12 +25,15 @@ export type Outcome =
 export interface Result {
   outcome: Outcome;
   error?: unknown;
+  /** Of a mail received: the inquiry it is about, and what was made of it. */
+  inquiry?: unknown;
+  why?: string | undefined;
 }
 
 export interface Subject {
   /** Absent for mails about none or several. */
   inquiry?: unknown;
-  mail?: MailKind | 'notice' | 'digest' | 'daily';
+  mail?: MailKind | 'notice' | 'digest' | 'daily' | 'received';
   /** Absent when an operator invokes. */
   sequenceNumber?: string | undefined;
 }

@@ -8,6 +8,8 @@ import type { MailerConfig } from './config.ts';
 
 /** Per address and hour. */
 const ACKNOWLEDGEMENTS = 3;
+/** Mails of strangers that the team gets in an hour. */
+const PASSED_ON = 20;
 
 /** `refused`: the hour, if the quota of all persons is full. */
 export type Claim = { granted: true } | { refused: FullHour | undefined };
@@ -26,6 +28,10 @@ export function createMailQuotas(
 ) {
   let markedHour: string | undefined;
   const grant = { granted: true } as const;
+  const claimNow = async (name: string, id: string, limit: number, signal: AbortSignal) => {
+    const quota = `${name}-${Math.floor(Date.now() / HOUR)}`;
+    return 'granted' in (await quotas.reserve(quota, id, limit, signal));
+  };
 
   return {
     beginDigest: quotas.beginDigest,
@@ -59,10 +65,15 @@ export function createMailQuotas(
     },
 
     /** As many in an hour as mails about new inquiries. */
-    async claimNotice(event: string, abortSignal: AbortSignal): Promise<boolean> {
-      const quota = `notices-${Math.floor(Date.now() / HOUR)}`;
-      return 'granted' in (await quotas.reserve(quota, event, totalMailsPerHour, abortSignal));
-    },
+    claimNotice: async (event: string, signal: AbortSignal): Promise<boolean> =>
+      claimNow('notices', event, totalMailsPerHour, signal),
+
+    claimPassedOn: async (event: string, signal: AbortSignal): Promise<boolean> =>
+      claimNow('passed-on', event, PASSED_ON, signal),
+
+    /** Whether the event is the first of its kind that comes back to a writer. */
+    claimReturned: async (kind: string, event: string, signal: AbortSignal): Promise<boolean> =>
+      'granted' in (await quotas.reserve(kind, event, 1, signal)),
 
     async isWithheld(hour: number, abortSignal: AbortSignal): Promise<boolean> {
       const { mailed, isWithheld } = await quotas.read(hour, abortSignal);

@@ -1,4 +1,4 @@
-import { directionOf, inLanguage, NO_SUBJECT } from '../text/languages.ts';
+import { directionOf, inLanguage, NO_SUBJECT, type Language } from '../text/languages.ts';
 import { toReference } from '../limits.ts';
 import { toMailbox } from '../text/mailbox.ts';
 import type { MailerConfig } from './config.ts';
@@ -30,21 +30,31 @@ const DEFAULT_ACCENT = '#3f4fd0';
 const ANSWER_MARKS =
   /^(?:\s*(?:re|aw|antw|sv|vs|odp|ynt|res|rif|atb|bls|回复|回覆|答复|رد)\s*(?:\[\d+\]|\(\d+\)|\^\d+)?\s*[:：])+/iu;
 
+export function toReplySubject(subject: string, language: Language): string {
+  const line = toOneLine(subject, SUBJECT_LIMIT).replace(ANSWER_MARKS, '').trim();
+  return `Re: ${isBlank(line) ? NO_SUBJECT[language] : line}`;
+}
+
 /**
  * The reply, in the inquiry's language or the stage's. It is never cut: the owner cannot read it elsewhere.
  *
+ * @param answerAt - Reply-To instead of the team.
  * @returns undefined when the owner's address takes no mail.
  */
-export function createReplyMail(inquiry: MailedInquiry, settings: MailerConfig): Mail | undefined {
+export function createReplyMail(
+  inquiry: MailedInquiry,
+  settings: MailerConfig,
+  answerAt?: string,
+): Mail | undefined {
   const { body, created_at, reply = '', language = settings.language } = inquiry;
   const { youWrote } = textsIn(language);
-  const subject = toOneLine(inquiry.subject, SUBJECT_LIMIT).replace(ANSWER_MARKS, '').trim();
   const time = formatTime(created_at, language, settings.timeZone);
   const direction = directionOf(language);
   const quote = formatQuote([formatMessage(cutLines(body, QUOTE_LIMIT))], '> ', direction);
   return createOwnerMail(inquiry, settings, {
     kind: 'reply',
-    subject: `Re: ${isBlank(subject) ? NO_SUBJECT[language] : subject}`,
+    replyTo: answerAt,
+    subject: toReplySubject(inquiry.subject, language),
     message: toVisible(reply),
     original: isBlank(body) ? [] : [formatBreak(youWrote.replace('{time}', time)), quote],
   });
@@ -68,6 +78,8 @@ export function createAcknowledgementMail(
 }
 
 interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
+  /** Default: the team. */
+  replyTo?: string | undefined;
   message: string;
   original: Part[];
 }
@@ -75,7 +87,7 @@ interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
 function createOwnerMail(
   { id, email, language: ofInquiry }: MailedInquiry,
   { inboxTo, inboxFrom, language: ofStage, company }: MailerConfig,
-  { message, original, ...content }: Content,
+  { message, original, replyTo = inboxTo, ...content }: Content,
 ): Mail | undefined {
   const to = toMailbox(email);
   if (to === undefined) return undefined;
@@ -95,7 +107,7 @@ function createOwnerMail(
       [texts.imprint, imprint],
     ]),
   ];
-  const envelope = { to, from: formatFrom(name, inboxFrom), replyTo: inboxTo, id, ...content };
+  const envelope = { to, from: formatFrom(name, inboxFrom), replyTo, id, ...content };
   return createMail(envelope, parts, language, accent);
 }
 

@@ -20,7 +20,7 @@ export type Pairs = [name: string, value: string][];
 const BREAK = 'word-break:break-word';
 /** On each cell, since Outlook's cells do not inherit it. */
 const FONT = 'font:16px/1.5 Helvetica,Arial,sans-serif';
-const NEUTRAL = '#888888';
+export const NEUTRAL = '#888888';
 
 const HAIRLINE = '#bbbbbb';
 const GAP = 24;

@@ -11,6 +11,7 @@ import type { Bounce } from './bounces.ts';
 import type { MailerConfig } from './config.ts';
 import {
   createMail,
+  formatButton,
   formatFacts,
   formatHeading,
   formatMessage,
@@ -18,6 +19,7 @@ import {
   formatParagraph,
   formatQuote,
   joinParts,
+  NEUTRAL,
   type Part,
   type Pairs,
   type Parts,
@@ -26,6 +28,11 @@ import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
 import { cutLines, escapeText, toOneLine } from '../text/visible.ts';
 import { formatTime } from './texts.ts';
+
+/** Above it is the answer, in whatever way a mail program quotes. */
+export const MARKER = '##- Answer above this line -##';
+/** The subject of a mail without a text that marks an inquiry as answered. */
+export const DISMISSAL = 'Mark as answered';
 
 const SUBJECT_LIMIT = 150;
 const BODY_LIMIT = 100_000;
@@ -51,34 +58,48 @@ const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Par
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
 
 /**
- * Reply-To is the owner if a mail can be sent there.
+ * Reply-To is the address for answers or, if there is none, the owner if a mail can be sent there.
  *
+ * @param answerAt - docs/adr/0085
  * @param withReplyTo - False: as if it could not.
  */
 export function createInquiryMail(
   inquiry: Inquiry,
   settings: MailerConfig,
+  answerAt?: string,
   withReplyTo = true,
 ): Mail {
   const { id, email, subject, body } = inquiry;
   const isCut = body.length > BODY_LIMIT || subject.length > SUBJECT_LIMIT;
-  const replyTo = withReplyTo ? toMailbox(email) : undefined;
+  const replyTo = answerAt ?? (withReplyTo ? toMailbox(email) : undefined);
   const parts = [
+    answerAt === undefined ? undefined : formatParagraph(MARKER),
     formatQuote([formatMessage(cutBody(body, BODY_LIMIT))]),
     formatInquiryFacts(inquiry, settings),
     isCut
       ? formatCommand('The text above is cut. To read all of it, run:', `show ${id}`, settings)
       : undefined,
-    replyTo === undefined
-      ? formatParagraph(
-          'No mail can be sent to the sender, so a reply to this mail does not arrive there.',
-        )
-      : formatCommand('To answer, reply to this mail or run:', `reply ${id}`, settings),
-    formatCommand('To mark it as answered, run:', `dismiss ${id}`, settings),
+    ...(answerAt === undefined
+      ? formatCommands(id, replyTo !== undefined, settings)
+      : formatAnswering(answerAt)),
   ];
   const mail = createTeamMail('inquiry', settings, formatSubject(subject), parts, id);
   return { ...mail, ...(replyTo !== undefined && { replyTo }) };
 }
+
+const formatAnswering = (answerAt: string): Part[] => [
+  formatParagraph('Reply to this mail, and the sender gets your text in the name of the service.'),
+  formatButton(DISMISSAL, `mailto:${answerAt}?subject=${encodeURIComponent(DISMISSAL)}`, NEUTRAL),
+];
+
+const formatCommands = (id: string, canReply: boolean, settings: MailerConfig): Part[] => [
+  canReply
+    ? formatCommand('To answer, reply to this mail or run:', `reply ${id}`, settings)
+    : formatParagraph(
+        'No mail can be sent to the sender, so a reply to this mail does not arrive there.',
+      ),
+  formatCommand('To mark it as answered, run:', `dismiss ${id}`, settings),
+];
 
 interface Failure extends Pick<Bounce, 'mail' | 'address'> {
   cause?: string | undefined;
@@ -109,7 +130,7 @@ const CAUSES: Record<string, string> = {
   ContentRejected: 'The recipient’s server refuses what the mail says.',
 };
 
-const formatTitled = (title: string, ...quoted: Part[]): Part =>
+export const formatTitled = (title: string, ...quoted: Part[]): Part =>
   joinParts([formatParagraph(title), formatQuote(quoted)]);
 
 /** Why, what to do, and what it was about. */
@@ -164,10 +185,13 @@ export function createDailyMail(
   const age = days === 1 ? '1 day' : `${days} days`;
   const subject = `${countInquiries(count)} unanswered for more than ${age}`;
   const verbs = 'show REFERENCE, reply REFERENCE or dismiss REFERENCE';
+  const { replyDomain } = settings;
   return createTeamMail('daily', settings, subject, [
     formatParagraph(`${subject}. The oldest:`),
     ...formatList(named, settings),
-    formatCommand('To read, answer or dismiss one, run:', verbs, settings),
+    replyDomain === undefined
+      ? formatCommand('To read, answer or dismiss one, run:', verbs, settings)
+      : formatParagraph('To answer one, reply to the mail about it.'),
   ]);
 }
 
@@ -182,19 +206,19 @@ const formatList = (named: ListedInquiry[], settings: MailerConfig): Part[] =>
 const countInquiries = (count: number): string =>
   count === 1 ? '1 inquiry' : `${count.toLocaleString('en')} inquiries`;
 
-const formatSubject = (subject: string): string =>
+export const formatSubject = (subject: string): string =>
   toOneLine(subject, SUBJECT_LIMIT, escapeText) || NO_SUBJECT.en;
 
-const formatSender = (email: string): string =>
+export const formatSender = (email: string): string =>
   toOneLine(escapeAddress(email.slice(0, ADDRESS_LIMIT + 1)), ADDRESS_LIMIT);
 
-const cutBody = (text: string, limit: number): string =>
+export const cutBody = (text: string, limit: number): string =>
   text.trim() === '' ? NO_MESSAGE : cutLines(text, limit, escapeText);
 
 const formatCommand = (text: string, verb: string, { stage }: MailerConfig): Part =>
   formatNote(text, `npm run inbox -- ${stage === 'local' ? '' : `--stage ${stage} `}${verb}`);
 
-const createTeamMail = (
+export const createTeamMail = (
   kind: string,
   { inboxTo: to, inboxFrom: from, stage }: MailerConfig,
   title: string,

@@ -6,8 +6,9 @@ import type { MailerStore } from './store.ts';
 type Parts = Omit<Sender, 'attempt'>;
 
 /** Every inquiry exists, was not mailed and is within the quotas; a digest is due, and changes nothing. */
-function toTrialStore({ inquiries, deliveries, quotas }: MailerStore): MailerStore {
+function toTrialStore({ inquiries, deliveries, quotas, ...store }: MailerStore): MailerStore {
   return {
+    ...store,
     inquiries: {
       ...inquiries,
       exists: async (...keys) => (await inquiries.exists(...keys)) || true,

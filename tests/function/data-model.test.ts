@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { createDeliveries } from '../../src/entities/deliveries.ts';
 import { createErasureRecords } from '../../src/entities/erasures.ts';
 import { createQuotas } from '../../src/entities/quotas.ts';
+import { createReplyKeys } from '../../src/entities/reply-keys.ts';
 import { createRequests } from '../../src/entities/requests.ts';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { openTable } from '../../src/entities/table.ts';
@@ -15,6 +16,7 @@ it.each([
   ['stored-inquiries.ts', createStoredInquiries(table)],
   ['deliveries.ts', createDeliveries(table)],
   ['quotas.ts', createQuotas(table)],
+  ['reply-keys.ts', createReplyKeys(table)],
   ['erasures.ts', createErasureRecords(table)],
 ])('the access patterns of %s are its exports', (file, port) => {
   const rows = parts.find((part) => part.startsWith(`**\`${file}\`**`)) ?? '';

@@ -28,6 +28,8 @@ export const MAIL_SETTINGS: MailerConfig = {
   language: 'en',
   company: {},
   timeZone: 'UTC',
+  replyDomain: undefined,
+  followUps: false,
 };
 
 export const makeCall = (signal = new AbortController().signal): StoreCall => ({

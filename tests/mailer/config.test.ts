@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseMailerConfig } from '../../src/mailer/config.ts';
+import { parseReceiverConfig } from '../../src/receiver/config.ts';
 import { MAIL_SETTINGS } from '../helpers/events.ts';
 
 const ENV = {
@@ -22,6 +23,8 @@ it('reads the settings, and has defaults for those that are not required', () =>
       ACKNOWLEDGE: 'true',
       COMPANY: '{"name":"Shop"}',
       TIME_ZONE: 'Europe/Berlin',
+      REPLY_DOMAIN: 'reply.example.com',
+      FOLLOW_UPS: 'true',
     }),
   ).toEqual({
     ...MAIL_SETTINGS,
@@ -33,7 +36,19 @@ it('reads the settings, and has defaults for those that are not required', () =>
     acknowledge: true,
     company: { name: 'Shop' },
     timeZone: 'Europe/Berlin',
+    replyDomain: 'reply.example.com',
+    followUps: true,
   });
+});
+
+it('the receiver takes no domain of other mails, and needs one, with those who may answer', () => {
+  const env = { ...ENV, REPLY_DOMAIN: 'reply.example.com', MAIL_BUCKET: 'mails' };
+  const config = parseReceiverConfig({ ...env, REPLY_FROM: '@Example.com,bea@b.example' });
+  expect(config.replyFrom).toEqual(['@example.com', 'bea@b.example']);
+  expect(() => parseReceiverConfig(env)).toThrow('REPLY_FROM');
+  for (const REPLY_DOMAIN of ['', 'example.com', 'mail.example.com']) {
+    expect(() => parseReceiverConfig({ ...env, REPLY_DOMAIN })).toThrow('REPLY_DOMAIN');
+  }
 });
 
 it.each([
@@ -46,6 +61,8 @@ it.each([
   ['ANSWER_WITHIN', '0'],
   ['MAIL_LANGUAGE', 'constructor'],
   ['ACKNOWLEDGE', 'yes'],
+  ['REPLY_DOMAIN', 'Reply.example.com'],
+  ['FOLLOW_UPS', '1'],
   ['COMPANY', '{'],
   ['TIME_ZONE', 'Europe/Atlantis'],
 ])('refuses %s=%j by name', (name, value) =>

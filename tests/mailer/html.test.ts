@@ -9,7 +9,12 @@ import {
   createInquiryMail,
   createNoticeMail,
 } from '../../src/mailer/team-mails.ts';
-import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
+import {
+  createAnsweredMail,
+  createPassedOnMail,
+  createReturnedMail,
+} from '../../src/receiver/mails.ts';
+import { EMAIL, INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
 const SETTINGS = {
@@ -25,8 +30,21 @@ const TEXTS = {
 const MAILS = Object.entries(TEXTS).flatMap(([kind, body]) => {
   const texts = { subject: body.slice(0, 2_000), body, reply: body };
   const inquiry = { ...INQUIRY, ...texts, isEmailVerified: true };
+  const answered = { ...inquiry, respondent: body, reply_at: INQUIRY.created_at };
+  const received = {
+    from: EMAIL,
+    subject: body,
+    text: body,
+    attachments: [body],
+    messageId: undefined,
+    isAutomatic: false,
+  };
   const mails = [
     createInquiryMail(inquiry, SETTINGS),
+    createInquiryMail(inquiry, SETTINGS, EMAIL),
+    createAnsweredMail(answered, SETTINGS, EMAIL),
+    createReturnedMail(received, EMAIL, 'answered', answered, SETTINGS, EMAIL),
+    createPassedOnMail(received, 'address', undefined, SETTINGS),
     createDailyMail({ count: 1, days: 3, named: [{ ...inquiry, email: body }] }, SETTINGS),
     createNoticeMail(
       { mail: 'reply', why: 'bounce', address: texts.subject, diagnostics: body },
@@ -61,6 +79,8 @@ const LACKING = [
   'role attribute',
   // In Gmail on the mobile web, a mail with Arabic text begins at the right.
   'dir attribute',
+  // Lacks `bcc`, which no mail has.
+  'mailto: links',
   // Missing or wrong, these lose nothing.
   'border', 'border-radius', 'border-spacing', 'font-size', 'font-weight', 'lang attribute', 'margin', 'padding', 'text-align', 'text-decoration', 'width property',
 ];

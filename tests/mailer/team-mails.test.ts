@@ -43,6 +43,17 @@ To mark it as answered, run:
   expect(shown).toMatch(/^Line 1\s+Line 2/);
 });
 
+it('the mails of a stage that takes answers by mail name no command', () => {
+  const settings = { ...SETTINGS, replyDomain: 'reply.example.com' };
+  const address = 'r2611-1@reply.example.com';
+  const { replyTo, text } = createInquiryMail(INQUIRY, settings, address);
+  expect(replyTo).toBe(address);
+  expect(text).toMatch(/^##- Answer above this line -##\n\n\| b\n/);
+  expect(text).toContain(`Mark as answered mailto:${address}?subject=Mark%20as%20answered`);
+  const daily = createDailyMail({ count: 1, days: 1, named: [INQUIRY] }, settings).text;
+  for (const mail of [text, daily]) expect(mail).not.toMatch(/npm run|dismiss/);
+});
+
 it('the mail of an inquiry without an address, a subject and a message says so', () => {
   const inquiry = { ...INQUIRY, email: 'ana @localhost', subject: '', body: ' \n\u3000' };
   const mail = createInquiryMail(inquiry, { ...SETTINGS, stage: 'local' });
