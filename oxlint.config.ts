@@ -39,7 +39,10 @@ const table = {
   regex: '^(electrodb|@aws-sdk/(client|lib)-dynamodb)$',
   message: 'Only src/entities speaks to DynamoDB.',
 };
-const mailer = { regex: '/mailer/', message: 'The request function knows nothing of the mailer.' };
+const mailer = {
+  regex: '/(mailer|receiver)/',
+  message: 'The request function knows nothing of mails.',
+};
 /** A handler runs when it is imported. */
 const handlers = { regex: '/handler\\.ts$', message: 'Nothing imports a handler.' };
 const contract = {
@@ -102,7 +105,7 @@ export default defineConfig({
     refuseImports('src/{entities,shims}/**', outOf('src'), handlers, mailer),
     refuseImports('src/text/**', outOfText, database),
     {
-      files: ['src/handler.ts', 'src/mailer/handler.ts', 'src/shims/credential-provider-node.ts'],
+      files: ['src/**/handler.ts', 'src/shims/credential-provider-node.ts'],
       rules: { 'node/no-process-env': 'off' },
     },
   ],

@@ -10,7 +10,7 @@ for (const name of Object.keys(process.env)) {
   if (!KEPT.test(name) && !isEmulator) delete process.env[name];
 }
 
-const PRODUCTS = 'tests/{function,mailer,text,form,inbox,local,deploy,infra}';
+const PRODUCTS = 'tests/{function,mailer,receiver,text,form,inbox,local,deploy,infra}';
 
 const BROWSER = { globalSetup: ['tests/helpers/stack-setup.ts'] };
 /** Milliseconds; only a hang takes so long. */

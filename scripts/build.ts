@@ -1,7 +1,7 @@
 /**
- * Builds the functions' packages: dist/handler.mjs, its source map, and dist/inquiries.zip; for the mailer,
- * dist/mailer.mjs and dist/mailer.zip. They are byte-identical for the same sources and lockfile, so `terraform plan`
- * shows only real changes. dist/*.meta.json list the bundled modules.
+ * Builds the functions' packages: dist/handler.mjs, its source map, and dist/inquiries.zip; for mailer and receiver,
+ * dist/mailer.mjs, dist/receiver.mjs and dist/mailer.zip. They are byte-identical for the same sources and lockfile, so
+ * `terraform plan` shows only real changes. dist/*.meta.json list the bundled modules.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -12,8 +12,12 @@ import { parseOptions, runCommand, type Io, type Main } from '../lib/command-lin
 import { ROOT } from '../lib/paths.ts';
 
 /** Replacements of modules that are hardly used. docs/adr/0060 */
-const SHIMS: Record<string, string> = {
+const CREDENTIALS = {
   '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts',
+};
+/** S3's client has event streams. */
+const SHIMS: Record<string, string> = {
+  ...CREDENTIALS,
   '@smithy/core/event-streams': './src/shims/event-streams.ts',
 };
 
@@ -33,12 +37,8 @@ const builtinsWithoutFacade: Plugin = {
   },
 };
 
-/** Writes NAME.mjs, source map, NAME.meta.json and zip, and prints the sizes. */
-async function bundle(
-  out: string,
-  { source, name, zip: zipName }: { source: string; name: string; zip: string },
-  stdout: Io['stdout'],
-): Promise<void> {
+/** Writes NAME.mjs, source map and NAME.meta.json. */
+async function bundle(out: string, name: string, source: string, alias = SHIMS): Promise<void> {
   const module = `${name}.mjs`;
   const { metafile } = await build({
     absWorkingDir: ROOT,
@@ -50,7 +50,7 @@ async function bundle(
     format: 'esm',
     // ES modules are smaller and need no `require`.
     mainFields: ['module', 'main'],
-    alias: SHIMS,
+    alias,
     // Asking for the class of web streams, which nothing uses, would load them: 1 ms of a cold start.
     define: { ReadableStream: 'undefined' },
     plugins: [builtinsWithoutFacade],
@@ -63,16 +63,23 @@ async function bundle(
     metafile: true,
   });
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(metafile));
+}
 
-  const code = readFileSync(join(out, module));
-  // fflate writes local time: a fixed date gives the same bytes in every time zone.
-  const zip = zipSync(
-    { [module]: code },
-    { level: 9, mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 },
+/** Writes the zip of modules, and prints the sizes. */
+function pack(out: string, zipName: string, names: string[], stdout: Io['stdout']): void {
+  const modules = Object.fromEntries(
+    names.map((name) => [`${name}.mjs`, readFileSync(join(out, `${name}.mjs`))]),
   );
+  // fflate writes local time: a fixed date gives the same bytes in every time zone.
+  const zip = zipSync(modules, {
+    level: 9,
+    mtime: new Date(1980, 0, 1),
+    os: 3,
+    attrs: 0o644 << 16,
+  });
   writeFileSync(join(out, zipName), zip);
 
-  for (const [file, { length }] of Object.entries({ [module]: code, [zipName]: zip })) {
+  for (const [file, { length }] of Object.entries({ ...modules, [zipName]: zip })) {
     const size = `${(length / 1024).toFixed(1).padStart(7)} KB`;
     stdout.write(`${join(relative('', out), file).padEnd(20)} ${size}\n`);
   }
@@ -86,10 +93,11 @@ export const main: Main = async (args, { stdout }) => {
   );
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  const handler = { source: 'src/handler.ts', name: 'handler', zip: 'inquiries.zip' };
-  await bundle(out, handler, stdout);
-  const mailer = { source: 'src/mailer/handler.ts', name: 'mailer', zip: 'mailer.zip' };
-  await bundle(out, mailer, stdout);
+  await bundle(out, 'handler', 'src/handler.ts');
+  pack(out, 'inquiries.zip', ['handler'], stdout);
+  await bundle(out, 'mailer', 'src/mailer/handler.ts');
+  await bundle(out, 'receiver', 'src/receiver/handler.ts', CREDENTIALS);
+  pack(out, 'mailer.zip', ['mailer', 'receiver'], stdout);
 };
 
 if (import.meta.main) await runCommand(main);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseConfig, type Environment } from '../../src/config.ts';
 import { parseMailerConfig } from '../../src/mailer/config.ts';
+import { parseReceiverConfig } from '../../src/receiver/config.ts';
 import { readText } from '../helpers/repository.ts';
 
 const REQUIRED = { TABLE_NAME: 't', CORS_ORIGIN: 'https://o' };
@@ -33,20 +34,29 @@ function findRead(parse: (env: Environment) => unknown, env: Environment): strin
   return [...names].filter((name) => !name.startsWith('AWS_')).toSorted();
 }
 /** The variables that Terraform sets, with the stage's setting, if any. */
-const findSet = (file: string) =>
+const findSet = (files: string[]) =>
   [
-    ...readText(file)
+    ...files
+      .map((file) => readText(`infra/terraform/${file}.tf`))
+      .join('\n')
       .replaceAll(/^ *provisioner "local-exec" \{.*?^ {2}\}/gms, '')
-      .matchAll(/^ {4,}([A-Z_]+) += \S+?(?:\.settings\.(\w+))?$/gm),
+      .matchAll(/^ {4,}([A-Z_]+) += .+?(?:\.settings\.(\w+))?$/gm),
   ].map(([, name = '', setting]) => ({ name, setting }));
 
 const MAILER = { TABLE_NAME: 't', STAGE: 's', INBOX_TO: 'a@b.example', INBOX_FROM: 'c@d.example' };
+const RECEIVER = {
+  ...MAILER,
+  REPLY_DOMAIN: 'e.example',
+  REPLY_FROM: '@b.example',
+  MAIL_BUCKET: 'b',
+};
 it.each([
-  ['function', parseConfig, REQUIRED, 'infra/terraform/function.tf'],
-  ['mailer', parseMailerConfig, MAILER, 'infra/terraform/mailer/main.tf'],
-])('every setting of the %s is in Terraform, docs and the example', (_, parse, env, file) => {
+  ['function', parseConfig, REQUIRED, ['function']],
+  ['mailer', parseMailerConfig, MAILER, ['mailer/main']],
+  ['receiver', parseReceiverConfig, RECEIVER, ['mailer/main', 'mailer/receiver']],
+])('every setting of the %s is in Terraform, docs and the example', (_, parse, env, files) => {
   const read = findRead(parse, env);
-  const set = findSet(file);
+  const set = findSet(files);
   expect(set.map(({ name }) => name).toSorted()).toEqual(read);
   const documented = readText('docs/configuration.md');
   expect(read.filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);

@@ -177,7 +177,7 @@ export async function startAws(hash = 'hash') {
           return object === undefined ? NOT_FOUND : { status: 200, body: object };
         }
         const keys = [...state.objects.keys()].filter((key) =>
-          key.startsWith(`${path.replace(/\/$/, '')}/${query.get('prefix')}`),
+          key.startsWith(`${path.replace(/\/$/, '')}/${query.get('prefix') ?? ''}`),
         );
         const contents = keys.map(
           (key) => `<Contents><Key>${key.split('/').slice(2).join('/')}</Key></Contents>`,

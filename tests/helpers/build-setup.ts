@@ -9,6 +9,6 @@ export async function setup(): Promise<void> {
   const timeOf = (file: string): number =>
     statSync(join(ROOT, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const newest = Math.max(...globSync(SOURCES, { cwd: ROOT }).map(timeOf));
-  const oldest = Math.min(...['dist/handler.mjs', 'dist/mailer.mjs'].map(timeOf));
+  const oldest = Math.min(...['dist/handler.mjs', 'dist/mailer.zip'].map(timeOf));
   if (oldest < newest) await main([], process);
 }

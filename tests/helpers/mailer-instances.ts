@@ -1,14 +1,21 @@
 /** Instances of the mailer on one table, with the test's clock and SES. */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { MailerConfig } from '../../src/mailer/config.ts';
+import type { SESMessage } from 'aws-lambda';
+import { createClient } from '../../local/database/table.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { createAttempt } from '../../src/mailer/attempt.ts';
 import type { CompletedMail } from '../../src/mailer/log.ts';
 import { createMailer } from '../../src/mailer/mailer.ts';
 import type { Mail } from '../../src/mailer/send-mail.ts';
 import { createMailerStore } from '../../src/mailer/store.ts';
+import type { ReceiverConfig } from '../../src/receiver/config.ts';
+import { createReceiver } from '../../src/receiver/receiver.ts';
 import { MAIL_SETTINGS } from './events.ts';
 import { createWriter, readFailures, sequenceOf, type StreamRecord } from './mailer.ts';
 import { createOwnTable } from './own-table.ts';
+import { RECEIVER_SETTINGS } from './received-mails.ts';
 
 export type MailerInstances = Awaited<ReturnType<typeof createMailerInstances>>;
 
@@ -16,7 +23,7 @@ const forever = () => new Promise<never>(() => undefined);
 
 export async function createMailerInstances(
   engine: string,
-  { time, ...settings }: { time: number } & Partial<MailerConfig>,
+  { time, ...settings }: { time: number } & Partial<ReceiverConfig>,
 ) {
   const own = await createOwnTable(engine);
   const { client, name: tableName } = own;
@@ -41,17 +48,15 @@ export async function createMailerInstances(
       await step();
       return result;
     };
-    const stepping: typeof client = Object.create(client, {
-      send: {
-        value: async (...[command, options]: Parameters<typeof client.send>) =>
-          run(async () => client.send(command, options)),
-      },
-    });
-    const { deliveries, ...store } = createMailerStore(
-      { client: stepping, name: tableName },
-      config,
-      () => all.time,
-    );
+    const toStepping = <Client extends Pick<typeof client, 'send'>>(of: Client): Client =>
+      Object.create(of, {
+        send: {
+          value: async (...[command, options]: Parameters<typeof client.send>) =>
+            run(async () => of.send(command, options)),
+        },
+      });
+    const table = { client: toStepping(client), name: tableName };
+    const { deliveries, ...store } = createMailerStore(table, config, () => all.time);
     const record: typeof deliveries.record = async (inquiry, mail, since) => {
       // Without the mailer's limit of two seconds.
       const written = deliveries.record(inquiry, mail, since, AbortSignal.timeout(60_000));
@@ -67,22 +72,36 @@ export async function createMailerInstances(
       if (error !== undefined) throw error;
       all.mails.push(mail);
     };
-    const handle = createMailer({
+    const log = (line: CompletedMail): void => void all.log.push(line);
+    const parts = {
       store: { ...store, deliveries: { ...deliveries, record } },
-      send: async (mail, signal) => run(async () => accept(mail, signal)),
-      config,
-      log: (line) => void all.log.push(line),
+      send: async (mail: Mail, signal: AbortSignal) => run(async () => accept(mail, signal)),
       now: () => all.time,
+    };
+    const handle = createMailer({ ...parts, config, log });
+    const receive = createReceiver({
+      ...parts,
+      config: { ...config, ...RECEIVER_SETTINGS, ...settings },
+      attempt: createAttempt(log),
+      create: createInquiries(
+        createInquiryStore(toStepping(createClient(engine)), tableName),
+        settings,
+      ).create,
+      rawMails: {
+        read: async (id) => run(async () => all.rawMails.get(id)),
+        remove: async (id) => run(async () => void all.rawMails.delete(id)),
+      },
     });
     /** @param awsRequestId - Lambda repeats a failed invocation with its id. */
-    const invoke = async (event: unknown, awsRequestId: string = randomUUID()) =>
-      handle(event, {
-        awsRequestId,
-        functionName: 'mailer',
-        getRemainingTimeInMillis: () => all.remaining(),
-      });
+    const toInvocation = (awsRequestId: string = randomUUID()) => ({
+      awsRequestId,
+      functionName: 'mailer',
+      getRemainingTimeInMillis: () => all.remaining(),
+    });
+    const invoke = async (event: unknown, id?: string) => handle(event, toInvocation(id));
     return {
       invoke,
+      receive: async (mail: SESMessage, id?: string) => receive(mail, toInvocation(id)),
       killed: killed.promise,
       steps: () => steps,
       tick: async () => invoke({ digest: true }),
@@ -109,6 +128,8 @@ export async function createMailerInstances(
     /** Milliseconds. */
     time,
     mails: [] as Mail[],
+    /** As SES has stored them, by id. */
+    rawMails: new Map<string, Uint8Array>(),
     log: [] as CompletedMail[],
     failing: {} as Partial<Record<string, Error>>,
     beforeSend: (async () => undefined) as (mail: Mail, signal: AbortSignal) => Promise<unknown>,

@@ -1,0 +1,75 @@
+/** Mails to the receiver, as SES passes them on. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SESMessage, SESReceiptStatus } from 'aws-lambda';
+import { ROOT } from '../../lib/paths.ts';
+import { createReplyKeys } from '../../src/entities/reply-keys.ts';
+import { createReplyAddresses, type ReplyKind } from '../../src/mailer/reply-addresses.ts';
+import { MARKER } from '../../src/mailer/team-mails.ts';
+import type { MailerInstances } from './mailer-instances.ts';
+
+/** Beside the mailer's. */
+export const RECEIVER_SETTINGS = {
+  replyDomain: 'reply.example.com',
+  replyFrom: ['@example.com'],
+  mailBucket: 'mails',
+  retentionDays: undefined,
+  inquiriesPerHour: undefined,
+};
+
+/** @param name - Of a file in tests/receiver/mails. */
+export const readMail = (name: string): Buffer =>
+  readFileSync(join(ROOT, 'tests/receiver/mails', `${name}.eml`));
+
+export interface NewMail {
+  from?: string;
+  subject?: string;
+  text?: string;
+  /** Lines, each with its end. */
+  headers?: string;
+  messageId?: string;
+  raw?: Uint8Array;
+  source?: string;
+  verdicts?: Partial<Record<'dmarc' | 'spam' | 'virus', SESReceiptStatus['status']>>;
+}
+
+const QUOTE = `\n\nOn 26 Nov 2026, at 10:00, inquiries@example.com wrote:\n\n> ${MARKER}\n>\n> | b\n`;
+
+export const quoting = (text: string): string => text + QUOTE;
+
+/** Stores a mail to an address. @returns SES's event. */
+export function deliverMail(
+  { rawMails }: Pick<MailerInstances, 'rawMails'>,
+  to: string | string[],
+  { from = 'Olga <olga@example.com>', subject = 'Re: s', text = quoting('Yes.'), ...mail }: NewMail,
+): SESMessage {
+  const messageId = randomUUID();
+  const { headers = '', messageId: header = `${messageId}@example.com`, raw } = mail;
+  const head = `From: ${from}\nSubject: ${subject}\nMessage-ID: <${header}>\n${headers}`;
+  rawMails.set(messageId, raw ?? Buffer.from(`${head}\n${text}`));
+  const verdict = (name: 'dmarc' | 'spam' | 'virus') => ({
+    status: mail.verdicts?.[name] ?? 'PASS',
+  });
+  return {
+    mail: { messageId, source: mail.source ?? 'olga@example.com' },
+    receipt: {
+      recipients: [to].flat(),
+      dmarcVerdict: verdict('dmarc'),
+      spamVerdict: verdict('spam'),
+      virusVerdict: verdict('virus'),
+    },
+  } as SESMessage;
+}
+
+export const createAddress = async (
+  { client, table: name }: Pick<MailerInstances, 'client' | 'table'>,
+  kind: ReplyKind,
+  id: string,
+  now?: () => number,
+): Promise<string> =>
+  createReplyAddresses(
+    createReplyKeys({ client, name }),
+    RECEIVER_SETTINGS.replyDomain,
+    now,
+  ).create(kind, id, AbortSignal.timeout(60_000));
