@@ -9,6 +9,7 @@ import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
 import { idOf, toReply } from '../helpers/mailer.ts';
 import { readTable } from '../helpers/own-table.ts';
+import { createAddress, deliverMail, RECEIVER_SETTINGS } from '../helpers/received-mails.ts';
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
 import { select } from '../helpers/selection.ts';
 
@@ -47,6 +48,23 @@ const SCENARIOS: Record<string, Scenario> = {
     const event = toEvent(SES_EXAMPLES.bounce, { inquiry, mail: 'reply' });
     return async ({ invoke }) => invoke(event, INVOCATION);
   },
+  'an answer by mail with an attachment': async (all) => {
+    const [record] = await all.write([{ at: START - HOUR }]);
+    const inquiry = record === undefined ? '' : idOf(record);
+    const to = await createAddress(all, 'r', inquiry);
+    const headers = 'Content-Type: multipart/mixed; boundary=b\n';
+    const text = '--b\n\nYes.\n--b\nContent-Type: application/x; name=a\n\n\n--b--';
+    const event = deliverMail(all, to, { headers, text });
+    return async ({ receive }) => receive(event, INVOCATION);
+  },
+  'a second answer by mail, and one passed on': async (all) => {
+    const [record] = await all.write([{ at: START - HOUR }]);
+    const inquiry = record === undefined ? '' : idOf(record);
+    await all.answer(inquiry, { reply: 'r', respondent: 'bea' });
+    const to = [await createAddress(all, 'r', inquiry), 'x@reply.example.com'];
+    const event = deliverMail(all, to, {});
+    return async ({ receive }) => receive(event, INVOCATION);
+  },
   'a digest and a daily mail': async (all) => {
     await all.write([{ at: START - 96 * HOUR }]);
     // Before the daily mail.
@@ -63,10 +81,13 @@ const SCENARIOS: Record<string, Scenario> = {
   },
 };
 
-const nameOf = ({ tags: { mail, inquiry }, headers, subject }: Mail): string =>
-  inquiry === undefined
+const nameOf = ({ tags: { mail, inquiry }, headers, subject }: Mail): string => {
+  // An answer by mail can have two.
+  if (mail === 'notice') return `${mail} ${subject}`;
+  return inquiry === undefined
     ? `${headers['References']?.split('@')[0]} ${/[\d,]+/.exec(subject)?.[0]}`
     : `${mail} ${inquiry}`;
+};
 
 describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
   /** The beginnings of mails that are recorded as sent. */
@@ -86,6 +107,7 @@ describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
       acknowledge: true,
       totalMailsPerHour: 3,
       answerWithin: 3,
+      ...RECEIVER_SETTINGS,
     });
 
   it.each(Object.entries(SCENARIOS))('at any step of %s', async (_, prepare) => {

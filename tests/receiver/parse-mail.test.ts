@@ -1,0 +1,23 @@
+/** The mails are other projects' test data (tests/receiver/mails/README.md), with the text that is new in each. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { findNewText } from '../../src/receiver/new-text.ts';
+import { parseMail } from '../../src/receiver/parse-mail.ts';
+import golden from './golden/mails.json' with { type: 'json' };
+import { readMail } from '../helpers/received-mails.ts';
+
+const FOLDER = join(import.meta.dirname, 'mails');
+
+it('each mail has its right value', () => {
+  const mails = readdirSync(FOLDER).filter((file) => file.endsWith('.eml'));
+  expect(mails.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(mails)).toEqual(new Set(Object.keys(golden).map((name) => `${name}.eml`)));
+});
+
+it.each(Object.entries(golden))('%s: the new text', async (name, right) => {
+  const mail = await parseMail(readMail(name), 'olga@example.com');
+  expect(mail?.from).toBe('olga@example.com');
+  const added = findNewText(mail?.text ?? '', 'inquiries@example.com');
+  expect('text' in added ? added.text : `[${added.why}]`).toBe(right);
+});

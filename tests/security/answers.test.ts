@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs';
+import { createTransport } from 'nodemailer';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startIncomingMail } from '../../local/incoming-mail.ts';
+import { startSandbox } from '../../local/lambda/sandbox.ts';
+import { HOUR } from '../../src/limits.ts';
+import { createReplyAddresses } from '../../src/mailer/reply-addresses.ts';
+import { decide } from '../../src/receiver/decide.ts';
+import { findNewText } from '../../src/receiver/new-text.ts';
+import { parseMail } from '../../src/receiver/parse-mail.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
+import { createMailerInstances } from '../helpers/mailer-instances.ts';
+import { idOf, INBOX } from '../helpers/mailer.ts';
+import { createOwnTable } from '../helpers/own-table.ts';
+import {
+  createAddress,
+  deliverMail,
+  quoting,
+  RECEIVER_SETTINGS,
+} from '../helpers/received-mails.ts';
+
+const START = Math.floor(Date.now() / HOUR) * HOUR;
+const { signal } = new AbortController();
+const SETTINGS = { ...MAIL_SETTINGS, ...RECEIVER_SETTINGS };
+const OLGA = 'olga@example.com';
+
+describe('changed addresses', () => {
+  const keys = { read: async () => 'secret', make: async () => 'secret' };
+  const { create, parse } = createReplyAddresses(keys, RECEIVER_SETTINGS.replyDomain);
+
+  it('are not accepted, whatever digit, kind or inquiry is another', async () => {
+    const other = INQUIRY.id.replace(/..$/, 'ff');
+    for (let count = 0; count < 12; count++) {
+      const id = INQUIRY.id.replace(/..$/, (10 + count).toString(16).padStart(2, '0'));
+      const address = await create('r', id, signal);
+      expect(await parse(address, signal)).toEqual({ kind: 'r', id });
+      const digits = Array.from({ length: 56 }, (_, at) => 6 + at).flatMap((at) =>
+        Array.from('0123456789abcdef')
+          .filter((digit) => digit !== address[at])
+          .map((digit) => address.slice(0, at) + digit + address.slice(at + 1)),
+      );
+      const code = /.{24}(?=@)/.exec(address)?.[0] ?? '';
+      const changed = [
+        ...digits,
+        address.replace('r', 'f'),
+        (await create('r', other, signal)).replace(/.{24}(?=@)/, code),
+        address.replace('@', `${code}@`),
+        address.replace('@', '@other.'),
+      ];
+      for (const one of changed) {
+        expect(await parse(one, signal)).toBeUndefined();
+      }
+    }
+  });
+});
+
+describe('forged mails', () => {
+  const STATUSES = ['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED', 'DISABLED'] as const;
+  const SENDERS = [
+    `Olga <${OLGA}>`,
+    `"${OLGA}" <x@other.example>`,
+    `<${OLGA}>, <x@other.example>`,
+    `${OLGA} <x@other.example>`,
+    `x@other.example\nFrom: ${OLGA}`,
+    `Team: ${OLGA};`,
+    'olga@example.com.other.example',
+    'olga@notexample.com',
+    '=?utf-8?q?olga=40example=2Ecom?= <x@other.example>',
+    '"olga@example.com"@other.example',
+    '',
+  ];
+  it('answer for no sender but the team’s, and no verdicts but three that pass', async () => {
+    const to = { kind: 'r', inquiry: INQUIRY } as const;
+    const answering: string[] = [];
+    for (const from of SENDERS) {
+      const raw = Buffer.from(`From: ${from}\nSubject: s\n\nYes.`);
+      const mail = await parseMail(raw, 'x@other.example');
+      for (const spam of STATUSES) {
+        for (const virus of STATUSES) {
+          for (const dmarc of STATUSES) {
+            const verdicts = {
+              spamVerdict: { status: spam },
+              virusVerdict: { status: virus },
+              dmarcVerdict: { status: dmarc },
+            };
+            const { act } = decide(mail, verdicts, to, SETTINGS);
+            if (act === 'answer') answering.push(`${from} ${spam} ${virus} ${dmarc}`);
+          }
+        }
+      }
+    }
+    expect(answering).toEqual([`Olga <${OLGA}> PASS PASS PASS`]);
+  });
+
+  it.each(['Op schreef\n', 'abc. skrev\n', 'On ', '\n', '在a\n', '2026 from<>'])(
+    'end in seconds, however slow the patterns are on %j',
+    (text) => {
+      const started = performance.now();
+      findNewText(text.repeat(100_000), 'x@example.com');
+      expect(performance.now() - started).toBeLessThan(60_000);
+    },
+  );
+});
+
+describeOnDynamoDbLocal('programs that answer each mail', (engine) => {
+  it.each([
+    ['say so', 'Auto-Submitted: auto-replied\n', () => 'I am away.'],
+    ['do not say so', '', () => 'I am away.'],
+    ['do not say so, and never repeat themselves', '', (step: number) => `Away, ${step}.`],
+  ])('that %s: at most one mail each, over 10,000 steps', async (_, headers, write) => {
+    const all = await createMailerInstances(engine, { time: START, ...RECEIVER_SETTINGS });
+    const [record] = await all.write([{ at: START - HOUR }]);
+    if (record) await all.create().handle([record]);
+    const id = record ? idOf(record) : '';
+    for (let step = 0; step < 10_000; step++) {
+      const mail = all.mails[step];
+      if (mail === undefined) break;
+      const { to, from, replyTo = from } = mail;
+      if (!replyTo.endsWith('@reply.example.com')) continue;
+      const answer = { from: to, headers, text: quoting(write(step)) };
+      await all.create().receive(deliverMail(all, replyTo, answer));
+    }
+    // The inquiry's own, and at most: who answered, an answer that came back, one that was passed on.
+    const kinds = all.mails.map(({ to, text }) => `${to} ${text.slice(0, 30)}`);
+    expect(kinds.length).toBeLessThanOrEqual(4);
+    expect(new Set(kinds).size).toBe(kinds.length);
+    expect((await all.inbox.find(id))?.reply).toBe(headers === '' ? write(0) : undefined);
+  });
+});
+
+describeOnDynamoDbLocal('bombs', (engine) => {
+  const MEGABYTE = 1024 * 1024;
+  const HEAD = `From: ${OLGA}\nSubject: s\nMIME-Version: 1.0\n`;
+  const part = 'Content-Type: application/x; name=a\n\nx\n--b\n';
+  const line = `${'A'.repeat(76)}\n`;
+
+  it('leave a receiver of 512 MB within memory and time', async () => {
+    const own = await createOwnTable(engine);
+    const events: object[] = [];
+    const incoming = await startIncomingMail({
+      port: 0,
+      domain: RECEIVER_SETTINGS.replyDomain,
+      invoke: (event) => void events.push(event),
+    });
+    onTestFinished(incoming.close);
+    const sandbox = await startSandbox({
+      module: new URL('../../dist/receiver.mjs', import.meta.url).href,
+      environment: {
+        ...own.environment(),
+        ...INBOX,
+        INBOX_TO: 'support@team.example',
+        STAGE: 'develop',
+        AWS_ENDPOINT_URL_S3: incoming.url,
+        AWS_ENDPOINT_URL_SESV2: 'http://127.0.0.1:9',
+        MAIL_BUCKET: 'mails',
+        REPLY_DOMAIN: RECEIVER_SETTINGS.replyDomain,
+        REPLY_FROM: '@example.com',
+      },
+      nodeArguments: ['--max-old-space-size=460'],
+      timeout: 600_000,
+    });
+    onTestFinished(sandbox.close);
+    const to = await createAddress({ client: own.client, table: own.name }, 'r', INQUIRY.id);
+    const transport = createTransport({ host: '127.0.0.1', port: incoming.port });
+    for (const raw of [
+      `${HEAD}${'Content-Type: multipart/mixed; boundary=b\n\n--b\n'.repeat(5_000)}`,
+      `${HEAD}Content-Type: multipart/mixed; boundary=b\n\n--b\n${part.repeat(10_000)}`,
+      `${HEAD}Content-Type: application/x\nContent-Transfer-Encoding: base64\n\n${line.repeat((39 * MEGABYTE) / 78)}`,
+      `${HEAD}Content-Type: text/plain; charset=utf-7\n\n${line.repeat((39 * MEGABYTE) / 78)}`,
+      `${HEAD}Content-Type: text/html; charset=\u0000\n\n${'<div><!--'.repeat((39 * MEGABYTE) / 9)}`,
+      `${HEAD}X-Long: ${'a'.repeat(MEGABYTE)}\n\nx`,
+      `${HEAD}${'X-Many: a\n'.repeat(100_000)}\nx`,
+      `From: ${`${OLGA}, `.repeat(80_000)}\n\nx`,
+    ]) {
+      await transport.sendMail({ envelope: { from: OLGA, to }, raw });
+      const started = performance.now();
+      // SES cannot be reached, so what is passed on fails; nothing else may.
+      await sandbox.invoke(JSON.stringify(events.pop())).catch((error: Error) => {
+        expect(String(error.cause)).toContain('not handled yet');
+      });
+      expect(performance.now() - started).toBeLessThan(55_000);
+      expect(sandbox.isRunning()).toBe(true);
+    }
+    const [, peak = ''] =
+      /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${sandbox.pid}/status`, 'utf8')) ?? [];
+    process.stdout.write(`Peak of the receiver: ${Math.round(Number(peak) / 1024)} MB\n`);
+    expect(Number(peak) / 1024).toBeLessThan(512);
+  });
+});
