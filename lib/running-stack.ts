@@ -8,6 +8,7 @@ export interface StackState {
   form: string;
   /** Absent on dynalite, which also lacks transactions. */
   mailbox?: string | undefined;
+  smtp?: string | undefined;
   issuer: string;
   engine: string;
   /** Absent for an engine without a process. */

@@ -42,13 +42,22 @@ function toEvent(
   }
 }
 
+export interface Answer {
+  from: string;
+  to: string;
+  subject: string;
+  text: string;
+}
+
 /**
  * @param report - Gets events about mails to SES's mailbox simulator.
+ * @param answer - Sends an answer that was written on the page.
  * @returns `url`: of the page and of SES.
  */
 export async function startMailbox(
   port: number,
   report: (event: string) => void = () => undefined,
+  answer: (answer: Answer) => Promise<unknown> = async () => undefined,
 ) {
   const mails: LocalMail[] = [];
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -58,6 +67,13 @@ export async function startMailbox(
     response.end(JSON.stringify({ MessageId }));
     const event = toEvent(mail, MessageId);
     if (event !== undefined) setTimeout(report, REPORT_DELAY, JSON.stringify(event)).unref();
+  };
+  const actions: Partial<Record<string, typeof receive>> = {
+    '/v2/email/outbound-emails': receive,
+    '/answer': async (request, response) => {
+      await answer((await json(request)) as Answer);
+      response.end();
+    },
   };
   const server = await startPageServer({
     port,
@@ -74,9 +90,10 @@ export async function startMailbox(
     ],
     handle(request, response, url) {
       if (request.url === '/') request.url = '/mailbox.html';
-      if (request.url !== '/v2/email/outbound-emails') return false;
+      const handle = actions[request.url ?? ''];
+      if (handle === undefined) return false;
       if (!refuseOtherSites(request, response, url)) {
-        receive(request, response).catch(() => response.writeHead(400).end());
+        handle(request, response).catch(() => response.writeHead(400).end());
       }
       return true;
     },

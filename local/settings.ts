@@ -8,7 +8,7 @@ import { engineNames, type EngineName, type EngineUrl } from './database/engines
 const USAGE = `
 Usage: npm start -- [options]
 
-  --port N           the gateway's; the others take the next five; 0 = any free
+  --port N           the gateway's; the others take the next six; 0 = any free
                      ports (default: PORT or 3000)
   --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if
                      there is a JDK 17 or newer), or the URL of a running
@@ -26,6 +26,7 @@ Usage: npm start -- [options]
 Limits, retention and mail are set with variables of the environment:
 docs/configuration.md. Mails to bounce@simulator.amazonses.com come back, and
 those to complaint@simulator.amazonses.com are reported as spam.
+A mail program answers by SMTP on the port that is printed.
 `;
 const OPTIONS = {
   port: { type: 'string' },
@@ -58,7 +59,7 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     throw new UsageError('--reset cannot delete what the engine of a URL keeps.');
   }
   return {
-    port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_530),
+    port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_529),
     engine,
     folder: resolve(options.data),
     reset: options.reset,
@@ -108,7 +109,9 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   for (const name of namesOf(MAXIMA)) {
     read(name, (value) => isSettingOf(name, value), `a number from 1 to ${MAXIMA[name]}`);
   }
-  read('ACKNOWLEDGE', (value) => /^(true|false)$/.test(value), 'true or false');
+  for (const name of ['ACKNOWLEDGE', 'FOLLOW_UPS']) {
+    read(name, (value) => /^(true|false)$/.test(value), 'true or false');
+  }
   read('MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`);
   return variables;
 }

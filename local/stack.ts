@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { inspect as format } from 'node:util';
+import { createTransport } from 'nodemailer';
 import { limits } from '../lib/gateway-replies.ts';
 import { closeServer, serve } from '../lib/loopback-server.ts';
 import type { StackState } from '../lib/running-stack.ts';
@@ -10,6 +11,7 @@ import { startFormServer } from './form-server.ts';
 import { createGateway } from './gateway.ts';
 import { startIssuer } from './issuer/issuer-server.ts';
 import { startFunction } from './lambda/function.ts';
+import { startIncomingMail } from './incoming-mail.ts';
 import { startMailbox } from './mailbox.ts';
 import { startDemoServer, startDocsServer, type Addresses } from './page-servers.ts';
 import type { Settings } from './settings.ts';
@@ -50,10 +52,28 @@ function printLine(line: string): void {
 
 type Mail = Awaited<ReturnType<typeof startMail>>;
 
+const REPLY_DOMAIN = 'reply.example.com';
+
+/** Mailer and receiver. */
 async function startMail(
-  environment: Record<string, string>,
+  settings: Record<string, string>,
   stream: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'log'>,
+  smtpPort: number,
 ) {
+  const incoming = await startIncomingMail({
+    port: smtpPort,
+    domain: REPLY_DOMAIN,
+    // Lambda repeats it twice.
+    invoke: (event) => {
+      const [json, id] = [JSON.stringify(event), randomUUID()];
+      const run = async () => receiver.invoke(json, id);
+      void run()
+        .catch(run)
+        .catch(run)
+        .catch(() => undefined);
+    },
+  });
+  const environment = { ...settings, REPLY_DOMAIN, FOLLOW_UPS: settings['FOLLOW_UPS'] ?? 'true' };
   const mailer = await startFunction({
     module: new URL('../src/mailer/handler.ts', import.meta.url).href,
     environment,
@@ -62,6 +82,18 @@ async function startMail(
     log: stream.log,
   });
   const invoke = async (event: string) => mailer.invoke(event, randomUUID());
+  const receiver = await startFunction({
+    module: new URL('../src/receiver/handler.ts', import.meta.url).href,
+    environment: {
+      ...environment,
+      AWS_ENDPOINT_URL_S3: incoming.url,
+      MAIL_BUCKET: 'mails',
+      REPLY_FROM: settings['INBOX_TO'] ?? '',
+    },
+    timeout: 60_000,
+    lazy: true,
+    log: stream.log,
+  });
   const mappings = (['inquiries', 'replies'] as const).map((kind) =>
     startEventSourceMapping({ ...stream, kind, invoke }),
   );
@@ -70,11 +102,16 @@ async function startMail(
   const timer = setInterval(() => send({ digest: true }), DIGEST_INTERVAL);
   return {
     report: (Message: string): void => send({ Records: [{ Sns: { Message } }] }),
-    reload: () => mailer.reload(),
+    smtpPort: incoming.port,
+    reload(): void {
+      mailer.reload();
+      receiver.reload();
+    },
     async close(): Promise<void> {
       clearInterval(timer);
       // Together: a mapping waits for its invocation, which closing the mailer aborts.
-      await Promise.all([...mappings, mailer].map(async (part) => part.close()));
+      const parts = [...mappings, incoming, mailer, receiver];
+      await Promise.all(parts.map(async (part) => part.close()));
     },
   };
 }
@@ -127,7 +164,14 @@ export async function startStack({
   const mailbox =
     engineName === 'dynalite'
       ? undefined
-      : keep(await startMailbox(portAt(4), (event) => mail?.report(event)));
+      : keep(
+          await startMailbox(
+            portAt(4),
+            (event) => mail?.report(event),
+            async (answer) =>
+              createTransport({ host: '127.0.0.1', port: mail?.smtpPort ?? 0 }).sendMail(answer),
+          ),
+        );
   const issuer = keep(await startIssuer({ port: portAt(1), keysFile, webOrigins: corsOrigins }));
   const engine = keep(await startEngine(engineName, folder));
   // dynalite has no streams.
@@ -176,6 +220,7 @@ export async function startStack({
           TIME_ZONE: Intl.DateTimeFormat().resolvedOptions().timeZone,
         },
         { endpoint: engine.url, streamArn, log },
+        portAt(6),
       ),
     );
   }
@@ -199,6 +244,7 @@ export async function startStack({
       gateway: url,
       form: form.url,
       mailbox: mailbox?.url,
+      smtp: mail && `smtp://127.0.0.1:${mail.smtpPort}`,
       issuer: issuer.url,
       keysFile,
       engine: engine.url,

@@ -59,7 +59,7 @@ if (import.meta.main) await runCommand(main);
 
 /** @throws UsageError naming the option whose port is in use. */
 async function refusePortsInUse({ port, inspect = 0 }: Settings): Promise<void> {
-  const ports = port === 0 ? [] : [0, 1, 2, 3, 4, 5].map((offset) => port + offset);
+  const ports = port === 0 ? [] : [0, 1, 2, 3, 4, 5, 6].map((offset) => port + offset);
   for (const one of [...ports, inspect]) {
     if (one === 0 || !(await isListening(one))) continue;
     const option = one === inspect ? '--inspect=PORT' : '--port (0 = any free port)';

@@ -8,7 +8,35 @@ const create = (tag, properties, ...content) => {
   return element;
 };
 
-function format({ at, FromEmailAddress, Destination, ReplyToAddresses = [], Content }) {
+/** Sends a text above the quoted mail, as mail programs do. */
+function createAnswer({ FromEmailAddress, Destination, ReplyToAddresses = [], Content }) {
+  const { Subject, Body } = Content.Simple;
+  const [from] = Destination.ToAddresses;
+  const [to = FromEmailAddress] = ReplyToAddresses;
+  const text = create('textarea', { rows: 3, required: true });
+  const result = create('p', { role: 'status' });
+  const label = create('label', {}, 'Your answer', text);
+  const button = create('button', { className: 'primary' }, 'Reply');
+  const form = create('form', {}, label, button, result);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const quoted = (Body.Text?.Data ?? '').replaceAll(/^/gm, '> ');
+    const named = `On ${new Date().toUTCString()}, ${FromEmailAddress} wrote:`;
+    const answer = {
+      from,
+      to,
+      subject: `Re: ${Subject.Data}`,
+      text: `${text.value}\n\n${named}\n\n${quoted}\n`,
+    };
+    const { ok } = await fetch('/answer', { method: 'POST', body: JSON.stringify(answer) });
+    result.textContent = ok ? 'Sent.' : 'This address takes no mail here.';
+    if (ok) text.value = '';
+  });
+  return form;
+}
+
+function format(mail) {
+  const { at, FromEmailAddress, Destination, ReplyToAddresses = [], Content } = mail;
   const { Subject, Body } = Content.Simple;
   const facts = [
     new Date(at).toLocaleTimeString(),
@@ -32,7 +60,7 @@ function format({ at, FromEmailAddress, Destination, ReplyToAddresses = [], Cont
   // A mail is opened, or the window becomes wider.
   new ResizeObserver(fit).observe(frame);
   const parts = Body.Html === undefined ? [] : [plain];
-  return create('details', { name: 'mail' }, summary, frame, ...parts);
+  return create('details', { name: 'mail' }, summary, frame, ...parts, createAnswer(mail));
 }
 
 async function refresh() {

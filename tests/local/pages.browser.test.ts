@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { startMailbox } from '../../local/mailbox.ts';
+import { startMailbox, type Answer } from '../../local/mailbox.ts';
 import { checkPage } from '../helpers/chromium.ts';
 import { arrive, openPage, stack } from '../helpers/contact-form.ts';
 
@@ -21,8 +21,10 @@ it('of issuer and docs have no finding of axe and HTML_CodeSniffer, and fit a ph
   }
 });
 
-it('of the mailbox shows the newest mail as its reader sees it, and another when it is chosen', async () => {
-  const mailbox = await startMailbox(0);
+it('of the mailbox shows the newest mail or a chosen one as its reader sees it, and answers it', async () => {
+  const answers: Answer[] = [];
+  const answer = async (one: Answer) => answers.push(one);
+  const mailbox = await startMailbox(0, undefined, answer);
   onTestFinished(() => mailbox.close());
   const deliver = async (subject: string, Body: object) =>
     fetch(`${mailbox.url}/v2/email/outbound-emails`, {
@@ -52,6 +54,16 @@ it('of the mailbox shows the newest mail as its reader sees it, and another when
   await page.getByText('Hello in plain text').waitFor();
   await page.getByText('<b>first</b>').click();
   await reads('<i>text</i> only');
+  await page.getByLabel('Your answer').last().fill('Yes.');
+  await page.getByRole('button', { name: 'Reply' }).last().click();
+  await page.getByText('Sent.').waitFor();
+  expect(answers).toMatchObject([
+    {
+      from: 'ana@example.com',
+      to: 'team@example.com',
+      text: expect.stringMatching(/^Yes\.\n\nOn .* wrote:\n\n> <i>text<\/i> only\n$/),
+    },
+  ]);
   expect(await page.title()).toBe('Mailbox · local stack');
   expect(complaints.splice(0).join()).toContain('sandboxed');
 });

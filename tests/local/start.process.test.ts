@@ -139,7 +139,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
     stack = await start(data, command, { cwd: root, env, onEnd: (stop) => (end = stop) });
   });
 
-  it('takes the port from PORT and the next five, and prints the form first', async () => {
+  it('takes the port from PORT and the next six, and prints the form first', async () => {
     const at = (index: number) => `http://127.0.0.1:${port + index}`;
     const labels = ['Sign-in', 'Docs', 'Form', 'Mailbox', 'Demo'];
     expect(stack.addressOf('API')).toBe(`${at(0)}/inquiries`);

@@ -44,7 +44,7 @@ async function expectRefusal(args: string, message: string | RegExp, env: NodeJS
 const AN_ORIGIN = '--cors-origin must be one origin as browsers send it, such as ';
 it.each<[args: string, message: string | RegExp, env?: NodeJS.ProcessEnv]>([
   ['--prot 1', "Unknown option '--prot'"],
-  ['--port 65532', '--port must be a number from 0 to 65530, not "65532".'],
+  ['--port 65532', '--port must be a number from 0 to 65529, not "65532".'],
   ['--inspect=x', '--inspect must be a number from 1 to 65535, not "x".'],
   ['--engine h2', '--engine must be dynamodb-local, dynalite or a URL, not "h2".'],
   ['--engine ftp://a.example', '--engine must be dynamodb-local, dynalite or a URL, not "ftp:'],
@@ -54,7 +54,7 @@ it.each<[args: string, message: string | RegExp, env?: NodeJS.ProcessEnv]>([
   ['--cors-origin http://a.example/', AN_ORIGIN],
   ['--cors-origin http://ana@a.example', AN_ORIGIN],
   ['--cors-origin https://*.example.com', AN_ORIGIN],
-  ['', '--port must be a number from 0 to 65530, not "80a".', { PORT: '80a' }],
+  ['', '--port must be a number from 0 to 65529, not "80a".', { PORT: '80a' }],
   ['', 'RETENTION_DAYS must be a number from 1 to 36500, not "0".', { RETENTION_DAYS: '0' }],
   ['', 'ACKNOWLEDGE must be true or false, not "yes".', { ACKNOWLEDGE: 'yes' }],
   ['', 'MAIL_LANGUAGE must be one of en, de, fr, es, ja, ar, not "tlh".', { MAIL_LANGUAGE: 'tlh' }],
