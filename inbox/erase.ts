@@ -8,6 +8,7 @@ import type { Connection } from './connect.ts';
 import { openErasures } from './erasures.ts';
 import type { Command } from './options.ts';
 import { countInquiries, formatTime, showProgress, toJsonLine } from './output.ts';
+import { deleteReceivedMails } from './received-mails.ts';
 
 interface Owner {
   cognito_sub: string;
@@ -134,6 +135,9 @@ async function eraseUser(sub: string, keepsAccount: boolean, task: Task): Promis
   }
 
   const result = await erase(sub, owners, task, account.remove);
+  const addresses = owners.map(({ email }) => email);
+  const mails = await deleteReceivedMails(connection, addresses);
+  if (mails !== undefined) say(`Deleted ${formatCount(mails, 'mail')} that nobody had handled.`);
   const status = account.remove === undefined ? account.status : 'deleted';
   const line = `Deleted ${countInquiries(result.deleted)} of ${sub}.\n`;
   task.print(line, { cognito_sub: sub, ...result, account: status });

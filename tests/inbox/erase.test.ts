@@ -325,9 +325,11 @@ describe('on a stage', () => {
   /** AWS's answers, or names of errors, and what was asked. Other requests reach the engine. */
   let replies: Record<string, object | string>;
   let calls: Row[];
+  let aws: Awaited<ReturnType<typeof startStage>>;
   beforeEach(async () => {
     await createErasureRecords({ ...own, name: ERASURES }).create();
-    const { answers } = await startStage(own.url);
+    aws = await startStage(own.url);
+    const { answers } = aws;
     calls = [];
     replies = { GetParameter: 'ParameterNotFound', PutParameter: {}, ...USUAL };
     for (const action of Object.keys(replies)) {
@@ -428,6 +430,24 @@ describe('on a stage', () => {
     expect(callsOf('AdminDeleteUser')[0]).toMatchObject({ UserPoolId: POOL, Username: 'ana' });
     const key = { Name: '/inquiries-develop/erasure-key', Type: 'SecureString' };
     expect(callsOf('PutParameter')).toMatchObject([key]);
+  });
+
+  it('deletes what the user has mailed and nobody has handled', async () => {
+    const { sub, email } = await makeUser();
+    const Tags = [...toTags('none').Tags, { Key: 'mail_bucket', Value: 'mails' }];
+    replies['ListTagsOfResource'] = { Tags };
+    aws.objects.set('/mails/1', `From: ${email.toUpperCase()}\n\nHello`);
+    aws.objects.set('/mails/2', 'From: bea@example.com\n\nHello');
+    const removed: string[] = [];
+    for (const name of ['1', '2']) {
+      aws.answers[`DELETE /mails/${name}`] = () => {
+        removed.push(name);
+        return { status: 204 };
+      };
+    }
+    const { stderr } = await eraseOnStage(`--sub ${sub} --yes`);
+    expect(stderr).toContain('Deleted 1 mail that nobody had handled.\n');
+    expect(removed).toEqual(['1']);
   });
 
   it('records the erasure first, and deletes the inquiries, by which it is found again, last', async () => {

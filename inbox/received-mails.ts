@@ -1,0 +1,36 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { NETWORK } from '../lib/aws.ts';
+import type { Connection } from './connect.ts';
+
+/** Header and beginning of a mail. */
+const Range = 'bytes=0-65535';
+
+/**
+ * Deletes mails in which one of the addresses is, and which the receiver has not handled. docs/adr/0085
+ *
+ * @returns How many; undefined if the stage takes no answers by mail.
+ */
+export async function deleteReceivedMails(
+  { stage, erasures }: Connection,
+  addresses: string[],
+): Promise<number | undefined> {
+  const Bucket = stage === 'local' ? 'none' : await erasures.records.readTag('mail_bucket');
+  if (Bucket === undefined || Bucket === 'none') return undefined;
+  const client = new S3Client(NETWORK);
+  let deleted = 0;
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
+    for (const { Key } of Contents) {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, Range }));
+      const mail = (await Body?.transformToString('latin1'))?.toLowerCase() ?? '';
+      if (!addresses.some((address) => mail.includes(address.toLowerCase()))) continue;
+      await client.send(new DeleteObjectCommand({ Bucket, Key }));
+      deleted++;
+    }
+  }
+  return deleted;
+}
