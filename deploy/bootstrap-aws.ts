@@ -1,5 +1,6 @@
 /** Bootstrap without Terraform: the state's bucket, and the validation of policies. */
 import { AccessAnalyzer, type ValidatePolicyCommandInput } from '@aws-sdk/client-accessanalyzer';
+import { SES } from '@aws-sdk/client-ses';
 import { S3, S3ServiceException, type BucketLocationConstraint } from '@aws-sdk/client-s3';
 import { NETWORK } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
@@ -49,6 +50,22 @@ export async function createStateBucket({ region, bucket: Bucket }: StateBucket)
     ...(region !== 'us-east-1' && { CreateBucketConfiguration: { LocationConstraint } }),
   });
   await s3.putBucketVersioning({ Bucket, VersioningConfiguration: { Status: 'Enabled' } });
+}
+
+/**
+ * SES has one active set of receipt rules in an account and region.
+ *
+ * @throws UsageError if the plan would replace another one's.
+ */
+export async function refuseOtherRuleSet({ changes }: Plan, region: string): Promise<void> {
+  const planned = changes.find(({ type }) => type === 'aws_ses_active_receipt_rule_set')?.change;
+  if (!planned?.actions.includes('create')) return;
+  const { Metadata } = await new SES({ ...NETWORK, region }).describeActiveReceiptRuleSet({});
+  const active = Metadata?.Name ?? planned.after?.['rule_set_name'];
+  if (active === planned.after?.['rule_set_name']) return;
+  throw new UsageError(
+    `The receipt rule set ${String(active)} is active in ${region}, and would receive no more mails. Take answers by mail in another region or account, or deactivate it.`,
+  );
 }
 
 type Kind = Omit<ValidatePolicyCommandInput, 'policyDocument'>;

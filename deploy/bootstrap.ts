@@ -18,6 +18,7 @@ import { writeLines } from '../lib/terminal-text.ts';
 import {
   createStateBucket,
   inspectStateBucket,
+  refuseOtherRuleSet,
   validatePolicies,
   type StateBucket,
 } from './bootstrap-aws.ts';
@@ -110,6 +111,7 @@ async function bootstrap(session: Session, state: StateBucket, yes: boolean): Pr
   if (yes && plan.changes.some(({ change }) => change.actions.includes('delete'))) {
     throw new UsageError('The plan deletes something, which needs a confirmation at a terminal.');
   }
+  await refuseOtherRuleSet(plan, region);
   const findings = await validatePolicies(plan, region);
   if (findings !== '') writeLines(io.stdout, findings.trimEnd());
   if (plan.hasChanges) await ask('Apply this plan?');

@@ -294,7 +294,10 @@ function createMailerChecks(invoke: Invoke): Check[] {
 export async function createVersionChecks(name: string, version: string): Promise<Check[]> {
   const invoke = createInvoke(`${name}:${version}`);
   const { environment } = await readVersion(name, version);
-  return environment['INBOX_TO'] === undefined
-    ? createRequestChecks(invoke, environment['CORS_ORIGIN'])
-    : createMailerChecks(invoke);
+  if (environment['INBOX_TO'] === undefined) {
+    return createRequestChecks(invoke, environment['CORS_ORIGIN']);
+  }
+  return environment['MAIL_BUCKET'] === undefined
+    ? createMailerChecks(invoke)
+    : [['it starts', async () => void (await invoke({ Records: [], trial: true }))]];
 }

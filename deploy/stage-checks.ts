@@ -1,4 +1,5 @@
 /** What only AWS knows of a stage: each check says what to do if it fails. */
+import { resolveMx, resolveTxt } from 'node:dns/promises';
 import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { SESv2, type GetAccountCommandOutput } from '@aws-sdk/client-sesv2';
@@ -78,6 +79,36 @@ async function checkIdentity(EmailIdentity: string): Promise<string> {
   throw new Pending(`${EmailIdentity} is ${status}; enter in its DNS: ${records.join(', ')}`);
 }
 
+/** Whether the domain or a parent of it has a DMARC record (RFC 7489, 6.6.3). */
+async function hasDmarc(domain: string): Promise<boolean> {
+  const records = await resolveTxt(`_dmarc.${domain}`).catch(() => []);
+  if (records.some((parts) => parts.join('').startsWith('v=DMARC1'))) return true;
+  const parent = domain.slice(domain.indexOf('.') + 1);
+  return parent.includes('.') && hasDmarc(parent);
+}
+
+/** Whether mails come to SES, and whether it can tell who wrote them. */
+async function checkReplies(
+  records: NonNullable<StageOutputs['mail_dns_records']>,
+  from: readonly string[],
+): Promise<string> {
+  const missing: string[] = [];
+  for (const { name, type, value } of records.filter((record) => record.type === 'MX')) {
+    const found = await resolveMx(name).catch(() => []);
+    if (!found.some(({ exchange }) => value.endsWith(` ${exchange}`))) {
+      missing.push(`${name} ${type} ${value}`);
+    }
+  }
+  const domains = new Set(from.map((sender) => sender.slice(sender.indexOf('@') + 1)));
+  for (const domain of domains) {
+    if (!(await hasDmarc(domain))) missing.push(`_dmarc.${domain} TXT "v=DMARC1; p=none"`);
+  }
+  if (missing.length === 0) return [...domains].join(', ');
+  throw new Pending(
+    `no answer by mail is taken before these are in the DNS: ${missing.join(', ')}`,
+  );
+}
+
 /** Whether the user pool has a page to sign in. */
 async function checkSignInPage(
   { issuer, clientId }: Record<'issuer' | 'clientId', string>,
@@ -110,20 +141,28 @@ async function checkForm(url: string, form: Form): Promise<string> {
  * @param wait - Seconds that CloudFront may take.
  */
 export function createStageChecks(
-  { function: { name }, mailer, mail, site, form_config: config, smoke_sign_in }: StageOutputs,
+  outputs: StageOutputs,
   form: Form | undefined,
   wait: number,
   context: Context,
 ): Check[] {
+  const { mailer, mail, mail_dns_records = [], reply_from, site, smoke_sign_in } = outputs;
+  const { name } = outputs.function;
+  const config = outputs.form_config;
   const invoke = createInvoke(liveOf(name));
   const checks: Check[] = [
     ['memory and start of the function', () => checkInstances(invoke)],
     ['metric filters find their lines', () => checkMetricFilters(invoke, `/aws/lambda/${name}`)],
   ];
-  for (const { name: each } of Object.values(mailer)) {
+  for (const [kind, { name: each }] of Object.entries(mailer)) {
+    // SES invokes the receiver.
+    if (kind === 'received') continue;
     checks.push([`the stream is read for ${each}`, () => checkMapping(each)]);
   }
   if (mail) checks.push(['SES may send for the domain', () => checkIdentity(mail.identity)]);
+  if (reply_from) {
+    checks.push(['SES receives answers', () => checkReplies(mail_dns_records, reply_from)]);
+  }
   if (!site) return checks;
   const { url } = site;
   // Only a pool of the stage's own has a user for the smoke test.

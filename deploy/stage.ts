@@ -24,6 +24,9 @@ export interface StageOutputs {
   /** Empty without mail. */
   mailer: Record<string, DeployedFunction>;
   mail?: Record<'from' | 'identity', string> | null;
+  mail_dns_records?: readonly Record<'name' | 'type' | 'value', string>[];
+  /** Who may answer by mail: addresses, and domains that begin with @. */
+  reply_from?: readonly string[] | null;
   /** The form's address ends with a slash. */
   site?: Record<'bucket' | 'distribution_id' | 'url', string> | null;
   form_config?: Record<'issuer' | 'clientId' | 'apiUrl', string> | null;

@@ -16,7 +16,7 @@ module "mailer" {
   count  = local.inbox == null ? 0 : 1
 
   name          = local.name
-  names         = local.mailer_names
+  names         = merge(local.mailer_names, { received = "${local.name}-receiver" })
   stage         = local.stage
   settings      = local.inbox
   company       = local.company
@@ -24,4 +24,7 @@ module "mailer" {
   package_file  = "${path.module}/${var.mailer_package_file}"
   live_versions = var.live_mailer_versions
   shared        = local.shared
+
+  receipt_rule_set = var.name
+  owner_settings   = local.settings
 }

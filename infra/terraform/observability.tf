@@ -3,6 +3,8 @@ locals {
   metric_namespace   = "${var.name}/${local.stage}"
   function_namespace = "Inquiries"
 
+  alarmed_names = merge(local.mailer_names, { for replies in local.replies[*] : "received" => "${local.name}-receiver" })
+
   # AWS's metrics, by their names in expressions.
   sources = concat(
     [
@@ -29,7 +31,7 @@ locals {
     [for operation in ["PutItem", "Query", "TransactWriteItems", "UpdateItem"] : {
       namespace = "AWS/DynamoDB", dimensions = { TableName = local.name, Operation = operation }, Sum = { "${lower(operation)}_errors" = "SystemErrors" }
     }],
-    flatten([for kind, name in local.mailer_names : [
+    flatten([for kind, name in local.alarmed_names : [
       {
         namespace = "AWS/Lambda", dimensions = { FunctionName = name }
         Sum       = { "${kind}_errors" = "Errors", "${kind}_lost" = "DestinationDeliveryFailures" }, Maximum = { "${kind}_delay" = "IteratorAge" }
@@ -117,11 +119,11 @@ locals {
     # Only in a stage with the setting `inbox`.
     mailer-errors = {
       description = "Invocations of a mailer ended without a result, or it was not invoked."
-      expression  = "inquiries_errors + replies_errors + inquiries_lost + replies_lost + untimed"
+      expression  = join(" + ", concat(formatlist("%s_errors", keys(local.alarmed_names)), formatlist("%s_lost", keys(local.alarmed_names)), ["untimed"]))
     }
     mailer-failures = {
       description = "Mails could not be sent; they are tried again."
-      expression  = "inquiries_failed + replies_failed"
+      expression  = join(" + ", formatlist("%s_failed", keys(local.alarmed_names)))
       is_slow     = true
     }
     mailer-refused = {

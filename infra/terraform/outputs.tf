@@ -87,7 +87,12 @@ output "mail" {
   value       = one([for inbox in local.inbox[*] : { from = inbox.from, identity = coalesce(inbox.identity, split("@", inbox.from)[1]) }])
 }
 
+output "reply_from" {
+  description = "Who may answer by mail; null without replies."
+  value       = one(local.replies[*].from)
+}
+
 output "mail_dns_records" {
-  description = "DNS records by which SES verifies the domain of the mails (DKIM)."
+  description = "DNS records by which SES verifies the domain of the mails (DKIM), and receives answers (MX)."
   value       = flatten(module.mailer[*].dns_records)
 }

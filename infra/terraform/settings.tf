@@ -43,6 +43,10 @@ locals {
       pattern = "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
     }
 
+    "inbox.replies.domain must be a host name in lower case" = { values = local.replies[*].domain, pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$" }
+
+    "inbox.replies.from must be addresses or @domains in lower case" = { values = flatten(local.replies[*].from), pattern = "^[^@\\s,A-Z]*@[a-z0-9-]+(\\.[a-z0-9-]+)+$" }
+
     "inbox.language must be one of ${join(", ", local.languages)}" = { values = local.inbox[*].language, pattern = "^(${join("|", local.languages)})$" }
 
     "domain and site_domain must be host names in lower case" = { values = local.set_domains[*].name, pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$" }
@@ -93,6 +97,11 @@ locals {
       "inbox.identity must be the address in from, or its domain or a parent of that" = alltrue([
         for identity in flatten(local.inbox[*].identity[*]) : identity == local.inbox.from
         || can(regex("^[a-z0-9.-]+$", identity)) && (endswith(local.inbox.from, "@${identity}") || endswith(local.inbox.from, ".${identity}"))
+      ])
+
+      "inbox.replies.domain must be another one than those of to and from, and replies.from must not be empty" = alltrue([
+        for replies in local.replies[*] : length(replies.from) > 0
+        && alltrue([for address in [local.inbox.to, local.inbox.from] : !endswith(address, "@${replies.domain}")])
       ])
 
       "dns must be \"none\", \"certificate\" or \"all\", not \"none\" with certificate_arn, and not set with hosted_zone" = alltrue(flatten([

@@ -7,6 +7,7 @@ locals {
   stage    = terraform.workspace
   settings = var.stages[terraform.workspace]
   inbox    = local.settings.inbox
+  replies  = try(local.inbox.replies, null)
   name     = "${var.name}-${local.stage}"
 
   # An API for another host's page (cors_origin) comes without a form, unless the form has a domain.

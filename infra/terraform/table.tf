@@ -94,8 +94,11 @@ resource "aws_dynamodb_table" "erasures" {
 
   deletion_protection_enabled = local.deletion_protection_enabled
 
-  # Where `erase` finds accounts.
-  tags = { user_pool = local.has_user_pool ? module.identity[0].pool.id : "none" }
+  # Where `erase` finds accounts and mails.
+  tags = merge(
+    { user_pool = local.has_user_pool ? module.identity[0].pool.id : "none" },
+    { for bucket in flatten(module.mailer[*].mail_buckets) : "mail_bucket" => bucket },
+  )
 
   attribute {
     name = "hash"

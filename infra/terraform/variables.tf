@@ -67,6 +67,13 @@ variable "stages" {
       acknowledge   = optional(bool, false)   # owners get a mail when their inquiry has arrived
       answer_within = optional(number)        # days after which a daily mail names unanswered inquiries; unset: no such mail
       pool_mail     = optional(bool, true)    # false: Cognito sends the mails of the user pool, 50 a day
+
+      # Answers by mail (docs/adr/0085); unset: mails are answered past the service.
+      replies = optional(object({
+        domain     = string                # of the addresses for answers; receives nothing else
+        from       = list(string)          # who may answer: addresses, or domains such as "@example.com"
+        follow_ups = optional(bool, false) # the owner's next mail becomes an inquiry
+      }))
     }))
 
     # Inquiries of one person in an hour before the function answers 429, 1 to 1,000; unset: any number.
@@ -167,7 +174,7 @@ variable "live_version" {
 
 variable "live_mailer_versions" {
   description = "The same of the mailer's functions."
-  type        = object({ inquiries = optional(string), replies = optional(string) })
+  type        = object({ inquiries = optional(string), replies = optional(string), received = optional(string) })
   default     = {}
   nullable    = false
 }

@@ -36,6 +36,11 @@ const arrangeFindings = (reply: Answer): void => {
     return reply;
   };
 };
+/** SES's about the active receipt rule set. */
+const arrangeRuleSet = (name: string) => () => {
+  const body = `<R><DescribeActiveReceiptRuleSetResult><Metadata><Name>${name}</Name></Metadata></DescribeActiveReceiptRuleSetResult></R>`;
+  state.answers['DescribeActiveReceiptRuleSet'] = () => ({ status: 200, body });
+};
 const find = (findingType: string): Answer => ({
   status: 200,
   body: {
@@ -61,6 +66,11 @@ async function bootstrap({ world, happen, keys }: More = {}) {
 }
 const withFile = (file: string, content: string) => ({ world: { files: { [file]: content } } });
 const deletion = { changes: { 'aws_iam_role.r': ['delete'] as const } };
+const receiving = {
+  changes: {
+    'aws_ses_active_receipt_rule_set.this': ['create', { rule_set_name: 'inquiries' }] as const,
+  },
+};
 const failing = { failing: 'terraform plan' };
 const FAILED = '\n\nError: it went wrong\n\nFailed: terraform plan.\n\n';
 const policyError = 'aws_iam_policy.a: The action s3:Foo does not exist.\n';
@@ -136,6 +146,20 @@ const rows: Row[] = [
     'apply',
     '\nDone. ',
     { world: deletion, keys: `${ACCOUNT}\n` },
+  ],
+  [
+    "another's active receipt rule set",
+    2,
+    'plan',
+    'The receipt rule set helpdesk is active in eu-central-1, and would receive no more mails.',
+    { world: receiving, happen: arrangeRuleSet('helpdesk') },
+  ],
+  [
+    'its own active receipt rule set',
+    0,
+    'apply',
+    '\nDone. ',
+    { world: receiving, happen: arrangeRuleSet('inquiries') },
   ],
   ['a plan that changes nothing', 0, 'plan', '\nDone. ', { world: { changes: {} }, keys: '' }],
   [

@@ -133,3 +133,24 @@ it.each<[says: string, isBroken: (event: Event) => unknown, answer?: object]>([
   // The timer's work is not done.
   expect(events.filter(({ digest, trial }) => digest && !trial)).toEqual([]);
 });
+
+it.each([
+  ['1 passed, 0 failed, 0 pending', false],
+  ['failed   it starts', true],
+])('of the receiver, %s', async (says, isBroken) => {
+  const Variables = { INBOX_TO: 'team@example.com', MAIL_BUCKET: 'mails' };
+  state.answers[`GET /2015-03-31/functions/${name}/configuration`] = () => ({
+    status: 200,
+    body: { CodeSha256: hash, Environment: { Variables } },
+  });
+  const events: string[] = [];
+  state.invoke = async (_, text) => {
+    events.push(text);
+    if (isBroken) throw new Error('{"errorMessage":"broken"}');
+    return '{"outcomes":[]}';
+  };
+  const { code, output } = await makeLive();
+  expect(output.replaceAll(/ {2,}/g, (spaces) => spaces.slice(0, 3))).toContain(says);
+  expect([code, state.live]).toEqual(isBroken ? [1, '10'] : [0, '11']);
+  expect(events.every((event) => event === '{"Records":[],"trial":true}')).toBe(true);
+});

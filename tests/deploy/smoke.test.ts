@@ -12,6 +12,14 @@ import { paths } from './project.ts';
 import { startService, type Service } from '../helpers/service.ts';
 
 vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
+const dns = vi.hoisted(() => ({ mx: '', txt: new Set<string>() }));
+vi.mock('node:dns/promises', () => ({
+  resolveMx: async () => [{ exchange: dns.mx, priority: 10 }],
+  resolveTxt: async (name: string) => {
+    if (!dns.txt.has(name)) throw new Error('queryTxt ENOTFOUND');
+    return [['v=DMARC1; ', 'p=none']];
+  },
+}));
 vi.mock('node:timers/promises', async (importOriginal) => ({
   ...(await importOriginal<object>()),
   setTimeout: (await import('../helpers/clock.ts')).skipTime,
@@ -207,6 +215,16 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
   const MEMORY = 'memory and start of the function  ';
   const FILTERS = 'metric filters find their lines  ';
   const STREAM = `the stream is read for ${NAME}-mailer  `;
+  const receive = (mx: string, ...txt: string[]) => {
+    const value = '10 inbound-smtp.eu-central-1.amazonaws.com';
+    dns.mx = mx;
+    dns.txt = new Set(txt);
+    arrangeStage({
+      mail_dns_records: [{ name: 'reply.example.com', type: 'MX', value }],
+      reply_from: ['@team.example.com', 'boss@partner.example'],
+    });
+  };
+  const ANSWERS = 'SES receives answers  ';
   const NO_FORM = `without a form; compare redirect_uri with the app client's: ${aws}/form/`;
   it.each<[line: string, happen: () => unknown, args?: string]>([
     [`failed  ${MEMORY}121 of 128 MB: docs/`, log(report({ maxMemoryUsedMB: 121 }))],
@@ -231,6 +249,19 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
             DkimAttributes: { Tokens: ['t1'], SigningHostedZone: 'dkim.example' },
           },
         }),
+    ],
+    [
+      `pending  ${ANSWERS}no answer by mail is taken before these are in the DNS: reply.example.com MX 10 inbound-smtp.eu-central-1.amazonaws.com, _dmarc.partner.example TXT "v=DMARC1; p=none"\n`,
+      () => receive('mx.example.net', '_dmarc.example.com'),
+    ],
+    [
+      `passed  ${ANSWERS}team.example.com, partner.example\n`,
+      () =>
+        receive(
+          'inbound-smtp.eu-central-1.amazonaws.com',
+          '_dmarc.team.example.com',
+          '_dmarc.partner.example',
+        ),
     ],
     [`authorize answered 400 ${NO_FORM}`, serve('/authorize', 400, '<form>')],
     [`authorize answered 200 ${NO_FORM}`, serve('/authorize', 200, '<p>An error</p>')],

@@ -60,11 +60,13 @@ const plans =
       usual: toInput({ github, domains: { release: ['api.example.com', 'www.example.com'] } }),
       withIds: toInput({ github: { ...github, ...ids, existing_provider: true } }),
       withoutGitHub: toInput({}),
+      receiving: toInput({ github, receives_mail: true }),
       longest: toInput(
         {
           name: 'n'.repeat(19),
           bucket: 'b'.repeat(63),
           github,
+          receives_mail: true,
           domains: { release: ['a', 'b'].map((one) => `${one.repeat(60)}.example.com`) },
         },
         {
@@ -104,9 +106,13 @@ function holds(operator: string, key: string, expected: readonly string[], conte
   return values.every((value) => expected.some((each) => matches(each, value)) !== isNegated);
 }
 
-function allows(names: readonly string[], [action, resource = '*', context = {}]: Request) {
+function allows(
+  names: readonly string[],
+  [action, resource = '*', context = {}]: Request,
+  among = policies,
+) {
   const matching = names
-    .flatMap((name) => policies[name]?.Statement ?? [])
+    .flatMap((name) => among[name]?.Statement ?? [])
     .filter(
       ({ Action, Resource, Condition = {} }) =>
         [Action].flat().some((pattern) => isLike(pattern, action)) &&
@@ -439,6 +445,28 @@ describe('the policies', needsModules, () => {
     );
     expect(sizes).toHaveLength(15);
     expect(sizes.filter(([name, size]) => size > most(name))).toEqual([]);
+  });
+
+  it('with receives_mail let only people who erase read received mails', () => {
+    const receiving = readPolicies(plans['receiving']);
+    const mails = `arn:aws:s3:::inquiries-develop-mails-${ACCOUNT}`;
+    const requests: Request[] = [
+      ['ses:CreateReceiptRule'],
+      ['s3:PutBucketPolicy', mails],
+      ['s3:GetObject', `${mails}/mail`],
+      ['s3:DeleteObject', `${mails}/mail`],
+    ];
+    const [rule, policy, ...objects] = requests;
+    const allowedTo = (...kinds: string[]) => {
+      const names = kinds.map((kind) => `develop-${kind}`);
+      return requests.filter((request) => allows(names, request, receiving));
+    };
+    expect(allowedTo('boundary')).toEqual(requests);
+    expect(allowedTo('read')).toEqual([]);
+    expect(allowedTo('read', 'deploy')).toEqual([rule, policy]);
+    expect(allowedTo('inbox')).toEqual(objects);
+    expect(allowedTo('inbox-answer')).toEqual([]);
+    expect(allowed('develop', deploy, requests)).toEqual([]);
   });
 
   it('refuse wildcards, single ids, other stages and no budget', () => {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { createDeliveryEntity, createQuotaEntity } from '../../src/entities/delivery.ts';
 import { createRateEntity } from '../../src/entities/rate.ts';
+import { createReplyKeyEntity } from '../../src/entities/reply-keys.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
 import { logMail } from '../../src/mailer/log.ts';
@@ -26,6 +27,7 @@ const needsModules = unless(
 );
 
 const inbox = { to: 'team@example.org', from: 'inquiries@mail.example.com' };
+const replies = { domain: 'reply.example.com', from: ['@example.com', 'boss@partner.example'] };
 const domains = { domain: { name: 'api.example.com' }, site_domain: { name: 'www.example.com' } };
 const pagers = [REGION, EDGE].map((region) => arn('sns', 'pager', region));
 const form = { name: 'Example', accent: '#336699', expectation: { en: 'Within a day.' } };
@@ -52,6 +54,7 @@ const SETTINGS: Record<string, object> = {
       acknowledge: true,
       answer_within: 3,
       pool_mail: false,
+      replies: { ...replies, follow_ups: true },
     },
     inquiries_per_hour: 60,
     log_retention_days: 365,
@@ -72,7 +75,7 @@ const SETTINGS: Record<string, object> = {
     audience: ['form', 'other'],
     // Without records yet, so AWS's own addresses are in use.
     ...domains,
-    inbox,
+    inbox: { ...inbox, replies },
   },
 };
 const RELEASE = {
@@ -148,6 +151,7 @@ describe('plans', needsModules, () => {
       github: { repository: 'octo/inquiries' },
       budget: { monthly_usd: 10.5, email: 'team@example.com' },
       domains: { release: ['api.example.com'] },
+      receives_mail: true,
     };
     // A mocked provider imports nothing.
     const bootstrap = { variables, overrides: { 'aws_s3_bucket.state': {} } };
@@ -274,6 +278,7 @@ describe('plans', needsModules, () => {
     expect(records.Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).toEqual([
       keysOf(createDeliveryEntity('t').get({ inquiry: '*', mail: 'reply' }).params()),
       keysOf(createQuotaEntity('t').get({ quota: '*' }).params()),
+      keysOf(createReplyKeyEntity('t').get({ month: '*' }).params()),
     ]);
   });
 
@@ -341,7 +346,7 @@ describe('plans', needsModules, () => {
     );
   });
 
-  it('has verified senders only, DKIM in its region’s zone, and no texts that Lambda refuses', async () => {
+  it('has verified senders only, DKIM in its zone, and no texts or regions that AWS refuses', async () => {
     const variables = { ...packages, stages: { develop: { inbox } } };
     const overrides = {
       'module.mailer[0].aws_sesv2_email_identity.this["mail.example.com"]': {
@@ -363,6 +368,12 @@ describe('plans', needsModules, () => {
     );
     expect(tooLong?.errors).toContainEqual(
       expect.stringContaining('Stage develop: form is too long'),
+    );
+    const answered = { ...packages, stages: { develop: { inbox: { ...inbox, replies } } } };
+    const elsewhere = { elsewhere: { variables: answered, overrides } };
+    const { elsewhere: refused } = (await modules?.plan(elsewhere, DEVELOP)) ?? {};
+    expect(refused?.errors).toContainEqual(
+      expect.stringContaining('inbox.replies needs a region in which SES receives'),
     );
   });
 });

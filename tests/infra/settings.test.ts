@@ -62,6 +62,13 @@ const refused: Record<string, readonly unknown[]> = {
   'inbox.to': ['nobody', 'team@EXAMPLE.com', 'team@example.com\n', '"the team"@example.com'],
   'inbox.from': ['Team <team@mail.example.com>'],
   'inbox.identity': ['xample.com', '', 'other@mail.example.com'],
+  'inbox.replies': [
+    { domain: 'Reply.example.com', from: ['@example.com'] },
+    { domain: 'reply.example.com', from: ['example.com'] },
+    { domain: 'reply.example.com', from: [] },
+    { domain: 'example.org', from: ['@example.com'] },
+    { domain: 'mail.example.com', from: ['@example.com'] },
+  ],
   warm_throughput: [4_000, 4_000.5],
   throttling: [
     { rate_limit: 0, burst_limit: 1 },
@@ -134,6 +141,7 @@ describe(
         site_domain: { ...site_domain, dns: 'certificate' },
       },
       { inbox: { ...inbox, identity: 'example.com' } },
+      { inbox: { ...inbox, replies: { domain: 'reply.example.com', from: ['@example.com'] } } },
     ])('accepts %j', async (settings) => {
       expect(await refuse(settings)).toEqual([]);
     });

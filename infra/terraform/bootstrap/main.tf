@@ -117,6 +117,20 @@ resource "aws_s3_bucket_lifecycle_configuration" "state" {
   depends_on = [aws_s3_bucket_versioning.state]
 }
 
+# Each stage with `replies` adds its rule. One set is active in an account and region (botocore, ses:
+# SetActiveReceiptRuleSet), so `npm run bootstrap` refuses to replace another.
+resource "aws_ses_receipt_rule_set" "this" {
+  for_each = toset(local.received)
+
+  rule_set_name = var.name
+}
+
+resource "aws_ses_active_receipt_rule_set" "this" {
+  for_each = aws_ses_receipt_rule_set.this
+
+  rule_set_name = each.value.rule_set_name
+}
+
 # For the whole account, which at first has no cost allocation tags.
 resource "aws_budgets_budget" "monthly" {
   for_each = { for budget in var.budget[*] : "account" => budget }

@@ -13,6 +13,9 @@ locals {
   state_key        = "inquiries/terraform.tfstate"
   state_bucket_arn = "arn:${local.partition}:s3:::${var.bucket}"
 
+  # With them, stages may have what receives mails.
+  received = var.receives_mail ? ["mails"] : []
+
   # What ARNs begin with.
   iam = "arn:${local.partition}:iam::${local.account}"
   arn = {
@@ -28,7 +31,7 @@ locals {
       domains   = lookup(var.domains, stage, [])
       functions = formatlist("${local.arn.lambda}:function:${name}%s", ["", ":*", "-*"])
       roles     = "${local.iam}:role/${name}-*"
-      site      = formatlist("arn:${local.partition}:s3:::${name}-site-${local.account}%s", ["", "/*"])
+      buckets   = [for use in concat(["site"], local.received) : "arn:${local.partition}:s3:::${name}-${use}-${local.account}"]
       state     = "${local.state_bucket_arn}/env:/${stage}/${local.state_key}"
       table     = "${local.arn.dynamodb}:table/${name}"
       tagged    = { StringEquals = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage } }
@@ -73,8 +76,15 @@ locals {
         Resource  = "*"
         Condition = { ArnLike = { "lambda:FunctionArn" = "${own.functions[0]}-*" } }
       }
-      # AWS has nothing narrower for log deliveries; headers policies have neither names nor tags.
-      WriteUnnamed = { Action = ["cloudfront:UpdateResponseHeadersPolicy", "logs:*LogDelivery", "logs:PutResourcePolicy"], Resource = "*" }
+      # AWS has nothing narrower for log deliveries; headers policies have neither names nor tags; receipt rules have no
+      # resource types.
+      WriteUnnamed = {
+        Action = concat(
+          ["cloudfront:UpdateResponseHeadersPolicy", "logs:*LogDelivery", "logs:PutResourcePolicy"],
+          [for use in local.received : "ses:*ReceiptRule"],
+        )
+        Resource = "*"
+      }
       HealthChecks = {
         Action   = "route53:*HealthCheck"
         Resource = try(sort(data.aws_resourcegroupstaggingapi_resources.health_checks[stage].resource_tag_mapping_list[*].resource_arn), [])
@@ -125,7 +135,7 @@ locals {
     boundary = merge(local.shared[stage], {
       Named = {
         Action   = [for service in ["cloudwatch", "dynamodb", "events", "iam", "lambda", "logs", "s3", "ses", "sns", "sqs"] : "${service}:*"]
-        Resource = concat(local.named[stage], ["${own.site[0]}*"])
+        Resource = concat(local.named[stage], ["arn:${local.partition}:s3:::${own.name}-*-${local.account}*"])
       }
       State   = { Action = ["s3:GetObject", "s3:ListBucket"], Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}", "${own.state}*"] }
       Gateway = { Action = "apigateway:*", Resource = own.gateway }
@@ -220,7 +230,8 @@ locals {
         ]
         Resource = local.named[stage]
       }
-      ReadSite    = { Action = ["s3:Get*", "s3:ListBucket", "s3:ListTagsForResource"], Resource = own.site }
+      ReadSite    = { Action = ["s3:Get*", "s3:ListBucket", "s3:ListTagsForResource"], Resource = concat(own.buckets, ["${own.buckets[0]}/*"]) }
+      ReadReceipt = { Action = "ses:DescribeReceiptRule", Resource = [for use in local.received : "*"] }
       ReadGateway = { Action = "apigateway:GET", Resource = own.gateway }
       # Configuration without names, and lists.
       ReadUnnamed = {
@@ -249,7 +260,7 @@ locals {
     }
 
     deploy = merge(local.shared[stage], {
-      WriteSite = { Action = "s3:*", Resource = own.site }
+      WriteSite = { Action = "s3:*", Resource = concat(own.buckets, ["${own.buckets[0]}/*"]) }
       WriteNamed = {
         Action = [
           "cloudwatch:*",
@@ -317,6 +328,11 @@ locals {
         Action    = ["cognito-idp:AdminDeleteUser", "cognito-idp:ListUsers"]
         Resource  = "${local.arn.cognito-idp}:userpool/*"
         Condition = own.tagged
+      }
+      # Mails that the receiver has not handled.
+      EraseMails = {
+        Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket"]
+        Resource = flatten([for use in local.received : formatlist("arn:${local.partition}:s3:::${own.name}-${use}-${local.account}%s", ["", "/*"])])
       }
       ReadErasureKey = { Action = "ssm:GetParameter", Resource = "${local.arn.ssm}:parameter/${own.name}/erasure-key" }
       # Created by the first erasure; a replaced key would make all records useless.

@@ -66,6 +66,13 @@ variable "domains" {
   }
 }
 
+variable "receives_mail" {
+  description = "Whether stages take answers by mail: the receipt rule set of SES that is active in account and region is then this module's."
+  type        = bool
+  default     = false
+  nullable    = false
+}
+
 variable "budget" {
   description = "Costs of the account in a month above which a mail is sent; unset: no mail."
   type        = object({ monthly_usd = number, email = string })

@@ -46,6 +46,16 @@ variable "live_versions" {
   type        = map(string)
 }
 
+variable "receipt_rule_set" {
+  description = "The account's active receipt rule set."
+  type        = string
+}
+
+variable "owner_settings" {
+  description = "The stage's settings for the inquiries of an owner."
+  type        = any
+}
+
 variable "shared" {
   description = "What all functions have in common."
   type        = any
@@ -68,17 +78,69 @@ locals {
     ACKNOWLEDGE          = var.settings.acknowledge
     COMPANY              = jsonencode(var.company)
     CONFIGURATION_SET    = var.name
+    REPLY_DOMAIN         = one(var.settings.replies[*].domain)
+    FOLLOW_UPS           = one(var.settings.replies[*].follow_ups)
   } : name => tostring(value) if value != null }
 
   # Two functions of one package, so that a flood of inquiries delays no reply: Lambda takes one event source mapping of
   # a stream and a function, whatever the filters (409 ResourceConflictException;
   # aws/serverless-application-model#1320). The local stack reads the same filters.
   stream_filters = jsondecode(file("${path.module}/../stream-filters.json"))
-  mailers = {
-    for kind, filter in local.stream_filters : kind => {
-      name   = aws_lambda_function.this[kind].function_name
-      filter = filter
+
+  mailer = {
+    handler     = "mailer.handler"
+    memory      = 256
+    role        = aws_iam_role.this.arn
+    environment = local.environment
+  }
+
+  # By the kind of mails.
+  functions = merge(
+    {
+      inquiries = merge(local.mailer, { does = "mails new inquiries to the team" })
+      replies   = merge(local.mailer, { does = "mails answers to their owners" })
+    },
+    {
+      for kind, role in aws_iam_role.receiver : kind => {
+        does        = "takes answers by mail"
+        handler     = "receiver.handler"
+        memory      = 512
+        role        = role.arn
+        environment = merge(local.environment, local.receiver_environment)
+      }
+    },
+  )
+
+  # What all of them may do.
+  sending = {
+    # Partition keys of src/entities/delivery.ts and reply-keys.ts: the mailer cannot write an inquiry.
+    Records = {
+      Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
+      Resource = var.table.arn
+      Condition = {
+        "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = concat(
+          ["$inquiries#inquiry_*", "$inquiries#quota_*"],
+          [for kind in local.replies : "$inquiries#month_*"],
+        ) }
+      }
     }
+    # Limited by the sender. SES also requires the permission on recipients' identities that the account has (in the
+    # sandbox, of all) and on an identity's default configuration set.
+    Mail = {
+      Action = "ses:SendEmail"
+      Resource = [
+        for type in ["configuration-set", "identity"] :
+        "arn:${data.aws_partition.this.partition}:ses:${data.aws_region.this.id}:${data.aws_caller_identity.this.account_id}:${type}/*"
+      ]
+      Condition = { StringEquals = { "ses:FromAddress" = var.settings.from } }
+    }
+    DeadLetters = { Action = "sqs:SendMessage", Resource = aws_sqs_queue.dead_letters.arn }
+    Logs = {
+      Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
+      Resource = "${aws_cloudwatch_log_group.this.arn}:*"
+    }
+    # X-Ray has no resource types here.
+    Traces = var.shared.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
   }
 
   # Invoked by SNS and the timer.
@@ -252,7 +314,7 @@ resource "aws_iam_role_policy" "this" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [for sid, statement in {
+    Statement = [for sid, statement in merge(local.sending, {
       Stream = {
         Action   = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"]
         Resource = var.table.stream_arn
@@ -261,51 +323,26 @@ resource "aws_iam_role_policy" "this" {
       Inquiries = { Action = "dynamodb:GetItem", Resource = var.table.arn }
       # Inquiries to send again, by id, and those of digests.
       Index = { Action = "dynamodb:Query", Resource = "${var.table.arn}/index/by-state" }
-      # Partition keys of src/entities/delivery.ts: the mailer cannot write an inquiry.
-      Records = {
-        Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
-        Resource = var.table.arn
-        Condition = {
-          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#inquiry_*", "$inquiries#quota_*"] }
-        }
-      }
-      # Limited by the sender. SES also requires the permission on recipients' identities that the account has (in the
-      # sandbox, of all) and on an identity's default configuration set.
-      Mail = {
-        Action = "ses:SendEmail"
-        Resource = [
-          for type in ["configuration-set", "identity"] :
-          "arn:${data.aws_partition.this.partition}:ses:${data.aws_region.this.id}:${data.aws_caller_identity.this.account_id}:${type}/*"
-        ]
-        Condition = { StringEquals = { "ses:FromAddress" = var.settings.from } }
-      }
-      DeadLetters = { Action = "sqs:SendMessage", Resource = aws_sqs_queue.dead_letters.arn }
-      Logs = {
-        Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
-        Resource = "${aws_cloudwatch_log_group.this.arn}:*"
-      }
-      # X-Ray has no resource types here.
-      Traces = var.shared.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
-    } : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
+    }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
   })
 }
 
 resource "aws_lambda_function" "this" {
-  for_each = local.stream_filters
+  for_each = local.functions
 
   function_name = var.names[each.key]
-  description   = "Inquiry service, stage ${var.stage}: mails ${each.key == "inquiries" ? "new inquiries to the team" : "answers to their owners"}."
-  role          = aws_iam_role.this.arn
+  description   = "Inquiry service, stage ${var.stage}: ${each.value.does}."
+  role          = each.value.role
 
   filename         = var.package_file
   source_code_hash = filebase64sha256(var.package_file)
-  handler          = "mailer.handler"
+  handler          = each.value.handler
   runtime          = var.shared.runtime
   architectures    = ["arm64"]
-  memory_size      = 256
+  memory_size      = each.value.memory
   timeout          = 60
 
-  environment { variables = local.environment }
+  environment { variables = each.value.environment }
 
   logging_config {
     log_format            = "JSON"
@@ -319,20 +356,20 @@ resource "aws_lambda_function" "this" {
   lifecycle {
     precondition {
       # docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html; base64 has 4 characters for 3 bytes.
-      condition     = length(base64encode(jsonencode(local.environment))) * 3 / 4 <= 4096
+      condition     = length(base64encode(jsonencode(each.value.environment))) * 3 / 4 <= 4096
       error_message = "Stage ${var.stage}: form is too long: the mailer's environment, which has its texts, must not exceed 4 KB."
     }
   }
 
-  depends_on = [aws_iam_role_policy.this]
+  depends_on = [aws_iam_role_policy.receiver, aws_iam_role_policy.this]
 }
 
 # As live.tf does.
 resource "aws_lambda_alias" "live" {
-  for_each = local.mailers
+  for_each = aws_lambda_function.this
 
   name             = "live"
-  function_name    = each.value.name
+  function_name    = each.value.function_name
   function_version = "$LATEST"
   description      = "Users get this version."
 
@@ -340,10 +377,10 @@ resource "aws_lambda_alias" "live" {
 }
 
 resource "terraform_data" "live" {
-  for_each = local.mailers
+  for_each = aws_lambda_function.this
 
   triggers_replace = {
-    function  = { for name, value in aws_lambda_function.this[each.key] : name => value if contains(var.shared.versioned, name) }
+    function  = { for name, value in each.value : name => value if contains(var.shared.versioned, name) }
     pinned    = var.live_versions[each.key]
     withdrawn = aws_lambda_alias.live[each.key].description
   }
@@ -352,21 +389,21 @@ resource "terraform_data" "live" {
     command = var.shared.gate
     environment = {
       AWS_REGION = data.aws_region.this.id
-      FUNCTION   = each.value.name
-      PACKAGE    = aws_lambda_function.this[each.key].source_code_hash
+      FUNCTION   = each.value.function_name
+      PACKAGE    = each.value.source_code_hash
       VERSION    = var.live_versions[each.key]
     }
   }
 
-  depends_on = [aws_iam_role_policy.this]
+  depends_on = [aws_iam_role_policy.receiver, aws_iam_role_policy.this]
 }
 
-# Lambda tries events of SNS and the timer three times and keeps those that fail.
+# Lambda tries events of SNS, the timer and SES three times and keeps those that fail.
 resource "aws_lambda_function_event_invoke_config" "this" {
-  for_each = toset(["inquiries"])
+  for_each = { for kind, alias in aws_lambda_alias.live : kind => alias if kind != "replies" }
 
-  function_name          = local.live.function_name
-  qualifier              = local.live.name
+  function_name          = each.value.function_name
+  qualifier              = each.value.name
   maximum_retry_attempts = 2
 
   destination_config {
@@ -375,7 +412,7 @@ resource "aws_lambda_function_event_invoke_config" "this" {
 }
 
 resource "aws_lambda_event_source_mapping" "this" {
-  for_each = local.mailers
+  for_each = local.stream_filters
 
   event_source_arn = var.table.stream_arn
   function_name    = aws_lambda_alias.live[each.key].arn
@@ -394,7 +431,7 @@ resource "aws_lambda_event_source_mapping" "this" {
   maximum_record_age_in_seconds  = each.key == "inquiries" ? 6 * 60 * 60 : -1
 
   filter_criteria {
-    filter { pattern = jsonencode(each.value.filter) }
+    filter { pattern = jsonencode(each.value) }
   }
 
   # For the alarm mailer-off.
@@ -466,13 +503,22 @@ output "dead_letter_queue_url" {
   value       = aws_sqs_queue.dead_letters.url
 }
 
+output "mail_buckets" {
+  description = "Where SES stores mails, with the setting `replies`."
+  value       = [for bucket in aws_s3_bucket.mails : bucket.id]
+}
+
 output "dns_records" {
-  description = "DNS records by which SES verifies the domain (DKIM)."
-  value = flatten([for domain, identity in aws_sesv2_email_identity.this : [
-    for token in identity.dkim_signing_attributes[0].tokens : {
-      name  = "${token}._domainkey.${domain}"
-      type  = "CNAME"
-      value = "${token}.${contains(local.own_dkim_zones, data.aws_region.this.id) ? "dkim.${data.aws_region.this.id}" : "dkim"}.amazonses.com"
-    }
-  ]])
+  description = "DNS records by which SES verifies the domain (DKIM), and receives answers."
+  value = concat([for kind in local.replies : {
+    name  = var.settings.replies.domain
+    type  = "MX"
+    value = "10 inbound-smtp.${data.aws_region.this.id}.amazonaws.com"
+    }], flatten([for domain, identity in aws_sesv2_email_identity.this : [
+      for token in identity.dkim_signing_attributes[0].tokens : {
+        name  = "${token}._domainkey.${domain}"
+        type  = "CNAME"
+        value = "${token}.${contains(local.own_dkim_zones, data.aws_region.this.id) ? "dkim.${data.aws_region.this.id}" : "dkim"}.amazonses.com"
+      }
+  ]]))
 }

@@ -1,0 +1,187 @@
+# Answers by mail (docs/adr/0085), with the setting `replies`: SES stores a mail and invokes the receiver.
+
+locals {
+  replies = toset(var.settings.replies == null ? [] : ["received"])
+
+  # docs/aws-evidence.md
+  receiving_regions = [
+    "ap-northeast-1", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ca-central-1", "eu-central-1", "eu-north-1",
+    "eu-west-1", "eu-west-2", "sa-east-1", "us-east-1", "us-east-2", "us-west-1", "us-west-2",
+  ]
+
+  # Known before the rule, since SES asks bucket and function for permission when it is made.
+  receipt_rule_arn = join(":", [
+    "arn:${data.aws_partition.this.partition}:ses:${data.aws_region.this.id}:${data.aws_caller_identity.this.account_id}",
+    "receipt-rule-set/${var.receipt_rule_set}", "receipt-rule/${var.name}",
+  ])
+
+  receiver_environment = { for name, value in {
+    REPLY_FROM         = join(",", try(var.settings.replies.from, []))
+    MAIL_BUCKET        = one([for bucket in aws_s3_bucket.mails : bucket.id])
+    RETENTION_DAYS     = var.owner_settings.retention_days
+    INQUIRIES_PER_HOUR = var.owner_settings.inquiries_per_hour
+  } : name => tostring(value) if value != null }
+}
+
+resource "aws_s3_bucket" "mails" {
+  for_each = local.replies
+
+  # Unique over all accounts.
+  bucket = "${var.name}-mails-${data.aws_caller_identity.this.account_id}"
+  # Has only what is not handled yet.
+  force_destroy = true
+}
+
+resource "aws_s3_bucket_public_access_block" "mails" {
+  for_each = aws_s3_bucket.mails
+
+  bucket                  = each.value.id
+  block_public_acls       = true
+  block_public_policy     = true
+  ignore_public_acls      = true
+  restrict_public_buckets = true
+}
+
+resource "aws_s3_bucket_lifecycle_configuration" "mails" {
+  for_each = aws_s3_bucket.mails
+
+  bucket = each.value.id
+
+  rule {
+    id     = "unhandled"
+    status = "Enabled"
+
+    filter {}
+
+    expiration { days = 7 }
+  }
+}
+
+resource "aws_s3_bucket_policy" "mails" {
+  for_each = aws_s3_bucket.mails
+
+  bucket = each.value.id
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "SesStores"
+        Effect    = "Allow"
+        Principal = { Service = "ses.amazonaws.com" }
+        Action    = "s3:PutObject"
+        Resource  = "${each.value.arn}/*"
+        Condition = { StringEquals = {
+          "AWS:SourceAccount" = data.aws_caller_identity.this.account_id
+          "AWS:SourceArn"     = local.receipt_rule_arn
+        } }
+      },
+      {
+        Sid       = "OnlyTls"
+        Effect    = "Deny"
+        Principal = "*"
+        Action    = "s3:*"
+        Resource  = [each.value.arn, "${each.value.arn}/*"]
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      },
+    ]
+  })
+
+  # S3 refuses two changes of the bucket's access at the same time.
+  depends_on = [aws_s3_bucket_public_access_block.mails]
+}
+
+# SES receives for a domain that is verified, itself or by a parent.
+resource "aws_ses_receipt_rule" "mails" {
+  for_each = local.replies
+
+  name          = var.name
+  rule_set_name = var.receipt_rule_set
+  recipients    = [var.settings.replies.domain]
+  enabled       = true
+  scan_enabled  = true
+  tls_policy    = "Require"
+
+  s3_action {
+    position    = 1
+    bucket_name = aws_s3_bucket.mails[each.key].id
+  }
+
+  lambda_action {
+    position        = 2
+    function_arn    = aws_lambda_alias.live[each.key].arn
+    invocation_type = "Event"
+  }
+
+  lifecycle {
+    precondition {
+      condition     = contains(local.receiving_regions, data.aws_region.this.id)
+      error_message = "Stage ${var.stage}: inbox.replies needs a region in which SES receives mails: ${join(", ", local.receiving_regions)}."
+    }
+  }
+
+  depends_on = [aws_lambda_permission.receipt, aws_s3_bucket_policy.mails]
+}
+
+resource "aws_lambda_permission" "receipt" {
+  for_each = local.replies
+
+  statement_id   = "receipt"
+  action         = "lambda:InvokeFunction"
+  function_name  = aws_lambda_alias.live[each.key].function_name
+  qualifier      = aws_lambda_alias.live[each.key].name
+  principal      = "ses.amazonaws.com"
+  source_account = data.aws_caller_identity.this.account_id
+  source_arn     = local.receipt_rule_arn
+
+  depends_on = [terraform_data.live]
+}
+
+resource "aws_iam_role" "receiver" {
+  for_each = local.replies
+
+  name        = var.names[each.key]
+  description = "What the ${var.names[each.key]} function may do: read mails, answer inquiries, store their owners' next, send mail."
+
+  assume_role_policy   = var.shared.assume_role_policy
+  permissions_boundary = var.shared.permissions_boundary
+}
+
+resource "aws_iam_role_policy" "receiver" {
+  for_each = aws_iam_role.receiver
+
+  name = "receiver"
+  role = each.value.id
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [for sid, statement in merge(local.sending, {
+      # S3 answers 403 for a missing mail to who may not list.
+      Mails = {
+        Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket"]
+        Resource = [aws_s3_bucket.mails[each.key].arn, "${aws_s3_bucket.mails[each.key].arn}/*"]
+      }
+      Index = { Action = "dynamodb:Query", Resource = "${var.table.arn}/index/by-state" }
+      Rows  = { Action = "dynamodb:GetItem", Resource = var.table.arn }
+      # As operators answer (bootstrap/policies.tf).
+      Answer = {
+        Action   = "dynamodb:UpdateItem"
+        Resource = var.table.arn
+        Condition = {
+          "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"] }
+          "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
+        }
+      }
+      # As function.tf: inquiry and idempotency key, and the count of the hour.
+      Inquiries = var.settings.replies.follow_ups ? { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = var.table.arn } : null
+      Rates = var.settings.replies.follow_ups ? {
+        Action   = "dynamodb:UpdateItem"
+        Resource = var.table.arn
+        Condition = {
+          "ForAnyValue:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" }
+          "ForAnyValue:StringEquals" = { "dynamodb:EnclosingOperation" = "TransactWriteItems" }
+        }
+      } : null
+    }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
+  })
+}
