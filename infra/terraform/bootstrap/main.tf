@@ -126,9 +126,9 @@ resource "aws_ses_receipt_rule_set" "this" {
 }
 
 resource "aws_ses_active_receipt_rule_set" "this" {
-  for_each = aws_ses_receipt_rule_set.this
+  for_each = toset(local.received)
 
-  rule_set_name = each.value.rule_set_name
+  rule_set_name = aws_ses_receipt_rule_set.this[each.key].rule_set_name
 }
 
 # For the whole account, which at first has no cost allocation tags.

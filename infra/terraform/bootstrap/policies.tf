@@ -193,7 +193,6 @@ locals {
         Resource  = "*"
         Condition = { StringNotLike = { "lambda:Principal" = "*.amazonaws.com" } }
       }
-      Bootstrap = { Effect = "Deny", Action = "iam:*", Resource = "${local.iam}:*${local.path}*" }
       # First, what opens rows, logs, a function or an address to others, or copies rows beyond an erasure; no deployment
       # does it. Then UpdateTable, which switches off deletion protection, UpdateContinuousBackups the backups, and
       # UpdateTimeToLive, which deletes rows. docs/roles.md says what IAM cannot deny.
