@@ -8,8 +8,9 @@ import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { createFunctions, json } from './emulator-functions.ts';
 
 export const PROXY_GAPS = [
-  'kept as they are sent: response headers policies and parts of distributions of CloudFront, policies of forms’ buckets, configuration sets of SES, streams of tables and their mappings (which deliver nothing), LoggingConfig',
+  'kept as they are sent: response headers policies and parts of distributions of CloudFront, policies of buckets, configuration sets of SES, streams of tables and their mappings (which deliver nothing), LoggingConfig',
   'UpdateUserPool of Cognito gets what moto drops: the username settings and tags of CreateUserPool',
+  'DeleteReceiptRule of SES changes nothing',
   'functions run in the sandbox of the local stack',
   'as AWS does, Lambda refuses another RevisionId of an alias, and a second mapping of one stream and one function',
 ];
@@ -66,7 +67,7 @@ function createBucketPolicies(): Layer {
   const policies = new Map<string, string>();
   return async (sent, next) => {
     const { method, url } = sent;
-    if (!/^\/[\w-]+-site-\d+\/?\?policy/.test(url)) return next(sent);
+    if (!/^\/[\w-]+-(?:site|mails)-\d+\/?\?policy/.test(url)) return next(sent);
     const policy = keep(policies, sent, url);
     if (policy === undefined) return xml(404, '<Error><Code>NoSuchBucketPolicy</Code></Error>');
     return method === 'GET' ? xml(200, policy) : xml(204, '');
@@ -93,6 +94,11 @@ function createDistributions(): Layer {
     return { ...answer, body };
   };
 }
+
+const keepReceiptRules: Layer = async (sent, next) =>
+  /^Action=DeleteReceiptRule&|&Action=DeleteReceiptRule(?:&|$)/.test(String(sent.body))
+    ? xml(200, '<DeleteReceiptRuleResponse><DeleteReceiptRuleResult/></DeleteReceiptRuleResponse>')
+    : next(sent);
 
 function createConfigurationSets(): Layer {
   type Document = Partial<Record<string, unknown>>;
@@ -212,6 +218,7 @@ export async function startEmulatorProxy(
     createBucketPolicies(),
     createDistributions(),
     createConfigurationSets(),
+    keepReceiptRules,
     createUserPools(),
     createStreams(),
     functions.layer,

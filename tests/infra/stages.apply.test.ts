@@ -11,6 +11,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { SES } from '@aws-sdk/client-ses';
 import { unzipSync, zipSync } from 'fflate';
 import { afterAll, assert, beforeAll, describe, expect, it } from 'vitest';
 import { providerSource } from '../../deploy/terraform.ts';
@@ -134,7 +135,8 @@ function open(stage: Stage) {
           id: /^[A-Z]+$/.test(id)
             ? (ids.get(to) ?? '')
             : id
-                .replace('inquiries-release', `${name}-${stage}`)
+                .replaceAll('inquiries', name)
+                .replace('release', stage)
                 .replace('ACCOUNT', '123456789012'),
         }));
       const file = join(folder, 'infra/terraform/imports.tf.json');
@@ -167,6 +169,7 @@ describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_
     const init = await stages.terraform('default', 'init', ...options);
     assert(init.code === 0, init.output);
     await post('ses', '/v2/email/identities', JSON.stringify({ EmailIdentity: 'example.com' }));
+    await new SES(clientOf(endpoint)).createReceiptRuleSet({ RuleSetName: stages.name });
   });
   afterAll(async () => {
     dynamodb.destroy();
@@ -236,6 +239,7 @@ describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_
         from: 'inquiries@example.com',
         identity: 'example.com',
         mails_per_hour: 20,
+        replies: { domain: 'reply.example.com', from: ['@example.com'], follow_ups: true },
       },
       log_retention_days: 365,
       alarm_email: 'oncall@example.com',

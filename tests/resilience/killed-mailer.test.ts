@@ -133,4 +133,29 @@ describeOnDynamoDbLocal('a mailer that is killed', (engine) => {
       expect(unrecorded).toEqual(expect.arrayContaining(twice));
     }
   });
+
+  it('at any step of a follow-up stores one inquiry and sends no mail', async () => {
+    const from = 'ana@users.example';
+    const settings = { ...RECEIVER_SETTINGS, followUps: true, inquiriesPerHour: 2 };
+    const prepare = async () => {
+      const all = await createMailerInstances(engine, { time: START, ...settings });
+      const [row] = await all.write([{ at: START - HOUR, email: from, email_verified: true }]);
+      const to = await createAddress(all, 'f', row === undefined ? '' : idOf(row));
+      const event = deliverMail(all, to, { from });
+      const deliver = async ({ receive }: Instance) => receive(event, INVOCATION);
+      return { all, deliver };
+    };
+    const whole = await prepare();
+    const instance = whole.all.create();
+    await whole.deliver(instance);
+    for (const killAt of select([...Array(instance.steps() + 1).keys()].slice(1), 7)) {
+      const { all, deliver } = await prepare();
+      const killed = all.create(killAt);
+      await Promise.race([deliver(killed), killed.killed]);
+      for (let again = 0; again < 2; again++) await deliver(all.create());
+      const inquiries = (await Array.fromAsync(all.inbox.listInFull())).flat();
+      expect(inquiries, `killed at step ${killAt}`).toHaveLength(2);
+      expect(all.mails).toEqual([]);
+    }
+  });
 });
