@@ -5,15 +5,12 @@ locals {
 
   # docs/aws-evidence.md
   receiving_regions = [
-    "ap-northeast-1", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ca-central-1", "eu-central-1", "eu-north-1",
-    "eu-west-1", "eu-west-2", "sa-east-1", "us-east-1", "us-east-2", "us-west-1", "us-west-2",
+    "ap-northeast-1", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ca-central-1",
+    "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "sa-east-1", "us-east-1", "us-east-2", "us-west-1", "us-west-2",
   ]
 
   # Known before the rule, since SES asks bucket and function for permission when it is made.
-  receipt_rule_arn = join(":", [
-    "arn:${data.aws_partition.this.partition}:ses:${data.aws_region.this.id}:${data.aws_caller_identity.this.account_id}",
-    "receipt-rule-set/${var.receipt_rule_set}", "receipt-rule/${var.name}",
-  ])
+  receipt_rule_arn = "${local.ses}:receipt-rule-set/${var.receipt_rule_set}:receipt-rule/${var.name}"
 
   receiver_environment = { for name, value in {
     REPLY_FROM         = join(",", try(var.settings.replies.from, []))
@@ -115,8 +112,11 @@ resource "aws_ses_receipt_rule" "mails" {
 
   lifecycle {
     precondition {
-      condition     = contains(local.receiving_regions, data.aws_region.this.id)
-      error_message = "Stage ${var.stage}: inbox.replies needs a region in which SES receives mails: ${join(", ", local.receiving_regions)}."
+      condition = contains(local.receiving_regions, data.aws_region.this.id)
+      error_message = format(
+        "Stage %s: inbox.replies needs a region in which SES receives mails: %s.",
+        var.stage, join(", ", local.receiving_regions),
+      )
     }
   }
 
@@ -141,7 +141,7 @@ resource "aws_iam_role" "receiver" {
   for_each = local.replies
 
   name        = var.names[each.key]
-  description = "What the ${var.names[each.key]} function may do: read mails, answer inquiries, store their owners' next, send mail."
+  description = "What the ${var.names[each.key]} function may do: read mails, answer and store inquiries, send mail."
 
   assume_role_policy   = var.shared.assume_role_policy
   permissions_boundary = var.shared.permissions_boundary
@@ -168,20 +168,30 @@ resource "aws_iam_role_policy" "receiver" {
         Action   = "dynamodb:UpdateItem"
         Resource = var.table.arn
         Condition = {
-          "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"] }
-          "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
+          "ForAllValues:StringEquals" = {
+            "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"]
+          }
+          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
         }
       }
-      # As function.tf: inquiry and idempotency key, and the count of the hour.
-      Inquiries = var.settings.replies.follow_ups ? { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = var.table.arn } : null
-      Rates = var.settings.replies.follow_ups ? {
+      # As in function.tf: inquiry and idempotency key, and the count of the hour.
+      Inquiries = !var.settings.replies.follow_ups ? null : {
+        Action   = ["dynamodb:PutItem", "dynamodb:Query"]
+        Resource = var.table.arn
+      }
+      Rates = !var.settings.replies.follow_ups ? null : {
+        Action    = "dynamodb:UpdateItem"
+        Resource  = var.table.arn
+        Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" } }
+      }
+      RatesInTransactions = !var.settings.replies.follow_ups ? null : {
         Action   = "dynamodb:UpdateItem"
         Resource = var.table.arn
         Condition = {
           "ForAnyValue:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" }
           "ForAnyValue:StringEquals" = { "dynamodb:EnclosingOperation" = "TransactWriteItems" }
         }
-      } : null
+      }
     }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
   })
 }
