@@ -1,5 +1,9 @@
 locals {
-  api_url = try(local.dns.api, null) == "all" ? "https://${local.settings.domain.name}" : aws_apigatewayv2_api.this.api_endpoint
+  api_url = (
+    try(local.dns.api, null) == "all"
+    ? "https://${local.settings.domain.name}"
+    : aws_apigatewayv2_api.this.api_endpoint
+  )
 
   # Explicit methods: an ANY route with an authorizer answers preflights with 401. With CORS configured, the gateway
   # answers OPTIONS itself. The function answers PUT, PATCH, DELETE and HEAD with 405.

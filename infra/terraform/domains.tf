@@ -3,7 +3,10 @@
 # exist: a certificate cannot be used before its record exists, nor a name before it points here. Until then
 # the stage keeps the addresses that AWS gives.
 locals {
-  domains = { for use, domain in { api = local.settings.domain, site = local.has_site ? local.settings.site_domain : null } : use => domain if domain != null }
+  domains = {
+    for use, domain in { api = local.settings.domain, site = local.has_site ? local.settings.site_domain : null } :
+    use => domain if domain != null
+  }
 
   dns = {
     for use, domain in local.domains : use => (
@@ -18,12 +21,15 @@ locals {
   site_alias = lookup(local.usable, "site", null)
 
   # Names for which this module requests a certificate. CloudFront takes those of us-east-1 only.
-  requested    = { for kind in ["api", "site"] : kind => toset([for use, domain in local.domains : domain.name if use == kind && domain.certificate_arn == null]) }
+  requested = { for kind in ["api", "site"] : kind => toset([
+    for use, domain in local.domains : domain.name if use == kind && domain.certificate_arn == null
+  ]) }
   certificates = merge(aws_acm_certificate.api, aws_acm_certificate.site)
 
   # Certificate ARNs of the names in use.
   used_certificates = { for kind in ["api", "site"] : kind => [
-    for use, domain in local.usable : coalesce(domain.certificate_arn, try(local.certificates[domain.name].arn, null)) if use == kind
+    for use, domain in local.usable :
+    coalesce(domain.certificate_arn, try(local.certificates[domain.name].arn, null)) if use == kind
   ] }
 
   validation_records = {
@@ -130,7 +136,11 @@ resource "aws_apigatewayv2_domain_name" "this" {
   domain_name = each.key
 
   domain_name_configuration {
-    certificate_arn = each.value.certificate_arn == null ? aws_acm_certificate_validation.api[each.key].certificate_arn : each.value.certificate_arn
+    certificate_arn = (
+      each.value.certificate_arn == null
+      ? aws_acm_certificate_validation.api[each.key].certificate_arn
+      : each.value.certificate_arn
+    )
     endpoint_type   = "REGIONAL"
     security_policy = "TLS_1_2"
   }

@@ -50,7 +50,10 @@ resource "aws_iam_role_policy" "function" {
         Resource = "${aws_cloudwatch_log_group.function.arn}:*"
       }
       # X-Ray has no resource types here.
-      Traces = local.shared.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
+      Traces = local.shared.tracing ? {
+        Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
+        Resource = "*"
+      } : null
       # Partition keys of src/entities/rate.ts: the function cannot change an inquiry.
       Rates = local.settings.inquiries_per_hour == null ? null : {
         Action    = "dynamodb:UpdateItem"

@@ -4,7 +4,10 @@
 resource "terraform_data" "guard" {
   input = {
     is_protected = local.deletion_protection_enabled
-    message      = "Stage ${local.stage} is protected: set deletion_protection_enabled = false and apply before you destroy it. Nothing was destroyed."
+    message = join(" ", [
+      "Stage ${local.stage} is protected: set deletion_protection_enabled = false and apply before you destroy it.",
+      "Nothing was destroyed.",
+    ])
   }
 
   provisioner "local-exec" {

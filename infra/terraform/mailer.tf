@@ -1,14 +1,15 @@
 locals {
-  mailer_names = { inquiries = "${local.name}-mailer", replies = "${local.name}-mailer-replies" }
+  mailer_names  = { inquiries = "${local.name}-mailer", replies = "${local.name}-mailer-replies" }
+  receiver_name = "${local.name}-receiver"
 
   # What the mails to owners show of the form's settings.
-  company = merge(
+  company = jsonencode(merge(
     {
       for key in ["name", "accent", "home", "privacy", "imprint", "expectation"] : key => local.form[key]
       if contains(keys(local.form), key)
     },
     { for origin in local.site_origin[*] : "form" => "${origin}/" },
-  )
+  ))
 }
 
 module "mailer" {
@@ -16,7 +17,7 @@ module "mailer" {
   count  = local.inbox == null ? 0 : 1
 
   name          = local.name
-  names         = merge(local.mailer_names, { received = "${local.name}-receiver" })
+  names         = merge(local.mailer_names, { received = local.receiver_name })
   stage         = local.stage
   settings      = local.inbox
   company       = local.company

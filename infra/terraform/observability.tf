@@ -3,49 +3,103 @@ locals {
   metric_namespace   = "${var.name}/${local.stage}"
   function_namespace = "Inquiries"
 
-  alarmed_names = merge(local.mailer_names, { for replies in local.replies[*] : "received" => "${local.name}-receiver" })
+  # The mailer's functions, by the kind of their mails.
+  alarmed = merge(local.mailer_names, { for replies in local.replies[*] : "received" => local.receiver_name })
 
-  # AWS's metrics, by their names in expressions.
-  sources = concat(
-    [
-      { namespace = "AWS/ApiGateway", dimensions = { ApiId = aws_apigatewayv2_api.this.id }, Sum = { requests = "Count", server_errors = "5xx" } },
-      { namespace = "AWS/Lambda", dimensions = { FunctionName = local.name }, Sum = { errors = "Errors", throttles = "Throttles" }, Maximum = { duration = "Duration" } },
-      { namespace = local.function_namespace, dimensions = { FunctionName = local.name }, Sum = { faults = "Faults" } },
-      {
-        namespace = local.metric_namespace, dimensions = {}
-        Sum       = { admitted = "Admitted", mails_refused = "MailsRefused", not_json = "NotJson", refused = "Refused", throttled = "Throttled" }, Maximum = { memory = "MaxMemoryUsed" }
-      },
-      {
-        namespace = "AWS/DynamoDB", dimensions = { TableName = local.name }
-        Sum       = { read_throttles = "ReadThrottleEvents", write_throttles = "WriteThrottleEvents", writes = "ConsumedWriteCapacityUnits" }
-      },
-      {
-        namespace = "AWS/DynamoDB", dimensions = { TableName = local.name, GlobalSecondaryIndexName = "by-state" }
-        Sum       = { index_read_throttles = "ReadThrottleEvents", index_write_throttles = "WriteThrottleEvents" }
-      },
-      { namespace = "AWS/CertificateManager", dimensions = { CertificateArn = one(local.used_certificates.api) }, Minimum = { days_left = "DaysToExpiry" } },
-      { namespace = "AWS/Events", dimensions = { RuleName = "${local.mailer_names.inquiries}-digests" }, Sum = { untimed = "FailedInvocations" } },
-      { namespace = "AWS/SQS", dimensions = { QueueName = "${local.mailer_names.inquiries}-dead-letters" }, Maximum = { dead_letters = "ApproximateNumberOfMessagesVisible" } },
-      { namespace = "AWS/SES", dimensions = { "ses:configuration-set" = local.name }, Sum = { bounces = "Bounce", complaints = "Complaint", mails = "Send" } },
-    ],
-    [for operation in ["PutItem", "Query", "TransactWriteItems", "UpdateItem"] : {
-      namespace = "AWS/DynamoDB", dimensions = { TableName = local.name, Operation = operation }, Sum = { "${lower(operation)}_errors" = "SystemErrors" }
-    }],
-    flatten([for kind, name in local.alarmed_names : [
-      {
-        namespace = "AWS/Lambda", dimensions = { FunctionName = name }
-        Sum       = { "${kind}_errors" = "Errors", "${kind}_lost" = "DestinationDeliveryFailures" }, Maximum = { "${kind}_delay" = "IteratorAge" }
-      },
-      { namespace = local.function_namespace, dimensions = { FunctionName = name }, Sum = { "${kind}_failed" = "MailFailures" } },
-    ]]),
+  failures = flatten([for of in ["errors", "lost"] : formatlist("%s_${of}", keys(local.alarmed))])
+
+  of_api      = { ApiId = aws_apigatewayv2_api.this.id }
+  of_function = { FunctionName = local.name }
+  of_table    = { TableName = local.name }
+  of_index    = { TableName = local.name, GlobalSecondaryIndexName = "by-state" }
+  of_mails    = { "ses:configuration-set" = local.name }
+
+  # AWS's metrics, by their names in expressions; the statistic is the sum if none is named.
+  metrics = merge(
+    {
+      requests      = { namespace = "AWS/ApiGateway", metric = "Count", dimensions = local.of_api }
+      server_errors = { namespace = "AWS/ApiGateway", metric = "5xx", dimensions = local.of_api }
+
+      errors    = { namespace = "AWS/Lambda", metric = "Errors", dimensions = local.of_function }
+      throttles = { namespace = "AWS/Lambda", metric = "Throttles", dimensions = local.of_function }
+      duration  = { namespace = "AWS/Lambda", metric = "Duration", dimensions = local.of_function, stat = "Maximum" }
+      faults    = { namespace = local.function_namespace, metric = "Faults", dimensions = local.of_function }
+
+      admitted      = { namespace = local.metric_namespace, metric = "Admitted", dimensions = {} }
+      refused       = { namespace = local.metric_namespace, metric = "Refused", dimensions = {} }
+      throttled     = { namespace = local.metric_namespace, metric = "Throttled", dimensions = {} }
+      not_json      = { namespace = local.metric_namespace, metric = "NotJson", dimensions = {} }
+      mails_refused = { namespace = local.metric_namespace, metric = "MailsRefused", dimensions = {} }
+
+      read_throttles  = { namespace = "AWS/DynamoDB", metric = "ReadThrottleEvents", dimensions = local.of_table }
+      write_throttles = { namespace = "AWS/DynamoDB", metric = "WriteThrottleEvents", dimensions = local.of_table }
+
+      memory = {
+        namespace  = local.metric_namespace
+        metric     = "MaxMemoryUsed"
+        dimensions = {}
+        stat       = "Maximum"
+      }
+      writes = {
+        namespace  = "AWS/DynamoDB"
+        metric     = "ConsumedWriteCapacityUnits"
+        dimensions = local.of_table
+      }
+      index_read_throttles = {
+        namespace  = "AWS/DynamoDB"
+        metric     = "ReadThrottleEvents"
+        dimensions = local.of_index
+      }
+      index_write_throttles = {
+        namespace  = "AWS/DynamoDB"
+        metric     = "WriteThrottleEvents"
+        dimensions = local.of_index
+      }
+
+      bounces    = { namespace = "AWS/SES", metric = "Bounce", dimensions = local.of_mails }
+      complaints = { namespace = "AWS/SES", metric = "Complaint", dimensions = local.of_mails }
+      mails      = { namespace = "AWS/SES", metric = "Send", dimensions = local.of_mails }
+
+      days_left = {
+        namespace  = "AWS/CertificateManager"
+        metric     = "DaysToExpiry"
+        dimensions = { CertificateArn = one(local.used_certificates.api) }
+        stat       = "Minimum"
+      }
+      untimed = {
+        namespace  = "AWS/Events"
+        metric     = "FailedInvocations"
+        dimensions = { RuleName = "${local.mailer_names.inquiries}-digests" }
+      }
+      dead_letters = {
+        namespace  = "AWS/SQS"
+        metric     = "ApproximateNumberOfMessagesVisible"
+        dimensions = { QueueName = "${local.mailer_names.inquiries}-dead-letters" }
+        stat       = "Maximum"
+      }
+    },
+    { for operation in ["PutItem", "Query", "TransactWriteItems", "UpdateItem"] : "${lower(operation)}_errors" => {
+      namespace  = "AWS/DynamoDB"
+      metric     = "SystemErrors"
+      dimensions = merge(local.of_table, { Operation = operation })
+    } },
+    { for kind, name in local.alarmed : "${kind}_errors" => {
+      namespace = "AWS/Lambda", metric = "Errors", dimensions = { FunctionName = name }
+    } },
+    { for kind, name in local.alarmed : "${kind}_lost" => {
+      namespace = "AWS/Lambda", metric = "DestinationDeliveryFailures", dimensions = { FunctionName = name }
+    } },
+    { for kind, name in local.alarmed : "${kind}_delay" => {
+      namespace = "AWS/Lambda", metric = "IteratorAge", dimensions = { FunctionName = name }, stat = "Maximum"
+    } },
+    { for kind, name in local.alarmed : "${kind}_failed" => {
+      namespace = local.function_namespace, metric = "MailFailures", dimensions = { FunctionName = name }
+    } },
     # docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html#event-source-mapping-metrics
-    [for kind, mapping in merge(module.mailer[*].mappings...) : {
-      namespace = "AWS/Lambda", dimensions = { EventSourceMappingUUID = mapping.uuid }, Sum = { "${kind}_polled" = "PolledEventCount" }
-    }],
+    { for kind, mapping in merge(module.mailer[*].mappings...) : "${kind}_polled" => {
+      namespace = "AWS/Lambda", metric = "PolledEventCount", dimensions = { EventSourceMappingUUID = mapping.uuid }
+    } },
   )
-  metrics = merge(flatten([for source in local.sources : [for stat in ["Sum", "Maximum", "Minimum"] : {
-    for name, metric in try(source[stat], {}) : name => { namespace = source.namespace, dimensions = source.dimensions, stat = stat, metric = metric }
-  }]])...)
 
   # ACM renews 60 days before the end, and writes the metric at least daily
   # (docs.aws.amazon.com/acm/latest/userguide/cloudwatch-metrics.html).
@@ -67,8 +121,11 @@ locals {
       expression  = "errors"
     }
     # Lambda's Errors metric does not count these.
-    function-faults    = { description = "The function answered 500 for an internal error.", expression = "faults" }
-    function-throttles = { description = "Lambda refused to start the function: clients got 503.", expression = "throttles" }
+    function-faults = { description = "The function answered 500 for an internal error.", expression = "faults" }
+    function-throttles = {
+      description = "Lambda refused to start the function: clients got 503."
+      expression  = "throttles"
+    }
     function-duration = {
       description = "A request ran for more than 80 % of the timeout."
       expression  = "duration"
@@ -119,11 +176,11 @@ locals {
     # Only in a stage with the setting `inbox`.
     mailer-errors = {
       description = "Invocations of a mailer ended without a result, or it was not invoked."
-      expression  = join(" + ", concat(formatlist("%s_errors", keys(local.alarmed_names)), formatlist("%s_lost", keys(local.alarmed_names)), ["untimed"]))
+      expression  = join(" + ", concat(local.failures, ["untimed"]))
     }
     mailer-failures = {
       description = "Mails could not be sent; they are tried again."
-      expression  = join(" + ", formatlist("%s_failed", keys(local.alarmed_names)))
+      expression  = join(" + ", formatlist("%s_failed", keys(local.alarmed)))
       is_slow     = true
     }
     mailer-refused = {
@@ -174,18 +231,53 @@ locals {
       # Zeros for the filter not-json, whose log group is empty until a request reaches the function.
       access-NotJson = { log = aws_cloudwatch_log_group.access, pattern = "", metric = "NotJson", value = "0" }
       # By the gateway's authorizer, or by the function for the claims.
-      access-Refused = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status = \"401\" }", metric = "Refused", otherwise = "0" }
+      access-Refused = {
+        log       = aws_cloudwatch_log_group.access
+        pattern   = "{ $.status = \"401\" }"
+        metric    = "Refused"
+        otherwise = "0"
+      }
       # By the gateway; the function's own 429 has an integrationStatus.
-      access-Throttled = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status = \"429\" && $.integrationStatus != \"429\" }", metric = "Throttled", otherwise = "0" }
+      access-Throttled = {
+        log       = aws_cloudwatch_log_group.access
+        pattern   = "{ $.status = \"429\" && $.integrationStatus != \"429\" }"
+        metric    = "Throttled"
+        otherwise = "0"
+      }
       # The function has answered, with integrationStatus.
-      access-Admitted = { log = aws_cloudwatch_log_group.access, pattern = "{ $.status != \"401\" && $.routeKey != \"GET /probe\" && ($.integrationStatus = \"2*\" || $.integrationStatus = \"4*\" || $.integrationStatus = \"5*\") }", metric = "Admitted", otherwise = "0" }
+      access-Admitted = {
+        log = aws_cloudwatch_log_group.access
+        pattern = format(
+          "{ $.status != \"401\" && $.routeKey != \"GET /probe\" && (%s) }",
+          join(" || ", formatlist("$.integrationStatus = \"%d*\"", [2, 4, 5])),
+        )
+        metric    = "Admitted"
+        otherwise = "0"
+      }
       # A body that is not JSON is a 500 by the contract. The gateway counts it as 5xx; the alarm subtracts it.
-      not-json = { log = aws_cloudwatch_log_group.function, pattern = "{ $.level = \"WARN\" && $.message.status = 500 }", metric = "NotJson", otherwise = "0" }
+      not-json = {
+        log       = aws_cloudwatch_log_group.function
+        pattern   = "{ $.level = \"WARN\" && $.message.status = 500 }"
+        metric    = "NotJson"
+        otherwise = "0"
+      }
       # No metric has the memory without Lambda Insights, but the platform.report line.
-      memory = { log = aws_cloudwatch_log_group.function, pattern = "{ $.type = \"platform.report\" }", metric = "MaxMemoryUsed", value = "$.record.metrics.maxMemoryUsedMB", unit = "Megabytes" }
+      memory = {
+        log     = aws_cloudwatch_log_group.function
+        pattern = "{ $.type = \"platform.report\" }"
+        metric  = "MaxMemoryUsed"
+        value   = "$.record.metrics.maxMemoryUsedMB"
+        unit    = "Megabytes"
+      }
     },
     # Not reported to Lambda (src/mailer/mailer.ts), so that they hold nothing back.
-    { for group in module.mailer[*].log_group : "mailer-refused" => { log = group, pattern = "{ $.message.outcome = \"refused\" || $.message.outcome = \"no-address\" || $.message.outcome = \"undelivered\" }", metric = "MailsRefused" } },
+    { for group in module.mailer[*].log_group : "mailer-refused" => {
+      log = group
+      pattern = format(
+        "{ %s }", join(" || ", formatlist("$.message.outcome = \"%s\"", ["refused", "no-address", "undelivered"])),
+      )
+      metric = "MailsRefused"
+    } },
   )
 }
 
@@ -215,7 +307,8 @@ module "alarms" {
   metrics    = local.metrics
   alarms = {
     for name, alarm in local.alarms : name => alarm
-    if(local.inbox != null || !startswith(name, "mailer-")) && (length(local.used_certificates.api) > 0 || name != "certificate-api")
+    if(local.inbox != null || !startswith(name, "mailer-"))
+    && (length(local.used_certificates.api) > 0 || name != "certificate-api")
   }
 }
 
@@ -225,8 +318,16 @@ locals {
   # Asked by Route 53. A health check counts the API's 401 without a token as a failure: /probe turns it into a 200
   # (api.tf).
   health_checks = { for name, check in {
-    form = local.has_site ? { what = "The form", host = trimprefix(local.site_origin, "https://"), path = "/" } : null
-    api  = local.settings.probe ? { what = "The API", host = trimprefix(local.api_url, "https://"), path = "/probe" } : null
+    form = local.has_site ? {
+      what = "The form"
+      host = trimprefix(local.site_origin, "https://")
+      path = "/"
+    } : null
+    api = local.settings.probe ? {
+      what = "The API"
+      host = trimprefix(local.api_url, "https://")
+      path = "/probe"
+    } : null
     issuer = local.has_site || local.settings.probe ? {
       what = "The issuer, without which the gateway checks no token,"
       host = local.issuer_url.host
@@ -236,15 +337,23 @@ locals {
     sign-in = local.has_site && local.has_user_pool ? {
       what = "The sign-in page"
       host = trimprefix(local.sign_in_origin, "https://")
-      path = "/login?client_id=${local.client_id}&response_type=code&scope=openid+email&redirect_uri=${urlencode("${local.site_origin}/")}"
+      path = join("&", [
+        "/login?client_id=${local.client_id}", "response_type=code", "scope=openid+email",
+        "redirect_uri=${urlencode("${local.site_origin}/")}",
+      ])
     } : null
   } : name => check if check != null }
 
   metrics_us_east_1 = merge(
     { for name, check in aws_route53_health_check.this : replace(name, "-", "_") => {
-      namespace = "AWS/Route53", dimensions = { HealthCheckId = check.id }, stat = "Minimum", metric = "HealthCheckStatus"
+      namespace  = "AWS/Route53"
+      metric     = "HealthCheckStatus"
+      dimensions = { HealthCheckId = check.id }
+      stat       = "Minimum"
     } },
-    { for arn in local.used_certificates.site : "days_left" => merge(local.metrics.days_left, { dimensions = { CertificateArn = arn } }) },
+    { for arn in local.used_certificates.site : "days_left" => merge(local.metrics.days_left, {
+      dimensions = { CertificateArn = arn }
+    }) },
   )
 }
 
@@ -296,10 +405,14 @@ resource "aws_cloudwatch_dashboard" "this" {
     start = "-PT6H"
     widgets = [for properties in concat(
       [{ title = "Latency seen by clients", region = local.region, metrics = [
-        for stat in ["p50", "p95", "p99"] : ["AWS/ApiGateway", "Latency", "ApiId", aws_apigatewayv2_api.this.id, { stat = stat }]
+        for stat in ["p50", "p95", "p99"] :
+        ["AWS/ApiGateway", "Latency", "ApiId", aws_apigatewayv2_api.this.id, { stat = stat }]
       ] }],
-      [for name, alarm in module.alarms.all : { title = name, region = local.region, annotations = { alarms = [alarm.arn] } }],
-      [for name, alarm in module.alarms_us_east_1.all : { title = name, region = "us-east-1", annotations = { alarms = [alarm.arn] } }],
+      flatten([for alarms in [module.alarms, module.alarms_us_east_1] : [for name, alarm in alarms.all : {
+        title       = name
+        region      = alarms.region
+        annotations = { alarms = [alarm.arn] }
+      }]]),
     ) : { type = "metric", properties = properties }]
   })
 }

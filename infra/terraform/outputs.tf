@@ -50,7 +50,10 @@ output "connect_origins" {
 
 output "smoke_sign_in" {
   description = "How the smoke test signs in; null with an issuer of your own."
-  value       = local.has_user_pool ? { user_pool_id = module.identity[0].pool.id, client_id = module.identity[0].client_ids.smoke } : null
+  value = local.has_user_pool ? {
+    user_pool_id = module.identity[0].pool.id
+    client_id    = module.identity[0].client_ids.smoke
+  } : null
 }
 
 output "dns_records" {
@@ -74,7 +77,10 @@ output "dns_records" {
 
 output "dashboard_url" {
   description = "The dashboard in the CloudWatch console."
-  value       = "https://${local.region}.console.aws.amazon.com/cloudwatch/home?region=${local.region}#dashboards/dashboard/${aws_cloudwatch_dashboard.this.dashboard_name}"
+  value = join("#", [
+    "https://${local.region}.console.aws.amazon.com/cloudwatch/home?region=${local.region}",
+    "dashboards/dashboard/${aws_cloudwatch_dashboard.this.dashboard_name}",
+  ])
 }
 
 output "dead_letter_queue_url" {
@@ -84,7 +90,10 @@ output "dead_letter_queue_url" {
 
 output "mail" {
   description = "Address and identity in SES of the mails; null without inbox."
-  value       = one([for inbox in local.inbox[*] : { from = inbox.from, identity = coalesce(inbox.identity, split("@", inbox.from)[1]) }])
+  value = one([for inbox in local.inbox[*] : {
+    from     = inbox.from
+    identity = coalesce(inbox.identity, split("@", inbox.from)[1])
+  }])
 }
 
 output "reply_from" {

@@ -1,5 +1,5 @@
 # Rules for the selected stage's settings, by message. `npm run deploy` checks `form`, as the form does
-# (web/src/config.ts).
+# (web/src/config.ts). They are no `validation` of the variable, which cannot use locals that read it (a cycle).
 locals {
   # The files of web/src/languages.
   languages = ["en", "de", "fr", "es", "ja", "ar"]
@@ -22,20 +22,31 @@ locals {
   set_domains = concat(local.settings.domain[*], local.settings.site_domain[*])
 
   patterns = {
-    "issuer must be an https URL without query or fragment" = { values = local.settings.issuer[*], pattern = "^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[^?#\\s]*)?$" }
+    "issuer must be an https URL without query or fragment" = {
+      values  = local.settings.issuer[*]
+      pattern = "^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[^?#\\s]*)?$"
+    }
 
     "cors_origin must be one origin as browsers send it: scheme://host[:port] in lower case, no *, path or trailing slash" = {
-      values = local.settings.cors_origin[*], pattern = "^https?://([a-z0-9-]+(\\.[a-z0-9-]+)*|\\[[0-9a-f:]+\\])(:[0-9]+)?$"
+      values  = local.settings.cors_origin[*]
+      pattern = "^https?://([a-z0-9-]+(\\.[a-z0-9-]+)*|\\[[0-9a-f:]+\\])(:[0-9]+)?$"
     }
 
     # botocore, cognito-idp: CallbackURLs.
     "cors_origin with the stage's own user pool must be https, or http on localhost, 127.0.0.1 or [::1], the only addresses to which Cognito returns" = {
-      values = [for origin in local.settings.cors_origin[*] : origin if local.settings.issuer == null], pattern = "^(https://|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:|$))"
+      values  = [for origin in local.settings.cors_origin[*] : origin if local.settings.issuer == null]
+      pattern = "^(https://|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:|$))"
     }
 
-    "alarm_email must be an e-mail address" = { values = local.settings.alarm_email[*], pattern = "^[^@\\s]+@[^@\\s]+$" }
+    "alarm_email must be an e-mail address" = {
+      values  = local.settings.alarm_email[*]
+      pattern = "^[^@\\s]+@[^@\\s]+$"
+    }
 
-    "alarm_topic_arns must be ARNs of SNS topics" = { values = local.settings.alarm_topic_arns, pattern = "^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:" }
+    "alarm_topic_arns must be ARNs of SNS topics" = {
+      values  = local.settings.alarm_topic_arns
+      pattern = "^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:"
+    }
 
     # As src/text/mailbox.ts takes them, with the domain in lower case.
     "inbox.to and from must be plain e-mail addresses, without names and with their domains in lower case" = {
@@ -43,24 +54,40 @@ locals {
       pattern = "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
     }
 
-    "inbox.replies.domain must be a host name in lower case" = { values = local.replies[*].domain, pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$" }
+    "inbox.replies.domain must be a host name in lower case" = {
+      values  = local.replies[*].domain
+      pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$"
+    }
 
-    "inbox.replies.from must be addresses or @domains in lower case" = { values = flatten(local.replies[*].from), pattern = "^[^@\\s,A-Z]*@[a-z0-9-]+(\\.[a-z0-9-]+)+$" }
+    "inbox.replies.from must be addresses or @domains in lower case" = {
+      values  = flatten(local.replies[*].from)
+      pattern = "^[^@\\s,A-Z]*@[a-z0-9-]+(\\.[a-z0-9-]+)+$"
+    }
 
-    "inbox.language must be one of ${join(", ", local.languages)}" = { values = local.inbox[*].language, pattern = "^(${join("|", local.languages)})$" }
+    "inbox.language must be one of ${join(", ", local.languages)}" = {
+      values  = local.inbox[*].language
+      pattern = "^(${join("|", local.languages)})$"
+    }
 
-    "domain and site_domain must be host names in lower case" = { values = local.set_domains[*].name, pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$" }
+    "domain and site_domain must be host names in lower case" = {
+      values  = local.set_domains[*].name
+      pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$"
+    }
 
     "site_domain.certificate_arn must be in us-east-1, the only region from which CloudFront takes certificates" = {
-      values = [for arn in local.settings.site_domain[*].certificate_arn : arn if arn != null], pattern = "^arn:[a-z-]+:acm:us-east-1:"
+      values  = [for arn in local.settings.site_domain[*].certificate_arn : arn if arn != null]
+      pattern = "^arn:[a-z-]+:acm:us-east-1:"
     }
   }
 
   rules = merge(
-    { for rule, check in local.patterns : rule => alltrue([for value in check.values : can(regex(check.pattern, value))]) },
+    { for rule, check in local.patterns : rule => alltrue([
+      for value in check.values : can(regex(check.pattern, value))
+    ]) },
     {
       for name, maximum in local.maxima : "${name} must be a whole number from 1 to ${maximum}" => alltrue([
-        for number in try(local.settings[name], local.inbox[trimprefix(name, "inbox.")], null)[*] : number == floor(max(1, min(number, maximum)))
+        for number in try(local.settings[name], local.inbox[trimprefix(name, "inbox.")], null)[*] :
+        number == floor(max(1, min(number, maximum)))
       ])
     },
     {
@@ -96,7 +123,8 @@ locals {
 
       "inbox.identity must be the address in from, or its domain or a parent of that" = alltrue([
         for identity in flatten(local.inbox[*].identity[*]) : identity == local.inbox.from
-        || can(regex("^[a-z0-9.-]+$", identity)) && (endswith(local.inbox.from, "@${identity}") || endswith(local.inbox.from, ".${identity}"))
+        || can(regex("^[a-z0-9.-]+$", identity))
+        && anytrue([for before in ["@", "."] : endswith(local.inbox.from, "${before}${identity}")])
       ])
 
       "inbox.replies.domain must be another one than those of to and from, and replies.from must not be empty" = alltrue([
@@ -106,12 +134,15 @@ locals {
 
       "dns must be \"none\", \"certificate\" or \"all\", not \"none\" with certificate_arn, and not set with hosted_zone" = alltrue(flatten([
         for domain in local.set_domains : [
-          for dns in domain.dns[*] : local.settings.hosted_zone == null && contains(concat(domain.certificate_arn == null ? ["none"] : [], ["certificate", "all"]), dns)
+          for dns in domain.dns[*] : local.settings.hosted_zone == null
+          && contains(concat(domain.certificate_arn == null ? ["none"] : [], ["certificate", "all"]), dns)
         ]
       ]))
 
       "domain and site_domain must be in the hosted_zone" = alltrue(flatten([
-        for zone in local.settings.hosted_zone[*] : [for name in local.set_domains[*].name : endswith(".${name}", ".${zone}")]
+        for zone in local.settings.hosted_zone[*] : [
+          for name in local.set_domains[*].name : endswith(".${name}", ".${zone}")
+        ]
       ]))
 
       "domain and site_domain must be two names" = length(distinct(local.set_domains[*].name)) == length(local.set_domains)

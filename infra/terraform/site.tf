@@ -7,7 +7,10 @@ locals {
   cors_origin = local.settings.cors_origin == null ? local.site_origin : local.settings.cors_origin
 
   # The form's settings that are set: the form refuses keys without a value.
-  form = { for key, value in merge({ answersFrom = one(local.inbox[*].from) }, local.settings.form[*]...) : key => value if value != null }
+  form = {
+    for key, value in merge({ answersFrom = one(local.inbox[*].from) }, local.settings.form[*]...) :
+    key => value if value != null
+  }
 
   # The API and an issuer of the user's own are not known here by their addresses: the API allows the origin of the
   # distribution, which uses this policy, so its address would be a cycle. `npm run deploy` writes the exact
@@ -15,7 +18,11 @@ locals {
   site_connections = local.has_user_pool ? [
     "https://cognito-idp.${local.region}.amazonaws.com",
     local.sign_in_origin,
-    try(local.dns.api, null) == "all" ? "https://${local.settings.domain.name}" : "https://*.execute-api.${local.region}.amazonaws.com",
+    (
+      try(local.dns.api, null) == "all"
+      ? "https://${local.settings.domain.name}"
+      : "https://*.execute-api.${local.region}.amazonaws.com"
+    ),
   ] : ["https:"]
 }
 
@@ -26,7 +33,9 @@ module "site" {
   name        = local.name
   connections = local.site_connections
   domain = local.site_alias == null ? null : {
-    name            = local.site_alias.name
-    certificate_arn = coalesce(local.site_alias.certificate_arn, one(values(aws_acm_certificate_validation.site)[*].certificate_arn))
+    name = local.site_alias.name
+    certificate_arn = coalesce(
+      local.site_alias.certificate_arn, one(values(aws_acm_certificate_validation.site)[*].certificate_arn),
+    )
   }
 }

@@ -75,7 +75,9 @@ resource "terraform_data" "warm_throughput" {
     TableName      = aws_dynamodb_table.this.name
     WarmThroughput = { WriteUnitsPerSecond = tonumber(each.key) }
     GlobalSecondaryIndexUpdates = [
-      for index in aws_dynamodb_table.this.global_secondary_index : { Update = { IndexName = index.name, WarmThroughput = { WriteUnitsPerSecond = tonumber(each.key) } } }
+      for index in aws_dynamodb_table.this.global_secondary_index : {
+        Update = { IndexName = index.name, WarmThroughput = { WriteUnitsPerSecond = tonumber(each.key) } }
+      }
     ]
   })
 

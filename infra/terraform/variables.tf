@@ -65,7 +65,7 @@ variable "stages" {
       language      = optional(string, "en")  # of mails to owners whose inquiry names none
       time_zone     = optional(string, "UTC") # of the times in mails
       acknowledge   = optional(bool, false)   # owners get a mail when their inquiry has arrived
-      answer_within = optional(number)        # days after which a daily mail names unanswered inquiries; unset: no such mail
+      answer_within = optional(number)        # days after which a daily mail names unanswered inquiries; unset: none
       pool_mail     = optional(bool, true)    # false: Cognito sends the mails of the user pool, 50 a day
 
       # Answers by mail (docs/adr/0085); unset: mails are answered past the service.
@@ -80,7 +80,10 @@ variable "stages" {
     inquiries_per_hour = optional(number)
 
     # Requests per second and burst before the gateway answers 429.
-    throttling = optional(object({ rate_limit = number, burst_limit = number }), { rate_limit = 100, burst_limit = 200 })
+    throttling = optional(object({ rate_limit = number, burst_limit = number }), {
+      rate_limit  = 100
+      burst_limit = 200
+    })
 
     # Write units a second of table and index from the first second on, at least 4,001, by the AWS CLI; unset: 4,000,
     # and twice their peak after each half hour (docs/operations.md).
@@ -117,8 +120,11 @@ variable "stages" {
   }
 
   validation {
-    condition     = length(setsubtract(keys(var.stages), local.stage_names)) == 0
-    error_message = "Stages are develop, main and release; remove from stages: ${join(", ", setsubtract(keys(var.stages), local.stage_names))}."
+    condition = length(setsubtract(keys(var.stages), local.stage_names)) == 0
+    error_message = format(
+      "Stages are develop, main and release; remove from stages: %s.",
+      join(", ", setsubtract(keys(var.stages), local.stage_names)),
+    )
   }
 }
 
@@ -135,7 +141,9 @@ variable "name" {
   nullable    = false
 
   validation {
-    condition     = can(regex(local.service.name.pattern, var.name)) && !can(regex(local.service.name.refused, var.name))
+    condition = (
+      can(regex(local.service.name.pattern, var.name)) && !can(regex(local.service.name.refused, var.name))
+    )
     error_message = "${local.service.name.rule}, not \"${var.name}\"."
   }
 }

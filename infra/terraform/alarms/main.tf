@@ -28,7 +28,12 @@ variable "topic_arns" {
 
 variable "metrics" {
   description = "Metrics by the names that expressions use."
-  type        = map(object({ namespace = string, metric = string, stat = string, dimensions = map(string) }))
+  type = map(object({
+    namespace  = string
+    metric     = string
+    dimensions = map(string)
+    stat       = optional(string, "Sum")
+  }))
 }
 
 variable "alarms" {
@@ -118,4 +123,9 @@ resource "aws_cloudwatch_metric_alarm" "this" {
 output "all" {
   description = "The alarms by their names."
   value       = aws_cloudwatch_metric_alarm.this
+}
+
+output "region" {
+  description = "Where they are."
+  value       = data.aws_region.this.id
 }

@@ -9,6 +9,6 @@ output "github_roles" {
 }
 
 output "inbox_policy_arns" {
-  description = "Policies for operators: STAGE-inbox for every verb of npm run inbox, STAGE-inbox-answer for every verb but erase."
+  description = "Policies for operators: STAGE-inbox for all verbs of npm run inbox, STAGE-inbox-answer for all but erase."
   value       = { for name, policy in aws_iam_policy.this : name => policy.arn if strcontains(name, "-inbox") }
 }

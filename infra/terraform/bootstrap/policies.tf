@@ -31,7 +31,7 @@ locals {
       domains   = lookup(var.domains, stage, [])
       functions = formatlist("${local.arn.lambda}:function:${name}%s", ["", ":*", "-*"])
       roles     = "${local.iam}:role/${name}-*"
-      buckets   = [for use in concat(["site"], local.received) : "arn:${local.partition}:s3:::${name}-${use}-${local.account}"]
+      buckets   = formatlist("arn:${local.partition}:s3:::${name}-%s-${local.account}", concat(["site"], local.received))
       state     = "${local.state_bucket_arn}/env:/${stage}/${local.state_key}"
       table     = "${local.arn.dynamodb}:table/${name}"
       tagged    = { StringEquals = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage } }
@@ -53,7 +53,8 @@ locals {
       formatlist("${local.arn.logs}:log-group:/aws/*/${own.name}%s", ["", ":*", "-*"]),
       # Certificates of CloudFront and metrics of health checks.
       flatten([for region in distinct([local.region, "us-east-1"]) : formatlist(
-        "arn:${local.partition}:%s${own.name}-*", ["cloudwatch:${region}:${local.account}:alarm:", "sns:${region}:${local.account}:"],
+        "arn:${local.partition}:%s${own.name}-*",
+        ["cloudwatch:${region}:${local.account}:alarm:", "sns:${region}:${local.account}:"],
       )]),
       [
         "arn:${local.partition}:cloudwatch::${local.account}:dashboard/${own.name}",
@@ -86,8 +87,10 @@ locals {
         Resource = "*"
       }
       HealthChecks = {
-        Action   = "route53:*HealthCheck"
-        Resource = try(sort(data.aws_resourcegroupstaggingapi_resources.health_checks[stage].resource_tag_mapping_list[*].resource_arn), [])
+        Action = "route53:*HealthCheck"
+        Resource = try(sort(
+          data.aws_resourcegroupstaggingapi_resources.health_checks[stage].resource_tag_mapping_list[*].resource_arn
+        ), [])
       }
       # Cognito makes it for the account's first pool that mails through SES.
       MailOfPools = {
@@ -101,7 +104,9 @@ locals {
         Resource = length(own.domains) == 0 ? [] : ["arn:${local.partition}:route53:::hostedzone/*"]
         Condition = {
           "ForAllValues:StringLike" = {
-            "route53:ChangeResourceRecordSetsNormalizedRecordNames" = flatten([for name in own.domains : [name, "*.${name}"]])
+            "route53:ChangeResourceRecordSetsNormalizedRecordNames" = flatten([
+              for name in own.domains : [name, "*.${name}"]
+            ])
           }
         }
       }
@@ -114,15 +119,20 @@ locals {
   answer = {
     for stage, own in local.own : stage => {
       # Lists through the index, then whole rows by key; exports and erasures from the table.
-      Read = { Action = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:Scan"], Resource = formatlist("${own.table}%s", ["", "/index/by-state"]) }
+      Read = {
+        Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:Scan"]
+        Resource = formatlist("${own.table}%s", ["", "/index/by-state"])
+      }
       # The columns of an answer and its partition. The keys are in the condition, which IAM does not distinguish from
       # what an update sets; DynamoDB refuses a change of the keys.
       Answer = {
         Action   = "dynamodb:UpdateItem"
         Resource = own.table
         Condition = {
-          "ForAllValues:StringEquals" = { "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"] }
-          "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
+          "ForAllValues:StringEquals" = {
+            "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"]
+          }
+          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
         }
       }
       # Whether there is a mailer, which the page says.
@@ -134,10 +144,15 @@ locals {
   statements = { for stage, own in local.own : stage => {
     boundary = merge(local.shared[stage], {
       Named = {
-        Action   = [for service in ["cloudwatch", "dynamodb", "events", "iam", "lambda", "logs", "s3", "ses", "sns", "sqs"] : "${service}:*"]
+        Action = formatlist("%s:*", [
+          "cloudwatch", "dynamodb", "events", "iam", "lambda", "logs", "s3", "ses", "sns", "sqs",
+        ])
         Resource = concat(local.named[stage], ["arn:${local.partition}:s3:::${own.name}-*-${local.account}*"])
       }
-      State   = { Action = ["s3:GetObject", "s3:ListBucket"], Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}", "${own.state}*"] }
+      State = {
+        Action   = ["s3:GetObject", "s3:ListBucket"]
+        Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}", "${own.state}*"]
+      }
       Gateway = { Action = "apigateway:*", Resource = own.gateway }
       # `*UserPool*` does not match actions on users, here the smoke test's.
       Tagged = {
@@ -193,8 +208,8 @@ locals {
         Resource  = "*"
         Condition = { StringNotLike = { "lambda:Principal" = "*.amazonaws.com" } }
       }
-      # First, what opens rows, logs, a function or an address to others, or copies rows beyond an erasure; no deployment
-      # does it. Then UpdateTable, which switches off deletion protection, UpdateContinuousBackups the backups, and
+      # First, what opens rows, logs, a function or an address to others, or copies rows beyond an erasure; no
+      # deployment does it. Then UpdateTable, which switches off deletion protection, UpdateContinuousBackups the backups, and
       # UpdateTimeToLive, which deletes rows. docs/roles.md says what IAM cannot deny.
       Never = {
         Effect = "Deny"
@@ -229,7 +244,10 @@ locals {
         ]
         Resource = local.named[stage]
       }
-      ReadSite    = { Action = ["s3:Get*", "s3:ListBucket", "s3:ListTagsForResource"], Resource = concat(own.buckets, ["${own.buckets[0]}/*"]) }
+      ReadSite = {
+        Action   = ["s3:Get*", "s3:ListBucket", "s3:ListTagsForResource"]
+        Resource = concat(own.buckets, ["${own.buckets[0]}/*"])
+      }
       ReadReceipt = { Action = "ses:DescribeReceiptRule", Resource = [for use in local.received : "*"] }
       ReadGateway = { Action = "apigateway:GET", Resource = own.gateway }
       # Configuration without names, and lists.
@@ -321,7 +339,10 @@ locals {
           "ForAllValues:StringLike"   = { "dynamodb:LeadingKeys" = "*#*" }
         }
       }
-      ReadErasures = { Action = ["dynamodb:DescribeTable", "dynamodb:ListTagsOfResource", "dynamodb:Scan"], Resource = "${own.table}-erasures" }
+      ReadErasures = {
+        Action   = ["dynamodb:DescribeTable", "dynamodb:ListTagsOfResource", "dynamodb:Scan"]
+        Resource = "${own.table}-erasures"
+      }
       # An erased user's account, in the pool that a tag of the table of erasures names.
       DeleteAccount = {
         Action    = ["cognito-idp:AdminDeleteUser", "cognito-idp:ListUsers"]
@@ -331,7 +352,7 @@ locals {
       # Mails that the receiver has not handled.
       EraseMails = {
         Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket"]
-        Resource = flatten([for use in local.received : formatlist("arn:${local.partition}:s3:::${own.name}-${use}-${local.account}%s", ["", "/*"])])
+        Resource = flatten([for bucket in slice(own.buckets, 1, length(own.buckets)) : [bucket, "${bucket}/*"]])
       }
       ReadErasureKey = { Action = "ssm:GetParameter", Resource = "${local.arn.ssm}:parameter/${own.name}/erasure-key" }
       # Created by the first erasure; a replaced key would make all records useless.
@@ -361,7 +382,9 @@ locals {
   # Repositories created or renamed since 15 July 2026 send subjects with ids, others when they opt in.
   repositories = var.github == null ? [] : concat(
     ["repo:${var.github.repository}"],
-    var.github.owner_id == null ? [] : ["repo:${replace(var.github.repository, "/", "@${var.github.owner_id}/")}@${var.github.repository_id}"],
+    var.github.owner_id == null ? [] : [
+      "repo:${replace(var.github.repository, "/", "@${var.github.owner_id}/")}@${var.github.repository_id}",
+    ],
   )
   roles = {
     for role in flatten([for stage in local.stages : ["${stage}-deploy", "${stage}-plan"]]) : role => {
@@ -374,7 +397,9 @@ locals {
         Condition = {
           StringEquals = {
             "token.actions.githubusercontent.com:aud" = "sts.amazonaws.com"
-            "token.actions.githubusercontent.com:sub" = formatlist("%s:environment:${trimsuffix(role, "-deploy")}", local.repositories)
+            "token.actions.githubusercontent.com:sub" = formatlist(
+              "%s:environment:${trimsuffix(role, "-deploy")}", local.repositories,
+            )
           }
         }
       }]

@@ -5,7 +5,9 @@ variable "name" {
   nullable    = false
 
   validation {
-    condition     = can(regex(local.service.name.pattern, var.name)) && !can(regex(local.service.name.refused, var.name))
+    condition = (
+      can(regex(local.service.name.pattern, var.name)) && !can(regex(local.service.name.refused, var.name))
+    )
     error_message = "${local.service.name.rule}, not \"${var.name}\"."
   }
 }
@@ -27,7 +29,7 @@ variable "github" {
   type = object({
     repository = string # OWNER/NAME
 
-    # Numeric ids of the owner and of the repository: both or neither. Without them only subjects without ids are trusted.
+    # Numeric ids of the owner and of the repository: both or neither. Without them only subjects without ids count.
     owner_id      = optional(string)
     repository_id = optional(string)
 
@@ -61,13 +63,15 @@ variable "domains" {
     error_message = "Domains are listed for the stages develop, main and release."
   }
   validation {
-    condition     = alltrue([for name in flatten(values(var.domains)) : can(regex("^[a-z0-9-]+(\\.[a-z0-9-]+)+$", name))])
+    condition = alltrue([
+      for name in flatten(values(var.domains)) : can(regex("^[a-z0-9-]+(\\.[a-z0-9-]+)+$", name))
+    ])
     error_message = "A domain is a name such as api.example.com, without a wildcard."
   }
 }
 
 variable "receives_mail" {
-  description = "Whether stages take answers by mail: the receipt rule set of SES that is active in account and region is then this module's."
+  description = "Whether stages take answers by mail: then the active receipt rule set of SES is this module's."
   type        = bool
   default     = false
   nullable    = false
@@ -79,7 +83,9 @@ variable "budget" {
   default     = null
 
   validation {
-    condition     = var.budget == null ? true : var.budget.monthly_usd > 0 && can(regex("^[^@\\s]+@[^@\\s]+$", var.budget.email))
+    condition = var.budget == null ? true : (
+      var.budget.monthly_usd > 0 && can(regex("^[^@\\s]+@[^@\\s]+$", var.budget.email))
+    )
     error_message = "A budget is a sum above 0 and an e-mail address."
   }
 }

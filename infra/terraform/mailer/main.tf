@@ -23,17 +23,29 @@ variable "stage" {
 
 variable "settings" {
   description = "The stage's setting `inbox`."
-  type        = any
+  type = object({
+    to                     = string
+    from                   = string
+    identity               = string
+    mails_per_hour         = number
+    total_mails_per_hour   = number
+    parallelization_factor = number
+    language               = string
+    time_zone              = string
+    acknowledge            = bool
+    answer_within          = number
+    replies                = object({ domain = string, from = list(string), follow_ups = bool })
+  })
 }
 
 variable "company" {
-  description = "What mails to owners show."
-  type        = any
+  description = "What mails to owners show, as JSON (src/mailer/config.ts)."
+  type        = string
 }
 
 variable "table" {
   description = "With the stream that is read."
-  type        = any
+  type        = object({ name = string, arn = string, stream_arn = string })
 }
 
 variable "package_file" {
@@ -53,16 +65,27 @@ variable "receipt_rule_set" {
 
 variable "owner_settings" {
   description = "The stage's settings for the inquiries of an owner."
-  type        = any
+  type        = object({ retention_days = number, inquiries_per_hour = number })
 }
 
 variable "shared" {
   description = "What all functions have in common."
-  type        = any
+  type = object({
+    runtime              = string
+    permissions_boundary = string
+    log_retention_days   = number
+    tracing              = bool
+    versioned            = set(string) # attributes whose change makes a version
+    gate                 = string      # the command that tests a version
+    assume_role_policy   = string
+  })
 }
 
 locals {
   name = var.names.inquiries
+  ses = join(":", [
+    "arn", data.aws_partition.this.partition, "ses", data.aws_region.this.id, data.aws_caller_identity.this.account_id,
+  ])
 
   # Without a value: not set.
   environment = { for name, value in {
@@ -76,7 +99,7 @@ locals {
     MAIL_LANGUAGE        = var.settings.language
     TIME_ZONE            = var.settings.time_zone
     ACKNOWLEDGE          = var.settings.acknowledge
-    COMPANY              = jsonencode(var.company)
+    COMPANY              = var.company
     CONFIGURATION_SET    = var.name
     REPLY_DOMAIN         = one(var.settings.replies[*].domain)
     FOLLOW_UPS           = one(var.settings.replies[*].follow_ups)
@@ -130,7 +153,7 @@ locals {
       Action = "ses:SendEmail"
       Resource = [
         for type in ["configuration-set", "identity"] :
-        "arn:${data.aws_partition.this.partition}:ses:${data.aws_region.this.id}:${data.aws_caller_identity.this.account_id}:${type}/*"
+        "${local.ses}:${type}/*"
       ]
       Condition = { StringEquals = { "ses:FromAddress" = var.settings.from } }
     }
@@ -140,7 +163,10 @@ locals {
       Resource = "${aws_cloudwatch_log_group.this.arn}:*"
     }
     # X-Ray has no resource types here.
-    Traces = var.shared.tracing ? { Action = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], Resource = "*" } : null
+    Traces = var.shared.tracing ? {
+      Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
+      Resource = "*"
+    } : null
   }
 
   # Invoked by SNS and the timer.
@@ -152,6 +178,7 @@ locals {
     "af-south-1", "ap-northeast-3", "ap-south-2", "ap-southeast-3", "ap-southeast-5", "ca-west-1",
     "eu-central-2", "eu-south-1", "il-central-1", "me-central-1", "us-gov-east-1",
   ]
+  dkim_zone = join(".", concat(["dkim"], [for zone in local.own_dkim_zones : zone if zone == data.aws_region.this.id]))
 }
 
 data "aws_caller_identity" "this" {}
@@ -302,7 +329,7 @@ resource "aws_cloudwatch_log_group" "this" {
 
 resource "aws_iam_role" "this" {
   name        = local.name
-  description = "What the ${local.name} function may do: read the stream and inquiries, send mail, keep records of them."
+  description = "What the ${local.name} function may do: read the stream and inquiries, send mail and record it."
 
   assume_role_policy   = var.shared.assume_role_policy
   permissions_boundary = var.shared.permissions_boundary
@@ -316,7 +343,9 @@ resource "aws_iam_role_policy" "this" {
     Version = "2012-10-17"
     Statement = [for sid, statement in merge(local.sending, {
       Stream = {
-        Action   = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"]
+        Action = [
+          "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
+        ]
         Resource = var.table.stream_arn
       }
       # Whether an inquiry exists.
@@ -357,7 +386,7 @@ resource "aws_lambda_function" "this" {
     precondition {
       # docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html; base64 has 4 characters for 3 bytes.
       condition     = length(base64encode(jsonencode(each.value.environment))) * 3 / 4 <= 4096
-      error_message = "Stage ${var.stage}: form is too long: the mailer's environment, which has its texts, must not exceed 4 KB."
+      error_message = "Stage ${var.stage}: form is too long: the mailer's environment has its texts, and at most 4 KB."
     }
   }
 
@@ -518,7 +547,7 @@ output "dns_records" {
       for token in identity.dkim_signing_attributes[0].tokens : {
         name  = "${token}._domainkey.${domain}"
         type  = "CNAME"
-        value = "${token}.${contains(local.own_dkim_zones, data.aws_region.this.id) ? "dkim.${data.aws_region.this.id}" : "dkim"}.amazonses.com"
+        value = "${token}.${local.dkim_zone}.amazonses.com"
       }
   ]]))
 }

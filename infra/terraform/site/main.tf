@@ -23,7 +23,9 @@ variable "connections" {
 
 locals {
   # Hashes of the inline script and style sheet of the first paint.
-  first_paint = { for type, folder in { js = "web/src", css = "ui" } : type => "'sha256-${base64sha256(file("${path.module}/../../../${folder}/first-paint.${type}"))}'" }
+  first_paint = { for type, folder in { js = "web/src", css = "ui" } : type => format(
+    "'sha256-%s'", base64sha256(file("${path.module}/../../../${folder}/first-paint.${type}")),
+  ) }
 }
 
 data "aws_caller_identity" "this" {}
@@ -100,7 +102,8 @@ resource "aws_cloudfront_response_headers_policy" "this" {
     content_security_policy {
       override = true
       content_security_policy = join("; ", [
-        "default-src 'none'", "script-src 'self' ${local.first_paint.js}", "style-src 'self' ${local.first_paint.css}", "img-src 'self'",
+        "default-src 'none'", "script-src 'self' ${local.first_paint.js}", "style-src 'self' ${local.first_paint.css}",
+        "img-src 'self'",
         "connect-src 'self' ${join(" ", var.connections)}",
         "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'",
         "require-trusted-types-for 'script'", "trusted-types 'none'",
