@@ -27,7 +27,7 @@ const QUOTE_LIMIT = 20_000;
 const NAMES_LIMIT = 1_000;
 
 const RETURNED = {
-  empty: 'It has no text.',
+  empty: 'It has no text that can be read.',
   quotation: `It has no text above the line “${MARKER}”.`,
   below: `A part of it is below the quotation or between its lines. Write all of it above the line “${MARKER}”.`,
   'too-long': 'It is too long.',
@@ -47,7 +47,7 @@ const PASSED_ON = {
   address: 'its address is not one of this service’s, or no longer',
   gone: 'the inquiry was erased or has expired',
   sender: 'its sender is not one who may write to this address',
-  empty: 'it has no text',
+  empty: 'it has no text that can be read',
   quotation: 'it has no text but the quotation',
   below: 'its text is below the quotation',
   'too-long': 'it is too long',

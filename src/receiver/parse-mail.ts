@@ -61,6 +61,9 @@ function findSender({ headers }: Email): string | undefined {
   return others.length + more.length === 0 && isOne ? address : undefined;
 }
 
+/** By S/MIME or PGP. */
+const SIGNATURE = /^application\/(?:(?:x-)?pkcs7|pgp)-signature$/;
+
 /** What RFC 3834 and RFC 2919 name, and what programs send instead. */
 const AUTOMATIC: Record<string, RegExp> = {
   'auto-submitted': /^(?!\s*no\s*(?:;|$))/i,
@@ -101,7 +104,9 @@ export async function parseMail(
       from: findSender(email),
       subject: email.subject ?? '',
       text: toText(email),
-      attachments: email.attachments.map(({ filename, mimeType }) => filename ?? mimeType),
+      attachments: email.attachments
+        .filter(({ mimeType }) => !SIGNATURE.test(mimeType))
+        .map(({ filename, mimeType }) => filename ?? mimeType),
       messageId: email.messageId,
       isAutomatic:
         /^(?:<>)?$/.test(source.trim()) ||

@@ -63,7 +63,7 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
   });
 
   it.each<[string, NewMail, string]>([
-    ['without a text', { text: '\n' }, 'It has no text.'],
+    ['without a text', { text: '\n' }, 'no text that can be read'],
     ['of nothing but the quotation', { text: quoting('') }, 'no text above the line'],
     ['below the quotation', { text: `${quoting('')}\nYes.` }, 'below the quotation'],
     ['that is too long', { text: quoting('x'.repeat(399_000)) }, 'too long'],
@@ -93,6 +93,13 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
       { to: TEAM },
       { to: OLGA, text: expect.stringMatching(/sent without its attachments[^]*offer\.pdf/) },
     ]);
+  });
+
+  it('takes the signature of a mail for no attachment', async () => {
+    const signed = PDF.replace('application/pdf', 'application/pkcs7-signature');
+    await receive({ raw: Buffer.from(`From: ${OLGA}\nMessage-ID: <a@b>\n${signed}`) });
+    expect((await readRow())?.reply).toBe('Yes.');
+    expect(all.mails).toMatchObject([{ to: TEAM }]);
   });
 
   it('tells the writer that no mail can be sent to the user', async () => {
