@@ -165,7 +165,7 @@ describe('plans', needsModules, () => {
   });
   afterAll(() => modules?.close());
 
-  it.each(FILES)('%s is as its golden file says', async (name) => {
+  it.each(FILES)('%s is as its golden file says; npm run golden accepts a change', async (name) => {
     const { errors, ...plan } = get(name);
     expect(errors).toEqual([]);
     await expect(format(plan)).toMatchFileSnapshot(join(FOLDER, `${name}.json`));
