@@ -106,7 +106,9 @@ export function wrapPackage(zip: Zip, code: string): Uint8Array {
     unzipSync(readFileSync(join(ROOT, 'dist', zip))),
   );
   const module = `import { handler as original } from './original.mjs';\n${code}`;
-  return zipSync({ 'original.mjs': original, [MODULES[zip]]: Buffer.from(module) });
+  const files = { 'original.mjs': original, [MODULES[zip]]: Buffer.from(module) };
+  // The same code is the same package, whenever it is written.
+  return zipSync(files, { mtime: '1980-01-01T00:00:00' });
 }
 /** A handler that runs code before the original one, and after it, with what it has returned. */
 export const wrapHandler = (before: string, after = ''): string =>
