@@ -64,10 +64,14 @@ export function createDeliveries(table: Table) {
      * (docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html); an event that SNS repeats has a new
      * one.
      *
-     * @returns False if another invocation has claimed or sent the notice.
+     * @returns Whether this invocation sends the notice, or another one has sent or claimed it.
      */
-    async claimNotice(event: string, invocation: string, abortSignal: AbortSignal) {
-      const { rejected } = await deliveries
+    async claimNotice(
+      event: string,
+      invocation: string,
+      abortSignal: AbortSignal,
+    ): Promise<'granted' | 'sent' | 'claimed'> {
+      const { rejected, data } = await deliveries
         .update({ inquiry: event, mail: 'notice' })
         .set({ claimed_by: invocation, ...expiry() })
         .where(
@@ -75,7 +79,8 @@ export function createDeliveries(table: Table) {
             `${notExists(sent_at)} AND (${notExists(claimed_by)} OR ${eq(claimed_by, invocation)})`,
         )
         .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
-      return !rejected;
+      if (!rejected) return 'granted';
+      return data?.sent_at === undefined ? 'claimed' : 'sent';
     },
 
     async addUndelivered<Row extends { id: string; reply_at?: string | undefined }>(

@@ -39,9 +39,8 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
     }
     if (bounce.isToTeam) return { outcome: 'undelivered' };
     if (!(await quotas.claimNotice(event, signal))) return { outcome: 'withheld' };
-    if (!(await deliveries.claimNotice(event, invocation.awsRequestId, signal))) {
-      return { outcome: 'already-sent' };
-    }
+    const claim = await deliveries.claimNotice(event, invocation.awsRequestId, signal);
+    if (claim !== 'granted') return { outcome: 'already-sent' };
     const since = new Date().toISOString();
     await send(createNoticeMail(bounce, config, row && parseRow(row)), signal);
     return recordSent((recordSignal) => deliveries.record(event, 'notice', since, recordSignal));

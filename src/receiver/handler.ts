@@ -1,5 +1,5 @@
 /** Lambda entry of the receiver. Environment: src/receiver/config.ts and the SDK's `AWS_*`. docs/adr/0085 */
-import type { SESEvent } from 'aws-lambda';
+import type { SESEvent, SQSEvent } from 'aws-lambda';
 import { createDynamoDbClient } from '../entities/client.ts';
 import { createInquiryStore } from '../entities/inquiry-store.ts';
 import { openTable } from '../entities/table.ts';
@@ -9,6 +9,7 @@ import { logMail } from '../mailer/log.ts';
 import { createSendMail } from '../mailer/ses.ts';
 import { createMailerStore } from '../mailer/store.ts';
 import { parseReceiverConfig } from './config.ts';
+import { readEvents } from './events.ts';
 import { createRawMails } from './raw-mails.ts';
 import { createReceiver } from './receiver.ts';
 
@@ -27,8 +28,10 @@ const receive = createReceiver({
 });
 
 /** A deployment tries a version with `{ "Records": [], "trial": true }`. */
-export async function handler({ Records }: SESEvent, invocation: Invocation) {
+export async function handler(event: SESEvent | SQSEvent, invocation: Invocation) {
   const outcomes: string[] = [];
-  for (const { ses } of Records) outcomes.push(...(await receive(ses, invocation)));
+  for (const { ses, requestId } of readEvents(event, invocation.awsRequestId)) {
+    outcomes.push(...(await receive(ses, { ...invocation, awsRequestId: requestId })));
+  }
   return { outcomes };
 }

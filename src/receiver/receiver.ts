@@ -66,8 +66,10 @@ export function createReceiver(parts: ReceiverParts) {
 
     const sendOnce = async (event: string, why: string, notice: Mail): Promise<Result> => {
       const told = { why, ...about };
-      if (!(await deliveries.claimNotice(event, awsRequestId, signal))) {
-        return { outcome: 'already-sent', ...told };
+      const claim = await deliveries.claimNotice(event, awsRequestId, signal);
+      if (claim !== 'granted') {
+        // Until the other invocation has sent it, the mail has to stay.
+        return { outcome: claim === 'sent' ? 'already-sent' : 'deferred', ...told };
       }
       const since = new Date().toISOString();
       await send(notice, signal);

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import type { SQSEvent } from 'aws-lambda';
 import { beforeEach, expect, it } from 'vitest';
 import { HOUR } from '../../src/limits.ts';
+import { readEvents } from '../../src/receiver/events.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
 import { idOf } from '../helpers/mailer.ts';
@@ -158,6 +161,25 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     expect(all.mails).toHaveLength(20);
     expect(all.rawMails.size).toBe(1);
     expect(all.log.at(-1)).toMatchObject({ outcome: 'withheld', why: 'address' });
+  });
+
+  it('sends what it could not send from the queue of failed events, in place of the first', async () => {
+    const message = deliverMail(all, 'info@reply.example.com', {});
+    const requestId = randomUUID();
+    all.failing['notice'] = new Error('SES is down.');
+    await expect(all.create().receive(message, requestId)).rejects.toThrow('not handled');
+    // SES may deliver an event twice: the other one must not remove the mail.
+    await expect(all.create().receive(message)).rejects.toThrow('not handled');
+    all.failing = {};
+    const requestPayload = { Records: [{ ses: message }] };
+    const body = JSON.stringify({ requestContext: { requestId }, requestPayload });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is read of it
+    const event = { Records: [{ body }] } as SQSEvent;
+    for (const one of readEvents(event, randomUUID())) {
+      expect(await all.create().receive(one.ses, one.requestId)).toEqual(['sent']);
+    }
+    expect(all.mails).toHaveLength(1);
+    expect(all.rawMails.size).toBe(0);
   });
 
   it('stores the owner’s next mail as an inquiry, once', async () => {

@@ -427,7 +427,7 @@ resource "terraform_data" "live" {
   depends_on = [aws_iam_role_policy.receiver, aws_iam_role_policy.this]
 }
 
-# Lambda tries events of SNS, the timer and SES three times and keeps those that fail.
+# Lambda tries events of SNS, the timer and SES three times and keeps those that fail; SES's are tried again from a queue.
 resource "aws_lambda_function_event_invoke_config" "this" {
   for_each = { for kind, alias in aws_lambda_alias.live : kind => alias if kind != "replies" }
 
@@ -436,7 +436,7 @@ resource "aws_lambda_function_event_invoke_config" "this" {
   maximum_retry_attempts = 2
 
   destination_config {
-    on_failure { destination = aws_sqs_queue.dead_letters.arn }
+    on_failure { destination = try(aws_sqs_queue.retries[each.key], aws_sqs_queue.dead_letters).arn }
   }
 }
 

@@ -137,6 +137,46 @@ resource "aws_lambda_permission" "receipt" {
   depends_on = [terraform_data.live]
 }
 
+# A fault of more than three minutes loses no mail: what Lambda has given up is tried again for a day.
+resource "aws_sqs_queue" "retries" {
+  for_each = local.replies
+
+  name                       = "${var.names[each.key]}-retries"
+  visibility_timeout_seconds = 15 * 60
+  message_retention_seconds  = 2 * 24 * 60 * 60
+  sqs_managed_sse_enabled    = true
+
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead_letters.arn, maxReceiveCount = 96 })
+}
+
+resource "aws_sqs_queue_policy" "retries" {
+  for_each = aws_sqs_queue.retries
+
+  queue_url = each.value.url
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "OnlyTls"
+      Effect    = "Deny"
+      Principal = "*"
+      Action    = "sqs:*"
+      Resource  = each.value.arn
+      Condition = { Bool = { "aws:SecureTransport" = "false" } }
+    }]
+  })
+}
+
+resource "aws_lambda_event_source_mapping" "retries" {
+  for_each = local.replies
+
+  event_source_arn = aws_sqs_queue.retries[each.key].arn
+  function_name    = aws_lambda_alias.live[each.key].arn
+  batch_size       = 1
+
+  depends_on = [aws_iam_role_policy.receiver, terraform_data.live]
+}
+
 resource "aws_iam_role" "receiver" {
   for_each = local.replies
 
@@ -160,6 +200,10 @@ resource "aws_iam_role_policy" "receiver" {
       Mails = {
         Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket"]
         Resource = [aws_s3_bucket.mails[each.key].arn, "${aws_s3_bucket.mails[each.key].arn}/*"]
+      }
+      DeadLetters = {
+        Action   = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage"]
+        Resource = aws_sqs_queue.retries[each.key].arn
       }
       Index = { Action = "dynamodb:Query", Resource = "${var.table.arn}/index/by-state" }
       Rows  = { Action = "dynamodb:GetItem", Resource = var.table.arn }

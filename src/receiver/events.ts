@@ -1,0 +1,22 @@
+import type { SESEvent, SESMessage, SQSEvent } from 'aws-lambda';
+
+/** What Lambda keeps of an event on which a function has failed (docs/aws-evidence.md). */
+interface FailedEvent {
+  requestContext: { requestId: string };
+  requestPayload: SESEvent;
+}
+
+interface Received {
+  ses: SESMessage;
+  /** Of the first invocation, which may have claimed what it could not send. */
+  requestId: string;
+}
+
+/** @param event - Of SES, or of the queue of failed ones. */
+export const readEvents = ({ Records }: SESEvent | SQSEvent, requestId: string): Received[] =>
+  Records.flatMap((record) => {
+    if ('ses' in record) return { ses: record.ses, requestId };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only Lambda writes to the queue
+    const { requestContext, requestPayload } = JSON.parse(record.body) as FailedEvent;
+    return requestPayload.Records.map(({ ses }) => ({ ses, ...requestContext }));
+  });
