@@ -18,5 +18,6 @@ export const readEvents = ({ Records }: SESEvent | SQSEvent, requestId: string):
     if ('ses' in record) return { ses: record.ses, requestId };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only Lambda writes to the queue
     const { requestContext, requestPayload } = JSON.parse(record.body) as FailedEvent;
-    return requestPayload.Records.map(({ ses }) => ({ ses, ...requestContext }));
+    const { requestId: first } = requestContext;
+    return requestPayload.Records.map(({ ses }) => ({ ses, requestId: first }));
   });
