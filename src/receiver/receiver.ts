@@ -38,6 +38,133 @@ export interface ReceiverParts extends Sender {
 /** Errors of {@link Inquiries} that a retry would repeat. */
 const REFUSED = new Set(['TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE', 'IDEMPOTENCY_KEY_REUSED']);
 
+/** A mail at one of its recipients. */
+interface Delivery {
+  /** Undefined: not readable. */
+  mail: ReceivedMail | undefined;
+  /** SES's. */
+  messageId: string;
+  replyTo: string;
+  /** The inquiry that the address names, and that may be gone. */
+  id: string | undefined;
+  inquiry: StoredInquiry | undefined;
+  /** Of the invocation. */
+  requestId: string;
+  signal: AbortSignal;
+}
+
+/** Mails about a received one, each sent once. */
+function createNotices({ store, send, config }: ReceiverParts, delivery: Delivery) {
+  const { deliveries, quotas } = store;
+  const { mail, messageId, replyTo, id, inquiry, requestId, signal } = delivery;
+
+  async function sendOnce(event: string, why: string, notice: Mail): Promise<Result> {
+    const claim = await deliveries.claimNotice(event, requestId, signal);
+    if (claim === 'sent') return { outcome: 'already-sent', why };
+    // Until the other invocation has sent it, the mail has to stay.
+    if (claim === 'claimed') return { outcome: 'deferred', why };
+    const since = new Date().toISOString();
+    await send(notice, signal);
+    const record = async (recordSignal: AbortSignal) =>
+      deliveries.record(event, 'notice', since, recordSignal);
+    return { ...(await recordSent(record)), why };
+  }
+
+  /** To the team. */
+  async function pass(why: PassReason): Promise<Result> {
+    // Once for an inquiry, so that two programs that answer each other end; what comes back, too.
+    const event =
+      why === 'automatic' && id !== undefined
+        ? digest(why, id)
+        : digest('passed-on', mail?.messageId ?? messageId);
+    const isClaimed = await quotas.claimPassedOn(event, signal);
+    if (!isClaimed) return { outcome: 'withheld', why };
+    return sendOnce(event, why, createPassedOnMail(mail, why, inquiry, config));
+  }
+
+  /** To its writer. */
+  async function sendBack(
+    received: ReceivedMail,
+    row: StoredInquiry,
+    from: string,
+    why: ReturnReason,
+  ): Promise<Result> {
+    const kind = digest('returned', row.id, from, why);
+    const event = digest(kind, received.text);
+    if (!(await quotas.claimReturned(kind, event, signal))) return pass('repeated');
+    const returned = createReturnedMail(received, from, why, row, config, replyTo);
+    return sendOnce(event, why, returned);
+  }
+
+  return { sendOnce, pass, sendBack };
+}
+
+type Notices = ReturnType<typeof createNotices>;
+
+/** Stores the owner's next inquiry. */
+async function storeFollowUp(
+  { config, create }: ReceiverParts,
+  { pass }: Notices,
+  { messageId, signal }: Delivery,
+  { attachments, messageId: key = messageId }: ReceivedMail,
+  { cognito_sub: sub, email, subject, language: ofRow }: StoredInquiry,
+  text: string,
+): Promise<Result> {
+  const language = isLanguage(ofRow) ? ofRow : config.language;
+  const request = {
+    subject: toReplySubject(subject, language),
+    body: [text, ...attachments.map((name) => `[Not kept: ${name}]`)].join('\n'),
+  };
+  const options = { key, language, isEmailVerified: true };
+  try {
+    await create({ sub, email }, request, { signal, attempts: 0 }, options);
+    return { outcome: 'stored' };
+  } catch (error) {
+    const isFinal = error instanceof ApiError && REFUSED.has(error.code);
+    if (!isFinal) throw error;
+    return pass('refused');
+  }
+}
+
+/** Answers or dismisses an inquiry, and tells the team in its thread. */
+async function storeAnswer(
+  { store: { inquiries }, config }: ReceiverParts,
+  { sendOnce, pass, sendBack }: Notices,
+  { replyTo, signal }: Delivery,
+  received: ReceivedMail,
+  row: StoredInquiry,
+  { from, reply }: Extract<Decision, { act: 'answer' }>,
+): Promise<Result> {
+  const { status } = await inquiries.answer(row, { reply, respondent: from });
+  if (status === 'not-found') return pass('gone');
+  if (status === 'too-large') return sendBack(received, row, from, 'too-long');
+  const stored = await inquiries.read(row, signal);
+  if (stored === undefined) return pass('gone');
+  // The same is this one, delivered again.
+  const isOwn = stored.respondent === from && stored.reply === reply;
+  if (!isOwn) return sendBack(received, stored, from, 'answered');
+  const answered = createAnsweredMail(stored, config, replyTo);
+  const told = await sendOnce(digest('answered', row.id), 'answered', answered);
+  const isWhole = received.attachments.length === 0;
+  return isWhole ? told : sendBack(received, row, from, 'attachments');
+}
+
+async function act(parts: ReceiverParts, delivery: Delivery, decision: Decision): Promise<Result> {
+  const notices = createNotices(parts, delivery);
+  const { mail, inquiry } = delivery;
+  if (decision.act === 'pass') return notices.pass(decision.why);
+  // Others have both.
+  if (mail === undefined || inquiry === undefined) return notices.pass('gone');
+  switch (decision.act) {
+    case 'return':
+      return notices.sendBack(mail, inquiry, decision.from, decision.why);
+    case 'store':
+      return storeFollowUp(parts, notices, delivery, mail, inquiry, decision.body);
+    case 'answer':
+      return storeAnswer(parts, notices, delivery, mail, inquiry, decision);
+  }
+}
+
 /**
  * Handles an event of SES about a mail to the domain of answers. What is answered, stored, sent back or passed on is so
  * once, however often the event comes. docs/adr/0085
@@ -45,106 +172,27 @@ const REFUSED = new Set(['TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE', 'IDEMPOTENCY_
  * @throws Error when something can succeed later, so that Lambda repeats the event.
  */
 export function createReceiver(parts: ReceiverParts) {
-  const { store, send, config, attempt, now, rawMails, create } = parts;
-  const { inquiries, deliveries, quotas, addresses } = store;
+  const { store, config, attempt, now, rawMails } = parts;
+  const { inquiries, addresses } = store;
 
   /** What becomes of a mail at one of its recipients. */
   async function handleRecipient(
     recipient: string,
     mail: ReceivedMail | undefined,
     { mail: { messageId }, receipt }: SESMessage,
-    { awsRequestId }: Invocation,
+    { awsRequestId: requestId }: Invocation,
     signal: AbortSignal,
   ): Promise<Result> {
     const replyTo = recipient.toLowerCase();
     const address = addresses && (await addresses.parse(replyTo, signal));
-    const inquiry = address && (await inquiries.find(address.id, signal));
-    const about = { inquiry: address?.id };
-    if (address && inquiry === undefined && timeOf(address.id) > now() - INDEX_LAG) {
-      return { outcome: 'deferred', ...about };
+    const { id } = address ?? {};
+    const inquiry = id === undefined ? undefined : await inquiries.find(id, signal);
+    if (id !== undefined && inquiry === undefined && timeOf(id) > now() - INDEX_LAG) {
+      return { outcome: 'deferred', inquiry: id };
     }
-
-    const sendOnce = async (event: string, why: string, notice: Mail): Promise<Result> => {
-      const told = { why, ...about };
-      const claim = await deliveries.claimNotice(event, awsRequestId, signal);
-      if (claim !== 'granted') {
-        // Until the other invocation has sent it, the mail has to stay.
-        return { outcome: claim === 'sent' ? 'already-sent' : 'deferred', ...told };
-      }
-      const since = new Date().toISOString();
-      await send(notice, signal);
-      const record = async (recordSignal: AbortSignal) =>
-        deliveries.record(event, 'notice', since, recordSignal);
-      return { ...(await recordSent(record)), ...told };
-    };
-
-    const pass = async (why: PassReason): Promise<Result> => {
-      // Once for an inquiry, so that two programs that answer each other end; what comes back, too.
-      const event =
-        why === 'automatic' && address
-          ? digest(why, address.id)
-          : digest('passed-on', mail?.messageId ?? messageId);
-      const isClaimed = await quotas.claimPassedOn(event, signal);
-      if (!isClaimed) return { outcome: 'withheld', why, ...about };
-      return sendOnce(event, why, createPassedOnMail(mail, why, inquiry, config));
-    };
-
-    async function act(
-      decision: Decision,
-      received: ReceivedMail,
-      row: StoredInquiry,
-    ): Promise<Result> {
-      const { text, attachments } = received;
-      const sendBack = async (from: string, why: ReturnReason, of = row): Promise<Result> => {
-        const kind = digest('returned', row.id, from, why);
-        const event = digest(kind, text);
-        if (!(await quotas.claimReturned(kind, event, signal))) return pass('repeated');
-        const returned = createReturnedMail(received, from, why, of, config, replyTo);
-        return sendOnce(event, why, returned);
-      };
-      switch (decision.act) {
-        case 'pass':
-          return pass(decision.why);
-        case 'return':
-          return sendBack(decision.from, decision.why);
-        case 'store': {
-          const { cognito_sub: sub, email, subject } = row;
-          const language = isLanguage(row.language) ? row.language : config.language;
-          const request = {
-            subject: toReplySubject(subject, language),
-            body: [decision.body, ...attachments.map((name) => `[Not kept: ${name}]`)].join('\n'),
-          };
-          const key = received.messageId ?? messageId;
-          const options = { key, language, isEmailVerified: true };
-          try {
-            await create({ sub, email }, request, { signal, attempts: 0 }, options);
-            return { outcome: 'stored', ...about };
-          } catch (error) {
-            const isFinal = error instanceof ApiError && REFUSED.has(error.code);
-            if (!isFinal) throw error;
-            return pass('refused');
-          }
-        }
-        case 'answer': {
-          const { from, reply } = decision;
-          const { status } = await inquiries.answer(row, { reply, respondent: from });
-          if (status === 'not-found') return pass('gone');
-          if (status === 'too-large') return sendBack(from, 'too-long');
-          const stored = await inquiries.read(row, signal);
-          if (stored === undefined) return pass('gone');
-          // The same is this one, delivered again.
-          const isOwn = stored.respondent === from && stored.reply === reply;
-          if (!isOwn) return sendBack(from, 'answered', stored);
-          const answered = createAnsweredMail(stored, config, replyTo);
-          const told = await sendOnce(digest('answered', row.id), 'answered', answered);
-          return attachments.length > 0 ? sendBack(from, 'attachments') : told;
-        }
-      }
-    }
-
+    const delivery = { mail, messageId, replyTo, id, inquiry, requestId, signal };
     const decision = decide(mail, receipt, address && { ...address, inquiry }, config);
-    if (mail !== undefined && inquiry !== undefined) return act(decision, mail, inquiry);
-    return pass(decision.act === 'pass' ? decision.why : 'gone');
+    return { ...(await act(parts, delivery, decision)), inquiry: id };
   }
 
   return async (event: SESMessage, invocation: Invocation) => {
