@@ -17,8 +17,8 @@ const BROWSER = { globalSetup: ['tests/helpers/stack-setup.ts'] };
 const HANG = 10 * 60_000;
 
 /**
- * A file's suffix is what it needs: a browser, processes of the commands, generators of clients, Terraform's AWS
- * provider, or an emulator of AWS.
+ * A file's suffix is what it needs: a browser, processes of the commands, Terraform's AWS provider, or an emulator of
+ * AWS.
  */
 const product = (name: string, include: string, more: object = {}) => ({
   test: {
@@ -56,15 +56,13 @@ export default defineConfig(({ mode }) => {
       // For tests that say `concurrent`: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [
-        product('plain', '!(*.browser|*.firefox|*.process|*.generator|*.provider|*.apply).test.ts'),
+        product('plain', '!(*.browser|*.firefox|*.process|*.provider|*.apply).test.ts'),
         product('process', '*.process.test.ts'),
         product('browser', '!(states).browser.test.ts', BROWSER),
         // In npm run test:all.
         product('states', 'states.browser.test.ts', BROWSER),
         // Journeys in a second browser: in npm run test:all.
         product('firefox', '*.firefox.test.ts', BROWSER),
-        // Fetches what generated clients need: in npm run test:all.
-        product('generator', '*.generator.test.ts'),
         // Each start of the provider takes seconds: in npm run test:all.
         product('provider', '*.provider.test.ts'),
         product('apply', '*.apply.test.ts', { testTimeout: 3 * HANG }),
