@@ -38,9 +38,19 @@ it.each([
 const readKey = (header: unknown): unknown =>
   outcomeOf(() => readIdempotencyKey({ headers: { 'idempotency-key': header } }));
 
-// tests/security/fuzz.test.ts has the syntax. A backtracking pattern would not end.
+// A backtracking pattern would not end.
 const escapes = (count: number): string => `"${String.raw`\"`.repeat(count)}"`;
 it.each([
+  ['quotes', '"a,b"', 'a,b'],
+  ['escapes', String.raw`"\\\"k"`, String.raw`\"k`],
+  ['a quote within', 'a"', 'a"'],
+  ['nothing', '', 400],
+  ['nothing within quotes', '""', 400],
+  ['a comma', 'a,b', 400],
+  ['two keys in quotes', '"a","b"', 400],
+  ['one quote', '"k', 400],
+  ['another escape', String.raw`"\k"`, 400],
+  ['a space', 'k ', 400],
   ['255 characters', 'x'.repeat(255), 'x'.repeat(255)],
   ['256 characters', 'x'.repeat(256), 400],
   ['255 escapes', escapes(255), '"'.repeat(255)],

@@ -1,4 +1,4 @@
-/** tests/security/fuzz.test.ts has random claims, tests/security/owners.test.ts similar emails. */
+/** tests/security/owners.test.ts has similar emails. */
 import { describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { GatewayEvent } from '../../src/http.ts';
