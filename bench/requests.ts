@@ -1,5 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import * as contract from '../lib/contract-checks.ts';
+import { createGatewayEvent } from '../src/gateway-event.ts';
 import { CORS_ORIGIN, makeOwner, MESSAGE, type Owner } from './database.ts';
 
 export type Invoke = (event: string) => Promise<string>;
@@ -9,30 +10,18 @@ interface Request extends contract.ServiceRequest {
   key?: string | undefined;
 }
 
-export function makeEvent({ method, owner: { sub, email }, body, key, query = '' }: Request) {
-  return JSON.stringify({
-    version: '2.0',
-    routeKey: `${method} /inquiries`,
-    rawPath: '/inquiries',
-    rawQueryString: query,
-    ...(query !== '' && {
-      queryStringParameters: Object.fromEntries(new URLSearchParams(query)),
-    }),
+export function makeEvent({ owner: { sub, email }, key, ...request }: Request) {
+  const event = createGatewayEvent({
+    ...request,
+    claims: { sub, email, email_verified: 'true' },
     headers: {
       authorization: `Bearer ${'eyJraWQiOiJleGFtcGxlIiwiYWxnIjoiUlMyNTYifQ'.repeat(20)}`,
       'content-type': 'application/json',
       host: 'api.example.com',
       ...(key !== undefined && { 'idempotency-key': key }),
     },
-    requestContext: {
-      authorizer: { jwt: { claims: { sub, email, email_verified: 'true' }, scopes: null } },
-      http: { method, path: '/inquiries', protocol: 'HTTP/1.1', sourceIp: '192.0.2.1' },
-      requestId: crypto.randomUUID(),
-      stage: '$default',
-    },
-    body,
-    isBase64Encoded: false,
   });
+  return JSON.stringify(event);
 }
 
 export const makePost = (owner: Owner, key?: string): string =>
