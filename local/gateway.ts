@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { inquiriesPath } from '../src/contract.ts';
 import type { Authorize } from './authorizer.ts';
@@ -48,7 +47,6 @@ export function createGateway({
   log,
   accessLog = () => undefined,
 }: GatewayOptions): Server {
-  const latest = new WeakMap<Duplex, ServerResponse>();
   const options = {
     // `answer` refuses large headers, not Node.
     maxHeaderSize: 1_000_000,
@@ -56,20 +54,14 @@ export function createGateway({
     keepAliveTimeout: 60_000,
   };
   const server = createServer(options, (request, response) => {
-    latest.set(request.socket, response);
     // The client left while its body was read.
     respond(request, response).catch(() => response.destroy());
   });
   server.on('clientError', (_error, socket) => {
     const { body } = toAnswer(replies.badRequest);
-    const end = (): void =>
-      void socket.end(
-        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-      );
-    // Earlier requests of the connection are answered first.
-    const response = latest.get(socket);
-    if (response?.req.complete && !response.writableFinished) response.once('finish', end);
-    else end();
+    socket.end(
+      `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    );
   });
   return server;
 

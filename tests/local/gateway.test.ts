@@ -123,14 +123,6 @@ it('answers a preflight of another origin without what it allows', async () => {
   for (const name of Object.keys(PREFLIGHT)) expect(headers).not.toHaveProperty(name);
 });
 
-it('answers a request before it refuses what follows in the same segment', async () => {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  returned = result({ statusCode: 201 });
-  socket.write('POST /inquiries HTTP/1.1\r\nhost: h\r\ncontent-length: 2\r\n\r\n{}garbage\r\n\r\n');
-  const statuses = (await text(socket)).match(/(?<=HTTP\/1.1 )\d+/g);
-  expect(statuses).toEqual(['201', '400']);
-});
-
 it('refuses a request whose body is malformed', async () => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write('POST /inquiries HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\nx\r\n');
