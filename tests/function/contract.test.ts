@@ -126,7 +126,12 @@ const REFUSALS: [status: number, when: string, example: string, requests: Reques
     500,
     'the body is not JSON or not UTF-8',
     'noJson',
-    [post('{', MALFORMED.key), post('\uFEFF{}'), post(Buffer.from([0x22, 0xff, 0x22]))],
+    [
+      post('{', MALFORMED.key),
+      ...['\uFEFF{}', Buffer.from('\uFEFF{}'), Buffer.from([0x22, 0xff, 0x22])].map((body) =>
+        post(body),
+      ),
+    ],
   ],
   [
     413,

@@ -35,6 +35,10 @@ it.each([
   expect(outcomeOf(() => readJson({ body: base64, isBase64Encoded: true }))).toEqual(outcome);
 });
 
+it.each([undefined, null, 1, {}])('the body %j is missing', (body) =>
+  expect(outcomeOf(() => readJson({ body }))).toBe(400),
+);
+
 const readKey = (header: unknown): unknown =>
   outcomeOf(() => readIdempotencyKey({ headers: { 'idempotency-key': header } }));
 

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -23,25 +22,6 @@ it('writes the document of a deployment: its URL, stage and version, and the sam
     paths: (parse(committed) as { paths: object }).paths,
   });
   expect((await run(main, `${args} --check`)).code).toBe(0);
-});
-
-/** Reads only YAML 1.1, as SnakeYAML and go-yaml; npm's packages also take 1.2. */
-const readYaml11 = (text: string) =>
-  spawnSync(
-    'python3',
-    ['-c', 'import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)'],
-    {
-      input: text,
-      encoding: 'utf8',
-    },
-  );
-
-it('writes what a reader of YAML 1.1 reads as the same document', ({ skip }) => {
-  skip(readYaml11('').status !== 0, 'python3 with PyYAML is not installed.');
-  expect(readYaml11('{ body: Is anyone there? }').stderr).toContain("got '?'");
-  const { stdout, stderr } = readYaml11(committed);
-  expect(stderr).toBe('');
-  expect(JSON.parse(stdout)).toEqual(parse(committed));
 });
 
 it('quotes every text that a reader of YAML 1.1 would refuse or take for something else', () => {
