@@ -113,7 +113,7 @@ const REFUSALS: [status: number, when: string, example: string, requests: Reques
     400,
     'limit is not a whole number from 1 to 1000',
     'limit',
-    ['', '0', '1001', '1,2', '１'].map((limit) => ({ query: { limit } })),
+    ['', '0', '1001', '1,2', '1e2', ' 1', '１'].map((limit) => ({ query: { limit } })),
   ],
   [
     400,
