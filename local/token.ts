@@ -22,9 +22,8 @@ Usage: npm run --silent token -- [options]
 Prints an ID token of the running local stack (npm start).
 
   --email E               the user's e-mail address (default: ana@example.com)
-  --sub S                 the user's id (default: a UUID made from the e-mail address)
-  --claims JSON           an object with claims to replace or add; null removes one: '{"email":null}'
-  --expires-in SECONDS    from now to expiry, --expires-in=-60 for an expired token (default: 3600)
+  --claims JSON           an object with claims to replace or add, such as '{"sub":"x","exp":1}' for
+                          another id and an expired token; null removes one: '{"email":null}'
   --data FOLDER           the data folder of the stack (default: .data)
 `;
 
@@ -33,21 +32,16 @@ export const main: Main = async (args, io) => {
     USAGE,
     {
       email: { type: 'string' },
-      sub: { type: 'string' },
-      claims: { type: 'string' },
-      'expires-in': { type: 'string', default: '3600' },
+      claims: { type: 'string', default: '{}' },
       data: { type: 'string' },
     },
     args,
   );
-  const { email, sub, claims = '{}', 'expires-in': seconds, data } = options;
-  const request = { email, sub, claims: parseObject(claims), expiresIn: Number(seconds) };
-  if (request.claims === undefined) throw new UsageError('--claims must be a JSON object.');
-  if (!Number.isSafeInteger(request.expiresIn)) {
-    throw new UsageError(`--expires-in must be a whole number of seconds, not '${seconds}'.`);
-  }
+  const { email, data } = options;
+  const claims = parseObject(options.claims);
+  if (claims === undefined) throw new UsageError('--claims must be a JSON object.');
   const { issuer, keysFile } = readRunningStack(data ?? DATA_FOLDER);
-  io.stdout.write(`${await signToken(await readKey(keysFile), issuer, request)}\n`);
+  io.stdout.write(`${await signToken(await readKey(keysFile), issuer, { email, claims })}\n`);
 };
 
 if (import.meta.main) await runCommand(main);
