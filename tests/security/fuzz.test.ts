@@ -130,9 +130,9 @@ const toDigits = (uuid: unknown): string =>
 
 /** The texts of a request that was taken, as they are stored. */
 function readTexts({ body, isBase64Encoded }: GatewayEvent) {
-  const text = isBase64Encoded === true ? Buffer.from(String(body), 'base64').toString() : body;
-  const json = JSON.parse(String(text)) as Inquiry;
-  return { subject: json.subject.toWellFormed(), body: json.body.toWellFormed() };
+  const sent = isBase64Encoded === true ? Buffer.from(String(body), 'base64').toString() : body;
+  const { subject, body: message } = JSON.parse(String(sent)) as Inquiry;
+  return { subject: subject.toWellFormed(), body: message.toWellFormed() };
 }
 
 async function examine(event: GatewayEvent, isBroken: boolean): Promise<void> {
