@@ -12,8 +12,10 @@ interface Received {
   requestId: string;
 }
 
-/** @param event - Of SES, or of the queue of failed ones. */
-export const readEvents = ({ Records }: SESEvent | SQSEvent, requestId: string): Received[] =>
+/** Of SES, or of the queue of failed ones. */
+export type ReceiverEvent = SESEvent | SQSEvent;
+
+export const readEvents = ({ Records }: ReceiverEvent, requestId: string): Received[] =>
   Records.flatMap((record) => {
     if ('ses' in record) return { ses: record.ses, requestId };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only Lambda writes to the queue

@@ -1,5 +1,4 @@
 /** Lambda entry of the receiver. Environment: src/receiver/config.ts and the SDK's `AWS_*`. docs/adr/0085 */
-import type { SESEvent, SQSEvent } from 'aws-lambda';
 import { createDynamoDbClient } from '../entities/client.ts';
 import { createInquiryStore } from '../entities/inquiry-store.ts';
 import { openTable } from '../entities/table.ts';
@@ -9,26 +8,29 @@ import { logMail } from '../mailer/log.ts';
 import { createSendMail } from '../mailer/ses.ts';
 import { createMailerStore } from '../mailer/store.ts';
 import { parseReceiverConfig } from './config.ts';
-import { readEvents } from './events.ts';
+import { readEvents, type ReceiverEvent } from './events.ts';
 import { createRawMails } from './raw-mails.ts';
 import { createReceiver } from './receiver.ts';
+import { createTrial } from './trial.ts';
 
 const config = parseReceiverConfig(process.env);
 const { tableName, retentionDays, inquiriesPerHour } = config;
 const inquiries = createInquiryStore(createDynamoDbClient(), tableName, { retentionDays });
 
-const receive = createReceiver({
+const parts = {
   store: createMailerStore(openTable(tableName), config),
   send: createSendMail(config),
   config,
   now: Date.now,
-  attempt: createAttempt(logMail),
   rawMails: createRawMails(config.mailBucket),
   create: createInquiries(inquiries, { inquiriesPerHour }).create,
-});
+};
+const receive = createReceiver({ ...parts, attempt: createAttempt(logMail) });
+const tryEvent = createTrial(parts);
 
-/** A deployment tries a version with `{ "Records": [], "trial": true }`. */
-export async function handler(event: SESEvent | SQSEvent, invocation: Invocation) {
+/** A deployment tries a version with an event and `trial: true` (src/receiver/trial.ts). */
+export async function handler(event: ReceiverEvent, invocation: Invocation) {
+  if ('trial' in event) return tryEvent(event, invocation);
   const outcomes: string[] = [];
   for (const { ses, requestId } of readEvents(event, invocation.awsRequestId)) {
     outcomes.push(...(await receive(ses, { ...invocation, awsRequestId: requestId })));

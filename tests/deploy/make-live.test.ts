@@ -106,15 +106,26 @@ const mail = (event: Event): object => {
   if (event.trial) return { result: {}, mails: ['team@example.com'] };
   return event.Records?.[0]?.Sns ? { outcomes: ['idle'] } : { batchItemFailures: [] };
 };
-it.each<[says: string, isBroken: (event: Event) => unknown, answer?: object]>([
+const RECEIVER = { MAIL_BUCKET: 'mails', REPLY_DOMAIN: 'reply.example.com' };
+it.each<
+  [
+    says: string,
+    isBroken: (event: Event) => unknown,
+    answer?: object | undefined,
+    variables?: object,
+  ]
+>([
   ['failed   a record of an inquiry becomes a mail', ({ trial }) => trial, { mails: [] }],
   ['failed   a record of a test is handled', ({ trial, Records }) => !trial && !Records?.[0]?.Sns],
   ['failed   a bounce becomes a mail', ({ trial, Records }) => trial && Records?.[0]?.Sns],
   ['failed   a message of SNS is handled', ({ trial, Records }) => !trial && Records?.[0]?.Sns],
   ['failed   the timer is handled', ({ digest }) => digest],
   ['7 passed, 0 failed, 0 pending', () => false],
-])('of a mailer, %s', async (says, isBroken, answer) => {
-  const Variables = { INBOX_TO: 'team@example.com' };
+  ['failed   a received mail becomes one to the team', () => true, undefined, RECEIVER],
+  ['failed   a received mail becomes one to the team', () => true, { mails: [] }, RECEIVER],
+  ['1 passed, 0 failed, 0 pending', ({ trial }) => !trial, undefined, RECEIVER],
+])('of a mailer, %s', async (says, isBroken, answer, variables) => {
+  const Variables = { INBOX_TO: 'team@example.com', ...variables };
   state.answers[`GET /2015-03-31/functions/${name}/configuration`] = () => ({
     status: 200,
     body: { CodeSha256: hash, Environment: { Variables } },
@@ -132,25 +143,4 @@ it.each<[says: string, isBroken: (event: Event) => unknown, answer?: object]>([
   expect([code, state.live]).toEqual(says.includes('failed   ') ? [1, '10'] : [0, '11']);
   // The timer's work is not done.
   expect(events.filter(({ digest, trial }) => digest && !trial)).toEqual([]);
-});
-
-it.each([
-  ['1 passed, 0 failed, 0 pending', false],
-  ['failed   it starts', true],
-])('of the receiver, %s', async (says, isBroken) => {
-  const Variables = { INBOX_TO: 'team@example.com', MAIL_BUCKET: 'mails' };
-  state.answers[`GET /2015-03-31/functions/${name}/configuration`] = () => ({
-    status: 200,
-    body: { CodeSha256: hash, Environment: { Variables } },
-  });
-  const events: string[] = [];
-  state.invoke = async (_, text) => {
-    events.push(text);
-    if (isBroken) throw new Error('{"errorMessage":"broken"}');
-    return '{"outcomes":[]}';
-  };
-  const { code, output } = await makeLive();
-  expect(output.replaceAll(/ {2,}/g, (spaces) => spaces.slice(0, 3))).toContain(says);
-  expect([code, state.live]).toEqual(isBroken ? [1, '10'] : [0, '11']);
-  expect(events.every((event) => event === '{"Records":[],"trial":true}')).toBe(true);
 });

@@ -11,7 +11,9 @@ import { createMailer } from '../../src/mailer/mailer.ts';
 import type { Mail } from '../../src/mailer/send-mail.ts';
 import { createMailerStore } from '../../src/mailer/store.ts';
 import type { ReceiverConfig } from '../../src/receiver/config.ts';
+import type { ReceiverEvent } from '../../src/receiver/events.ts';
 import { createReceiver } from '../../src/receiver/receiver.ts';
+import { createTrial } from '../../src/receiver/trial.ts';
 import { MAIL_SETTINGS } from './events.ts';
 import { createWriter, readFailures, sequenceOf, type StreamRecord } from './mailer.ts';
 import { createOwnTable } from './own-table.ts';
@@ -79,19 +81,20 @@ export async function createMailerInstances(
       now: () => all.time,
     };
     const handle = createMailer({ ...parts, config, log });
-    const receive = createReceiver({
+    const receiverParts = {
       ...parts,
       config: { ...config, ...RECEIVER_SETTINGS, ...settings },
-      attempt: createAttempt(log),
       create: createInquiries(
         createInquiryStore(toStepping(createClient(engine)), tableName),
         settings,
       ).create,
       rawMails: {
-        read: async (id) => run(async () => all.rawMails.get(id)),
-        remove: async (id) => run(async () => void all.rawMails.delete(id)),
+        read: async (id: string) => run(async () => all.rawMails.get(id)),
+        remove: async (id: string) => run(async () => void all.rawMails.delete(id)),
       },
-    });
+    };
+    const receive = createReceiver({ ...receiverParts, attempt: createAttempt(log) });
+    const tryEvent = createTrial(receiverParts);
     /** @param awsRequestId - Lambda repeats a failed invocation with its id. */
     const toInvocation = (awsRequestId: string = randomUUID()) => ({
       awsRequestId,
@@ -102,6 +105,7 @@ export async function createMailerInstances(
     return {
       invoke,
       receive: async (mail: SESMessage, id?: string) => receive(mail, toInvocation(id)),
+      tryEvent: async (event: ReceiverEvent) => tryEvent(event, toInvocation()),
       killed: killed.promise,
       steps: () => steps,
       tick: async () => invoke({ digest: true }),

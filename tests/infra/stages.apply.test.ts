@@ -31,6 +31,7 @@ const MOTO_GAPS = [
   'UpdateStage of API Gateway v2: throttling is not changed',
   'a domain of the API never becomes AVAILABLE: no stage has one',
   'UpdateHealthCheck forgets the regions: the plan after another address has them',
+  'RedrivePolicy of SQS reads back with spaces, which the provider takes for a change',
   'CreateEmailIdentity with DKIM returns a malformed date: the stages name an identity that exists',
 ];
 announce('terraform apply', MOTO_GAPS, PROXY_GAPS);
@@ -257,7 +258,7 @@ describe.skipIf(endpoint === '')('terraform apply (skipped without AWS_ENDPOINT_
       'aws_dynamodb_table.this stream_enabled',
       'aws_dynamodb_table.this stream_view_type',
     ]);
-    await applyWhole();
+    await applyWhole(/ redrive_policy$/);
     const complete = await list();
     expect(complete).toContain('module.mailer[0].aws_lambda_event_source_mapping.this["replies"]');
 

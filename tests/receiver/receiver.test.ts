@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import { beforeEach, expect, it } from 'vitest';
 import { HOUR } from '../../src/limits.ts';
-import { readEvents } from '../../src/receiver/events.ts';
+import { readEvents, type ReceiverEvent } from '../../src/receiver/events.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
 import { idOf } from '../helpers/mailer.ts';
+import { readTable } from '../helpers/own-table.ts';
 import {
   createAddress,
   deliverMail,
@@ -223,6 +224,20 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     all.time = START - HOUR + 1_000;
     await expect(receive({}, await createAddress(all, 'r', young))).rejects.toThrow('not handled');
     expect(all.rawMails.size).toBe(1);
+  });
+
+  it('is tried with a mail to the team that is not sent, and changes no row', async () => {
+    const ses = deliverMail(all, await createAddress(all, 'r', randomUUID()), {});
+    all.rawMails.clear();
+    const rows = await readTable(all.client, all.table);
+    const event = { Records: [{ ses }] } as unknown as ReceiverEvent;
+    expect(await all.create().tryEvent(event)).toEqual({ mails: [TEAM] });
+    expect(await readTable(all.client, all.table)).toEqual(rows);
+    all.rawMails.get = () => {
+      throw new Error('403');
+    };
+    await expect(all.create().tryEvent(event)).rejects.toThrow('The trial failed.');
+    expect(all.mails).toEqual([]);
   });
 
   it('logs neither addresses nor texts', async () => {
