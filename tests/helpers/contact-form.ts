@@ -142,7 +142,7 @@ export const numbered = (count: number, body = ''): Sent[] =>
 export const beginWith = async (rows: readonly Sent[], arrival?: Arrival, email = anyone()) => {
   const start = Date.now() - rows.length;
   const inquiries = await putInquiries(
-    { name: stack.tableName, client: createClient(stack.engine.url) },
+    { name: stack.tableName, client: createClient(stack.engineUrl) },
     rows.map(([subject, body = '', at], index) => ({
       subject,
       body,

@@ -1,32 +1,44 @@
-/** Starts the browser tests' shared stack as a process. Each test has its own users. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
+/** Starts the browser tests' shared stack. Each test has its own users. */
+import { mkdtempDisposableSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { readKey } from '../../lib/issuer-keys.ts';
+import { buildPageWhenStale } from '../../lib/page-build.ts';
+import { WEB } from '../../lib/paths.ts';
+import { startStack } from '../../local/stack.ts';
 import { whyNoFirefox } from './firefox.ts';
 import { whyNoBrowser } from './installed-chromium.ts';
-import type { SharedStack } from './shared-stack.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Absent without a browser. */
-    stack: SharedStack;
+    stack: Awaited<ReturnType<typeof start>>['provided'];
   }
+}
+
+async function start() {
+  const folder = mkdtempDisposableSync(join(tmpdir(), 'inquiries-browser-'));
+  const keysFile = join(folder.path, 'issuer-keys.json');
+  await buildPageWhenStale(WEB);
+  const stack = await startStack({ keysFile, log: () => undefined });
+  const { state, docsUrl, demoUrl, engine, issuer } = stack;
+  const provided = {
+    url: state.gateway,
+    formUrl: state.form,
+    docsUrl,
+    demoUrl,
+    tableName: state.table,
+    engineUrl: engine.url,
+    issuer: { url: issuer.url, clientId: issuer.clientId },
+    key: await readKey(keysFile),
+  };
+  return { provided, close: () => stack.close().then(folder.remove) };
 }
 
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (whyNoBrowser !== undefined && whyNoFirefox !== undefined) return undefined;
-  const child = fork(join(import.meta.dirname, 'shared-stack.ts'));
-  const ended = once(child, 'exit');
-  const failed = ended.then(() =>
-    Promise.reject(new Error('The stack of the browser tests did not start.')),
-  );
-  const [stack] = (await Promise.race([once(child, 'message'), failed])) as [SharedStack];
-  // From here on its end is wanted.
-  failed.catch(() => undefined);
-  project.provide('stack', stack);
-  return async () => {
-    child.disconnect();
-    await ended;
-  };
+  const { provided, close } = await start();
+  project.provide('stack', provided);
+  return close;
 }
