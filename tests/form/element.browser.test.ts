@@ -220,12 +220,7 @@ it.each([
     'sessionStorage',
     `Object.defineProperty(globalThis, 'sessionStorage', { get() { ${refuse} } })`,
   ],
-  ['indexedDB', `Object.defineProperty(globalThis, 'indexedDB', { get() { ${refuse} } })`],
   ['BroadcastChannel', `globalThis.BroadcastChannel = function () { ${refuse} }`],
-  [
-    'locks',
-    `LockManager.prototype.query = LockManager.prototype.request = async () => { ${refuse} }`,
-  ],
   ['clipboard', `Object.defineProperty(navigator, 'clipboard', { value: undefined })`],
   ['randomUUID', 'Crypto.prototype.randomUUID = undefined'],
   ['highlights', 'globalThis.Highlight = undefined'],
