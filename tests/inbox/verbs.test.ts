@@ -12,7 +12,6 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { VERBS } from '../../inbox/verbs.ts';
 import { stubAws } from '../helpers/aws.ts';
 import { createFolder, writeState } from '../helpers/data-folder.ts';
-import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { EMAIL, INQUIRY, SUB } from '../helpers/events.ts';
 import { first, refuse } from '../helpers/fault-proxy.ts';
 import {
@@ -241,16 +240,6 @@ it('reply refuses an empty text, one that is not UTF-8 and one that is too long'
     [`${reply} --file ${table.folder}`, 2, `${unread} ${table.folder} (EISDIR).`],
     [reply, 2, 'There is no editor; set $EDITOR, or pass --file FILE or standard input.', TERMINAL],
   ]);
-  expect(await read(row)).toEqual(row);
-});
-
-it('reply refuses a text whose bytes leave no room for the inquiry', async ({ skip }) => {
-  skip(
-    whyNoDynamoDbLocal !== undefined,
-    `dynalite counts characters, not bytes; ${whyNoDynamoDbLocal}`,
-  );
-  const row = await add(1, { body: 'b'.repeat(1_000) });
-  await expectLines([[`reply ${row.id}`, 1, TOO_LONG, { stdin: 'ö'.repeat(204_800) }]]);
   expect(await read(row)).toEqual(row);
 });
 
