@@ -1,4 +1,3 @@
-import { decodeJwt } from 'jose';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import {
@@ -8,7 +7,7 @@ import {
   openTab,
   changeSession,
   begin,
-  post,
+  intercept,
   signIn,
 } from '../helpers/contact-form.ts';
 
@@ -84,38 +83,25 @@ it('begins where the browser refuses channels and locks between tabs', async () 
   await deliver('alone');
 });
 
-it('waits before it tries a token again that may be issued ahead of the gateway’s clock', async () => {
-  const answers: number[] = [];
-  const tokens: string[] = [];
-  const { page, email, lists, lacks } = await signIn({
-    async prepare(opened) {
-      // The wait ends when the test says so.
-      await opened.addInitScript(`const set = setTimeout;
-        globalThis.setTimeout = (act, time) => (time === 3_000 ? (globalThis.end = act) : set(act, time))`);
-      opened.on('response', (response) => {
-        if (response.url().includes('limit=')) answers.push(response.status());
-      });
-      await opened.route('**/oauth2/token', async (route) => {
-        const response = await route.fetch();
-        const issued = (await response.json()) as { id_token: string };
-        const iat = Math.floor(Date.now() / 1_000) + (tokens.length === 0 ? 3_600 : 2);
-        const claims = { ...decodeJwt(issued.id_token), iat, exp: iat + 3_600 };
-        tokens.push(await createToken({ claims }));
-        await route.fulfill({ response, json: { ...issued, id_token: tokens.at(-1) } });
-      });
-    },
+it('replaces a token that the gateway refuses', async () => {
+  const { page, submit, see, requested, posts } = await signIn({
+    prepare: async (opened) => opened.clock.install(),
   });
-  await expect.poll(() => page.evaluate('typeof end')).toBe('function');
-  expect(answers).toEqual([401]);
-  const authorization = tokens[1] ?? '';
-  const call = async () => fetch(`${stack.url}/inquiries`, { headers: { authorization } });
-  await expect.poll(async () => (await call()).status).toBe(200);
-  await post(email, 'after the wait');
-  await page.evaluate('end()');
-  await lists('after the wait');
-  await lacks('Your session has ended');
-  expect(answers).toEqual([401, 200]);
-  expect(tokens).toHaveLength(2);
+  await intercept(page, 'POST', async (route) =>
+    posts.length > 1
+      ? route.continue()
+      : route.fulfill({
+          status: 401,
+          json: { message: 'Unauthorized' },
+          headers: { 'access-control-allow-origin': '*' },
+        }),
+  );
+  await submit('refused once');
+  await expect.poll(() => requested('/oauth2/token')).toHaveLength(2);
+  // The wait for the gateway's clock.
+  await page.clock.fastForward(3_000);
+  await see('received your inquiry');
+  expect(posts).toEqual([posts[0], posts[0]]);
 });
 
 it('outlasts answers of the issuer that pass', async () => {
