@@ -1,9 +1,5 @@
 import { findHits } from '../../src/text/search-text.ts';
-
-/** Named in style.css. Firefox before 140 has none. */
-const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
-
-if (highlight !== undefined) CSS.highlights.set('hits', highlight);
+import { highlight } from '../../ui/highlight.ts';
 
 const TEXTS = '.ib-from, .ib-subject, .ib-beginning, .ib-sender, .ib-heading, .ib-text';
 

@@ -479,7 +479,7 @@ describe('the operators’ page', needsBrowser, () => {
     await search('RUECKSENDUNG');
     await sees('1 match');
     await shows({ list: ['The oldest'] });
-    const hits = await page.evaluate(`[...CSS.highlights.get('hits')].map(String)`);
+    const hits = await page.evaluate(`[...CSS.highlights.get('inquiries-found')].map(String)`);
     expect(hits).toEqual(['Rücksendung']);
     // As much as one request reads.
     const parts: (string | null)[] = [];

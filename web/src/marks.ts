@@ -1,11 +1,9 @@
 import { fold, isFolded, type Item } from './item.ts';
 import { findHits } from '../../src/text/search-text.ts';
+import { highlight } from '../../ui/highlight.ts';
 
 /** UTF-16 units that a folded inquiry shows. */
 const SEEN = 100;
-/** Named in list.css. Firefox before 140 has none. */
-const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
-if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
 /** Marks hits, and unfolds what hides them. @param isOnly - Whether nothing else matches. */
 export function showHits(item: Item, query: string, isOnly: boolean): void {
