@@ -156,6 +156,7 @@ function createUserPools(): Layer {
   };
 }
 
+/** Once a stream is disabled, moto 5.2.5 answers each write with 500, and enables none again. */
 function createStreams(): Layer {
   type Specification = Readonly<{ StreamEnabled: boolean }>;
   const streams = new Map<string, Specification>();
