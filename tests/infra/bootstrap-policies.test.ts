@@ -220,6 +220,7 @@ describe('the policies', () => {
       ['logs:GetLogEvents', arn('logs', 'log-group:/aws/lambda/inquiries-develop:*')],
       ['sqs:ReceiveMessage PurgeQueue', arn('sqs', 'inquiries-develop-failed')],
       ['ses:SendEmail', arn('ses', 'identity/i'), tags(stage)],
+      ['iam:PassRole', role(stage), { 'iam:PassedToService': 'ec2.amazonaws.com' }],
     );
     expect(allowed(stage, deploy, [...refused, ...data])).toEqual([]);
     expect(allowed(stage, boundary, [...refused, ...data])).toEqual(data);
