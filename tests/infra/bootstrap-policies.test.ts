@@ -313,6 +313,7 @@ describe('the policies', () => {
     const erasures: Request[] = [
       ['dynamodb:BatchWriteItem', main, attributes('pk', 'sk')],
       ['ssm:PutParameter', key],
+      ['cognito-idp:AdminDeleteUser', pool, tags('main')],
       // docs/runbook.md invokes the live version (docs.aws.amazon.com/lambda/latest/dg/using-aliases.html).
       ['lambda:InvokeFunction', `${mailer}:live`],
     ];
@@ -325,6 +326,7 @@ describe('the policies', () => {
       ['dynamodb:UpdateItem', main, { 'dynamodb:LeadingKeys': '$inquiries#quota_1' }],
       ['dynamodb:BatchWriteItem', main, attributes('pk', 'body')],
       ['dynamodb:Query', table('release')],
+      ['cognito-idp:AdminDeleteUser', pool, tags('release')],
       ['ssm:PutParameter', key, { 'ssm:Overwrite': 'true' }],
       ['lambda:InvokeFunction', mailer],
     ];
