@@ -10,6 +10,13 @@ import type { Connection } from './connect.ts';
 /** Header and beginning of a mail. */
 const Range = 'bytes=0-65535';
 
+/** Whether the address is in the mail, and not as a part of a longer one. */
+const isNamed = (address: string, mail: string): boolean =>
+  mail.split(address).some((before, at, pieces) => {
+    const after = pieces[at + 1];
+    return after !== undefined && !/[\w.+-]$/.test(before) && !/^(?:[\w-]|\.\w)/.test(after);
+  });
+
 /**
  * Deletes mails in which one of the addresses is, and which the receiver has not handled. docs/adr/0085
  *
@@ -27,7 +34,7 @@ export async function deleteReceivedMails(
     for (const { Key } of Contents) {
       const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, Range }));
       const mail = (await Body?.transformToString('latin1'))?.toLowerCase() ?? '';
-      if (!addresses.some((address) => mail.includes(address.toLowerCase()))) continue;
+      if (!addresses.some((address) => isNamed(address.toLowerCase(), mail))) continue;
       await client.send(new DeleteObjectCommand({ Bucket, Key }));
       deleted++;
     }

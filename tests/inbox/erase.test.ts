@@ -437,7 +437,7 @@ describe('on a stage', () => {
     const Tags = [...toTags('none').Tags, { Key: 'mail_bucket', Value: 'mails' }];
     replies['ListTagsOfResource'] = { Tags };
     aws.objects.set('/mails/1', `From: ${email.toUpperCase()}\n\nHello`);
-    aws.objects.set('/mails/2', 'From: bea@example.com\n\nHello');
+    aws.objects.set('/mails/2', `From: x${email}, ${email}.example\n\nHello`);
     const removed: string[] = [];
     for (const name of ['1', '2']) {
       aws.answers[`DELETE /mails/${name}`] = () => {
