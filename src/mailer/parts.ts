@@ -1,5 +1,5 @@
 /**
- * Plain text, and HTML that all mail programs show (tests/mailer/html.test.ts): inline styles, `<br>` for line ends,
+ * Plain text, and HTML that all mail programs show (tests/mailer/mails.test.ts): inline styles, `<br>` for line ends,
  * and borders on table cells, since Outlook for Windows knows neither `white-space` nor other borders. Only lines and
  * buttons have a colour; the program chooses light or dark.
  */
