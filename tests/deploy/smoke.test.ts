@@ -1,15 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { repeat } from '../../deploy/checks.ts';
 import { main } from '../../deploy/smoke.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import { ORIGIN, serveApp } from '../helpers/app.ts';
 import { refusal } from '../helpers/aws.ts';
-import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
+import { createOwnStore, whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { unless } from '../helpers/needs.ts';
 import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 import { paths } from './project.ts';
-import { startService, type Service } from '../helpers/service.ts';
 
 vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 const dns = vi.hoisted(() => ({ mx: '', txt: new Set<string>() }));
@@ -25,13 +26,13 @@ vi.mock('node:timers/promises', async (importOriginal) => ({
   setTimeout: (await import('../helpers/clock.ts')).skipTime,
 }));
 
-const ORIGIN = 'https://www.example.com';
 const NAME = 'inquiries-develop';
 const { arrange, command, state, env } = await setUpProject();
 const aws = env.AWS_ENDPOINT_URL;
-let service: Service;
-let url = '';
-let token = '';
+const service = await serveApp(createInquiries((await createOwnStore()).store));
+afterAll(service.close);
+const url = service.url.replace('/inquiries', '');
+const token = JSON.stringify({ email: 'ana@example.com', sub: crypto.randomUUID() });
 
 /** What AWS answers, by the request. */
 const answer = (answers: Record<string, object>): void => {
@@ -51,13 +52,6 @@ const alarm = (namespace: string, MetricName: string) => ({
   Metrics: [{ MetricStat: { Metric: { Namespace: `AWS/${namespace}`, MetricName } } }],
   StateValue: 'OK',
 });
-
-beforeAll(async () => {
-  service = await startService();
-  url = service.url.replace('/inquiries', '');
-  ({ token } = await service.signIn({ email: 'ana@example.com', sub: crypto.randomUUID() }));
-});
-afterAll(() => service.close());
 
 /** All is well, with these outputs. */
 function arrangeStage(outputs: object = {}): void {

@@ -41,7 +41,8 @@ it('a request and its response are JSON that the SDK neither reads nor writes', 
     await answers(attempt, '')?.(exchange);
   };
   const output = await createDynamoDbClient().send(query);
-  expect(output).toMatchObject({ Items: [{ id: { S: '1' } }], Unknown: 1 });
+  const $metadata = { attempts: 1 };
+  expect(output).toMatchObject({ Items: [{ id: { S: '1' } }], Unknown: 1, $metadata });
   expect(received).toEqual([JSON.stringify(input)]);
 });
 
@@ -79,6 +80,7 @@ it.each([
 ])('a transaction cancelled because of %s is sent as often as can help', async (_, codes, sent) => {
   proxy.plan = always(cancelTransaction(...codes));
   const name = 'TransactionCanceledException';
-  await expect(createDynamoDbClient().send(write)).rejects.toMatchObject({ name });
+  const $metadata = { attempts: sent };
+  await expect(createDynamoDbClient().send(write)).rejects.toMatchObject({ name, $metadata });
   expect(proxy.attempts).toBe(sent);
 });

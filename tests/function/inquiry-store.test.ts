@@ -2,7 +2,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { beforeAll, expect, it, vi } from 'vitest';
+import type { Inquiry } from '../../src/contract.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries, type Inquiries, type PutOptions } from '../../src/inquiries.ts';
@@ -75,6 +77,25 @@ describeOnEngines('the store', (endpoint, engine) => {
     expect(await list(email)).toEqual({ rows: made, isEnd: true });
     expect(await list(email, { limit: '2' })).toEqual({ rows: [newest, middle], isEnd: false });
     expect(await list(email, { before: middle?.id })).toEqual({ rows: [oldest], isEnd: true });
+  });
+
+  it('keeps every string, but for lone surrogates', async () => {
+    const owner = { sub: SUB, email: 'strings@example.com' };
+    const range = (from: number, length: number) =>
+      String.fromCodePoint(...Array.from({ length }, (_, at) => from + at));
+    // The basic plane, and the ends of the others.
+    const planes = Array.from({ length: 64 }, (_, at) => range(at * 1_024, 1_024));
+    const ends = Array.from({ length: 16 }, (_, at) => range((at + 1) * 65_536 + 65_534, 2));
+    const made: Inquiry[] = [];
+    for (const text of new Set([...planes, ...ends, '{"S":"x"}', ...naughtyStrings])) {
+      const request = { subject: text, body: text };
+      const { inquiry } = await inquiries.create(owner, request, makeCall());
+      const stored = text.toWellFormed();
+      expect(inquiry).toMatchObject({ subject: stored, body: stored });
+      made.unshift(inquiry);
+    }
+    const pages = await Array.fromAsync(own.store.list(owner, {}, makeCall()));
+    expect(pages.flat()).toEqual(made);
   });
 
   // dynalite counts a key's characters, DynamoDB its bytes.
@@ -297,8 +318,11 @@ it.each([
   expect(sent[0]).toHaveProperty('ConsistentRead', false);
 });
 
-it('an attempt is counted when the signal has ended the request', async () => {
-  const { call, list } = setUp([new Error()], makeCall(AbortSignal.abort()));
-  await list().catch(() => undefined);
-  expect(call.attempts).toBe(1);
+it('attempts are counted as the SDK reports them, and one when the signal ended the request', async () => {
+  const { call, list } = setUp([{ Items: [], $metadata: { attempts: 2 } }]);
+  await list();
+  expect(call.attempts).toBe(2);
+  const ended = setUp([new Error()], makeCall(AbortSignal.abort()));
+  await ended.list().catch(() => undefined);
+  expect(ended.call.attempts).toBe(1);
 });

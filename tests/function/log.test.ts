@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { badRequest } from '../../src/errors.ts';
+import { badRequest, unparsableJson } from '../../src/errors.ts';
 import { logRequest, type CompletedRequest } from '../../src/log.ts';
 import { EMAIL } from '../helpers/events.ts';
 
@@ -34,6 +34,12 @@ it.each<[string, Partial<CompletedRequest>, string, object]>([
     { status: 400, error: badRequest(EMAIL) },
     'warn',
     { status: 400, errorName: 'BAD_REQUEST' },
+  ],
+  [
+    'a body that is not JSON',
+    { status: 500, error: unparsableJson(new SyntaxError(EMAIL)) },
+    'warn',
+    { status: 500, errorName: 'SyntaxError' },
   ],
   ...[
     ['an internal error', secret, 'ThrottlingException'],
