@@ -56,7 +56,9 @@ describe('changed addresses', () => {
 });
 
 describe('forged mails', () => {
-  const STATUSES = ['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED', 'DISABLED'] as const;
+  const STATUSES = ['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED', 'DISABLED'];
+  const PASS = { status: 'PASS' } as const;
+  const PASSED = { spamVerdict: PASS, virusVerdict: PASS, dmarcVerdict: PASS };
   const SENDERS = [
     `Olga <${OLGA}>`,
     `"${OLGA}" <x@other.example>`,
@@ -76,21 +78,14 @@ describe('forged mails', () => {
     for (const from of SENDERS) {
       const raw = Buffer.from(`From: ${from}\nSubject: s\n\nYes.`);
       const mail = await parseMail(raw, 'x@other.example');
-      for (const spam of STATUSES) {
-        for (const virus of STATUSES) {
-          for (const dmarc of STATUSES) {
-            const verdicts = {
-              spamVerdict: { status: spam },
-              virusVerdict: { status: virus },
-              dmarcVerdict: { status: dmarc },
-            };
-            const { act } = decide(mail, verdicts, to, SETTINGS);
-            if (act === 'answer') answering.push(`${from} ${spam} ${virus} ${dmarc}`);
-          }
+      for (const verdict of ['spamVerdict', 'virusVerdict', 'dmarcVerdict']) {
+        for (const status of STATUSES) {
+          const { act } = decide(mail, { ...PASSED, [verdict]: { status } }, to, SETTINGS);
+          if (act === 'answer') answering.push(`${from} ${status}`);
         }
       }
     }
-    expect(answering).toEqual([`Olga <${OLGA}> PASS PASS PASS`]);
+    expect(answering).toEqual(Array(3).fill(`Olga <${OLGA}> PASS`));
   });
 
   it.each(['Op schreef\n', 'abc. skrev\n', 'On ', '\n', '在a\n', '2026 from<>'])(

@@ -1,13 +1,7 @@
 /** No editor reads settings in users' texts from the file that `npm run inbox -- reply` opens. */
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { toDraft } from '../../inbox/reply.ts';
-import { createFolder } from '../helpers/data-folder.ts';
-import { unless } from '../helpers/needs.ts';
 import { INQUIRY } from '../helpers/events.ts';
-import { select } from '../helpers/selection.ts';
 
 /** 13 is in each and nowhere else. */
 // oxfmt-ignore
@@ -18,7 +12,7 @@ const SETTINGS = [
   `\f\nlocal variables:\neval: (setq tab-width 13)\nEnd:`,
   `\u000bLocal Variables: #\n> tab-width: 13 #\n> End: #`,
 ];
-const DRAFTS = SETTINGS.flatMap((setting) => [
+const placesOf = (setting: string) => [
   { email: setting },
   { subject: setting },
   { email: setting, subject: setting, body: setting },
@@ -30,7 +24,7 @@ const DRAFTS = SETTINGS.flatMap((setting) => [
       { body: `${fill}${setting}${'\n'.repeat(lines)}` },
     ];
   }),
-]).map((texts) => toDraft({ ...INQUIRY, ...texts }));
+];
 
 const atEnds = (lines: number) => (file: string) => {
   const all = file.split('\n');
@@ -46,28 +40,9 @@ it.each<[string, (file: string) => string]>([
   // Kate handbook, "Configuring with document variables"; jEdit user's guide, "Buffer-local properties"; gedit's plugin.
   ['kate, jedit and gedit', atEnds(10)],
 ])('are not where %s looks for them', (_, read) => {
-  for (const draft of DRAFTS) {
+  for (const texts of SETTINGS.flatMap(placesOf)) {
+    const draft = toDraft({ ...INQUIRY, ...texts });
     expect(draft).toContain('13');
     expect(read(draft)).not.toContain('13');
-  }
-});
-
-const hasVim = spawnSync('vim', ['--version']).status === 0;
-const needsVim = unless(hasVim ? undefined : 'drafts in vim need vim');
-
-it('have no effect in vim, in however many lines it looks for them', needsVim, () => {
-  const file = join(createFolder(), 'reply.txt');
-  const readTabstop = (text: string, modelines: number): string => {
-    writeFileSync(file, text);
-    const set = `set modeline modelines=${modelines} nomore`;
-    const show = ['--cmd', set, '-c', 'set tabstop?', '-c', 'qa!', file];
-    return String(spawnSync('vim', ['-Nu', 'NONE', '-i', 'NONE', '-es', ...show]).stdout).trim();
-  };
-  // It does read them.
-  expect(readTabstop(SETTINGS[0] ?? '', 5)).toBe('tabstop=13');
-  for (const modelines of [5, 12, 30, 10_000]) {
-    for (const draft of select(DRAFTS, 20)) {
-      expect(readTabstop(draft, modelines)).toBe('tabstop=8');
-    }
   }
 });
