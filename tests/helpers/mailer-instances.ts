@@ -1,6 +1,5 @@
 /** Instances of the mailer on one table, with the test's clock and SES. */
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import type { SESMessage } from 'aws-lambda';
 import { createClient } from '../../local/database/table.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -15,7 +14,7 @@ import type { ReceiverEvent } from '../../src/receiver/events.ts';
 import { createReceiver } from '../../src/receiver/receiver.ts';
 import { createTrial } from '../../src/receiver/trial.ts';
 import { MAIL_SETTINGS } from './events.ts';
-import { createWriter, readFailures, sequenceOf, type StreamRecord } from './mailer.ts';
+import { createWriter, readFailures, type StreamRecord } from './mailer.ts';
 import { createOwnTable } from './own-table.ts';
 import { RECEIVER_SETTINGS } from './received-mails.ts';
 
@@ -33,10 +32,8 @@ export async function createMailerInstances(
 
   /** @param killAt - The step that ends it; each request to table or SES is two, before and after. */
   function create(killAt = Infinity) {
-    let isDead = false;
     let steps = 0;
     const running: Promise<unknown>[] = [];
-    const recorded: Promise<void>[] = [];
     const killed = Promise.withResolvers<void>();
     const step = async (): Promise<void> => {
       if (++steps === killAt) void Promise.allSettled(running).then(() => killed.resolve());
@@ -59,18 +56,12 @@ export async function createMailerInstances(
       });
     const table = { client: toStepping(client), name: tableName };
     const { deliveries, ...store } = createMailerStore(table, config, () => all.time);
-    const record: typeof deliveries.record = async (inquiry, mail, since) => {
-      // Without the mailer's limit of two seconds.
-      const written = deliveries.record(inquiry, mail, since, AbortSignal.timeout(60_000));
-      recorded.push(written);
-      return written;
-    };
+    // Without the mailer's limit of two seconds.
+    const record: typeof deliveries.record = async (inquiry, mail, since) =>
+      deliveries.record(inquiry, mail, since, AbortSignal.timeout(60_000));
     const accept = async (mail: Mail, signal: AbortSignal): Promise<void> => {
-      const error = await all.beforeSend(mail, signal).then(
-        () => all.failing[mail.tags['mail'] ?? ''],
-        (thrown: Error) => thrown,
-      );
-      if (isDead) await forever();
+      await all.beforeSend(mail, signal);
+      const error = all.failing[mail.tags['mail'] ?? ''];
       if (error !== undefined) throw error;
       all.mails.push(mail);
     };
@@ -109,19 +100,8 @@ export async function createMailerInstances(
       killed: killed.promise,
       steps: () => steps,
       tick: async () => invoke({ digest: true }),
-      /** @returns The sequence numbers to deliver again: those reported; a killed instance's all. */
-      handle: async (Records: StreamRecord[]) =>
-        Promise.race([
-          invoke({ Records }).then(readFailures),
-          killed.promise.then(() => Records.map(sequenceOf)),
-        ]),
-      /** It sends no more mails, and finishes only the records of mails that SES has. */
-      async kill() {
-        isDead = true;
-        await setImmediate();
-        await Promise.allSettled(recorded);
-        killed.resolve();
-      },
+      /** @returns The sequence numbers to deliver again. */
+      handle: async (Records: StreamRecord[]) => readFailures(await invoke({ Records })),
     };
   }
 

@@ -116,6 +116,19 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     ]);
   });
 
+  it('sends one notice of an event that SNS delivers often, also after a failure', async () => {
+    const { invoke } = await start();
+    const event = toEvent(bounce);
+    all.failing = { notice: NO };
+    await expect(invoke(event, 'first')).rejects.toThrow('not sent yet');
+    all.failing = {};
+    // Lambda repeats an invocation with its id.
+    const ids = [...Array<undefined>(9), 'first', ...Array<undefined>(9)];
+    await Promise.all(ids.map((id) => invoke(event, id)));
+    await invoke(event, 'first');
+    expect(all.mails).toHaveLength(1);
+  });
+
   it('keeps a bounce that is known before the delivery is recorded', async () => {
     const mailer = await start();
     const record = await writeReply();
