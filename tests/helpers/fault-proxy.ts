@@ -46,7 +46,6 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
   const agent = new Agent({ keepAlive: true });
   const sockets = new Set<Socket>();
   const lost = new WeakSet<Socket>();
-  const running = new Set<Promise<Reply>>();
   let plan: Plan = never;
   let attempts = 0;
 
@@ -81,11 +80,7 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
       response,
       socket,
       receive,
-      async forward() {
-        const reply = receive().then(async (asked) => forward(incoming, asked));
-        running.add(reply);
-        return reply.finally(() => running.delete(reply));
-      },
+      forward: async () => forward(incoming, await receive()),
     };
     // The function may have given up the connection.
     Promise.resolve(fault(exchange)).catch(() => socket.destroy());
@@ -112,10 +107,6 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
         else socket.end();
       }
     },
-    /** When the engine has answered all, also for senders that gave up. */
-    async settled(): Promise<void> {
-      while (running.size > 0) await Promise.allSettled(running);
-    },
     async close(): Promise<void> {
       await closeServer(server);
       agent.destroy();
@@ -132,7 +123,7 @@ function withLimit(query: Buffer, limit: number): Buffer {
   return Buffer.from(JSON.stringify({ ...rest, Limit: Math.min(Limit, limit) }));
 }
 
-export const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' };
+const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' };
 
 /** In the engine's place; nothing is stored. */
 export const answer =
@@ -156,9 +147,6 @@ export const cancelTransaction = (...codes: string[]): Fault => {
   return answer(400, toError('TransactionCanceledException', { CancellationReasons }));
 };
 
-/** As while another transaction has the item; DynamoDB Local has no such answer. */
-export const refuseAsConflict = cancelTransaction('TransactionConflict', 'None');
-
 export const answerAfter =
   (change: (reply: Reply) => Partial<Reply>): Fault =>
   async ({ response, forward }) => {
@@ -169,18 +157,10 @@ export const answerAfter =
 
 export const pass = answerAfter(() => ({}));
 
-/** Before the request is read, within it, or after the engine has done it. */
-export const cutConnection =
-  (when: 'before' | 'during' | 'after', how: 'reset' | 'close'): Fault =>
-  async ({ request: incoming, socket, forward }) => {
-    if (when === 'during') for await (const _ of incoming) break;
-    if (when === 'after') await forward();
-    if (how === 'reset') socket.resetAndDestroy();
-    else socket.end();
-  };
-
 /** Never answers. */
 export const hang: Fault = async ({ receive }) => void (await receive());
 
-export const EMPTY: Fault = answerAfter(() => ({ body: Buffer.alloc(0) }));
-export const RESET = cutConnection('after', 'reset');
+export const RESET: Fault = async ({ forward, socket }) => {
+  await forward();
+  socket.resetAndDestroy();
+};

@@ -4,33 +4,24 @@ import type { GatewayResponse } from '../../src/http.ts';
 type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 export type Answer = Awaited<ReturnType<Sandbox['invoke']>>;
 
-export const BUILT = new URL('../../dist/handler.mjs', import.meta.url).href;
+const BUILT = new URL('../../dist/handler.mjs', import.meta.url).href;
 
-/** Starts the built handler or another module; `lines` is its output. */
+/** Starts the built handler; `lines` is its output. */
 export async function startSandbox(
   environment: Record<string, string>,
-  {
-    module = BUILT,
-    ...options
-  }: Partial<Pick<Parameters<typeof startModule>[0], 'module' | 'nodeArguments' | 'before'>> = {},
+  options: Partial<Pick<Parameters<typeof startModule>[0], 'nodeArguments' | 'before'>> = {},
 ) {
   const lines: string[] = [];
   const sandbox = await startModule({
-    module,
+    module: BUILT,
     environment: { CORS_ORIGIN: 'https://www.example.com', ...environment },
     ...options,
     log: (line) => void lines.push(line),
   });
   const invoke = async (event: object, remaining?: number) => {
-    const { result, wall } = await sandbox.invoke(JSON.stringify(event), { remaining });
+    const { result } = await sandbox.invoke(JSON.stringify(event), { remaining });
     const { statusCode, headers, body } = JSON.parse(result) as GatewayResponse;
-    return {
-      status: statusCode,
-      headers,
-      text: body,
-      json: JSON.parse(body) as unknown,
-      milliseconds: wall,
-    };
+    return { status: statusCode, headers, text: body, json: JSON.parse(body) as unknown };
   };
   const dispose = { [Symbol.asyncDispose]: () => sandbox.close() };
   return { ...sandbox, ...dispose, lines, invoke };

@@ -9,7 +9,6 @@ import {
   always,
   answer,
   answerAfter,
-  cutConnection,
   first,
   pass,
   refuse,
@@ -178,7 +177,10 @@ it('an answer whose response was lost is given, unless another one came before t
   }
   const row = await add(1);
   const other = { ...REPLY, reply: 'Other.' };
-  const answerAndCut = beforehand(() => inbox.answer(row, other), cutConnection('before', 'reset'));
+  const answerAndCut = beforehand(
+    () => inbox.answer(row, other),
+    ({ socket }) => void socket.resetAndDestroy(),
+  );
   meet(first(1, answerAndCut), 'UpdateItem');
   expect(await inbox.answer(row, REPLY)).toMatchObject({ status: 'already-answered' });
   expect(await inbox.get(row.id)).toMatchObject(other);
