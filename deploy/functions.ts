@@ -152,7 +152,7 @@ const INVOCATIONS = 30;
 /** Above them, the alarm function-memory is raised. */
 const MOST_MEMORY_MB = 115;
 
-/** Of a function's log. */
+/** A line of a function's log. */
 interface Line {
   record?: { metrics?: { maxMemoryUsedMB?: number; initDurationMs?: number } };
 }

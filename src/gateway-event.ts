@@ -7,7 +7,7 @@ interface Request {
   /** Without its question mark. */
   query?: string;
   headers?: object;
-  /** Of the token; undefined: no authorizer ran. */
+  /** The token's; undefined: no authorizer ran. */
   claims?: unknown;
   body?: unknown;
   isBase64Encoded?: unknown;

@@ -12,7 +12,7 @@ import { ROOT } from '../../lib/paths.ts';
 
 export const engineNames = ['dynamodb-local', 'dynalite'] as const;
 export type EngineName = (typeof engineNames)[number];
-/** Of a running engine with DynamoDB's API, which keeps its own data. */
+/** The address of a running engine with DynamoDB's API, which keeps its own data. */
 export type EngineUrl = `http${string}`;
 
 export interface Engine {

@@ -27,7 +27,7 @@ const TEST_DAYS = 1;
 const RATE_KEPT = 7_200;
 /** Limits up to which the count's row has the keys it counts, and stays below 1 KB. */
 const LISTED_MOST = 150;
-/** Of a key's digest in that row: of 150 others, one in 100,000 begins so, and costs a consistent read. */
+/** Characters of a key's digest in that row. One in 100,000 of 150 others begins so, and costs a consistent read. */
 const LISTED_LENGTH = 4;
 const NOT_LISTED = '-';
 /** Milliseconds until any eventually consistent read has a write; usually a second. */

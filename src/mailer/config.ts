@@ -45,7 +45,7 @@ export function parseMailerConfig(env: Environment) {
       (timeZone) => Intl.DateTimeFormat('en', { timeZone }).resolvedOptions() && timeZone,
       'UTC',
     ),
-    /** Of addresses for answers, in lower case; undefined: mails are answered past the service. docs/adr/0085 */
+    /** Domain of the addresses for answers, in lower case; undefined: the service receives no mail. docs/adr/0085 */
     replyDomain:
       read('REPLY_DOMAIN', (text) => /^(?:[a-z\d-]+\.)+[a-z\d-]+$|^$/.exec(text)?.[0]) || undefined,
     followUps: readBoolean('FOLLOW_UPS'),

@@ -25,7 +25,7 @@ export type Outcome =
 export interface Result {
   outcome: Outcome;
   error?: unknown;
-  /** Of a mail received: the inquiry it is about, and what was made of it. */
+  /** The inquiry that a received mail is about. */
   inquiry?: unknown;
   why?: string | undefined;
 }

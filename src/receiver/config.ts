@@ -21,7 +21,7 @@ export function parseReceiverConfig(env: Environment) {
     ),
     replyFrom: readText('REPLY_FROM').toLowerCase().split(','),
     mailBucket: readText('MAIL_BUCKET'),
-    // Of the owner's next inquiry.
+    // For inquiries that owners send by mail.
     retentionDays: readNumber('RETENTION_DAYS'),
     inquiriesPerHour: readNumber('INQUIRIES_PER_HOUR'),
   };

@@ -8,11 +8,11 @@ interface FailedEvent {
 
 interface Received {
   ses: SESMessage;
-  /** Of the first invocation, which may have claimed what it could not send. */
+  /** The first invocation's, which may have claimed what it could not send. */
   requestId: string;
 }
 
-/** Of SES, or of the queue of failed ones. */
+/** From SES, or from the queue of failed invocations. */
 export type ReceiverEvent = SESEvent | SQSEvent;
 
 export const readEvents = ({ Records }: ReceiverEvent, requestId: string): Received[] =>

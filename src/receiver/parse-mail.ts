@@ -6,7 +6,7 @@ export interface ReceivedMail {
   /** Lower case. Undefined unless From is one address that all readers take for the same. */
   from: string | undefined;
   subject: string;
-  /** Of an HTML mail, with `> ` before quoted lines. */
+  /** Plain; quoted lines of an HTML mail begin with `> `. */
   text: string;
   /** The names. */
   attachments: string[];
