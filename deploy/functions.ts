@@ -237,8 +237,8 @@ function toRecord(email: string, isReply: boolean) {
 const toStreamEvent = (email: string, isReply: boolean) => ({
   Records: [toRecord(email, isReply)],
 });
-const toSnsEvent = (message: string) => ({
-  Records: [{ EventSource: 'aws:sns', Sns: { Message: message } }],
+const toQueueEvent = (body: string) => ({
+  Records: [{ eventSource: 'aws:sqs', messageId: 'trial', body }],
 });
 
 /** The recipients of the mails that a trial would have sent. */
@@ -253,21 +253,18 @@ async function expectMail(invoke: Invoke, event: object): Promise<string> {
 }
 
 /** A mail to an address for answers that no inquiry has: the receiver passes it to the team. */
-const toReceiptEvent = (domain: string) => ({
-  Records: [
-    {
-      ses: {
-        mail: { messageId: 'trial', source: 'test@trial.invalid' },
-        receipt: {
-          recipients: [`r2601-019aa0c86f7770a2a975366ad3f1860a${'0'.repeat(24)}@${domain}`],
-          ...Object.fromEntries(
-            ['dmarc', 'spam', 'virus'].map((name) => [`${name}Verdict`, { status: 'PASS' }]),
-          ),
-        },
+const toReceiptEvent = (domain: string) =>
+  toQueueEvent(
+    JSON.stringify({
+      mail: { messageId: 'trial', source: 'test@trial.invalid' },
+      receipt: {
+        recipients: [`r2601-019aa0c86f7770a2a975366ad3f1860a${'0'.repeat(24)}@${domain}`],
+        ...Object.fromEntries(
+          ['dmarc', 'spam', 'virus'].map((name) => [`${name}Verdict`, { status: 'PASS' }]),
+        ),
       },
-    },
-  ],
-});
+    }),
+  );
 
 /**
  * The checks of a function that mails. In a trial (src/mailer/trial.ts) it does everything but send; other events concern
@@ -295,8 +292,8 @@ function createMailerChecks(invoke: Invoke): Check[] {
   ]);
   return [
     ...checks,
-    ['a bounce becomes a mail', () => expectMail(invoke, toSnsEvent(JSON.stringify(bounce)))],
-    ['a message of SNS is handled', () => expectResult(toSnsEvent('Test'), { outcomes: ['idle'] })],
+    ['a bounce becomes a mail', () => expectMail(invoke, toQueueEvent(JSON.stringify(bounce)))],
+    ['a text of SES is handled', () => expectResult(toQueueEvent('Test'), { outcomes: ['idle'] })],
     [
       'the timer is handled',
       async () => {

@@ -1,4 +1,4 @@
-/** SES's receipt and its bucket: takes mails by SMTP, keeps them, and invokes the receiver. docs/adr/0085 */
+/** SES's receipt and its bucket: takes mails by SMTP, keeps them, and reports them. docs/adr/0085 */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -22,17 +22,17 @@ function readVerdicts(raw: Buffer): Partial<SESReceipt> {
 
 /**
  * @param options.domain - Other recipients are refused.
- * @param options.invoke - Gets SES's event.
+ * @param options.report - Gets SES's events.
  * @returns `url`: of S3, in which mails have any bucket and are named by SES's ids.
  */
 export async function startIncomingMail({
   port,
   domain,
-  invoke,
+  report,
 }: {
   port: number;
   domain: string;
-  invoke: (event: object) => void;
+  report: (event: string) => void;
 }) {
   const mails = new Map<string, Buffer>();
   const s3 = createServer(({ method, url = '' }, response) => {
@@ -58,9 +58,7 @@ export async function startIncomingMail({
         const recipients = envelope.rcptTo.map(({ address }) => address);
         const source = envelope.mailFrom ? envelope.mailFrom.address : '';
         const receipt = { recipients, ...readVerdicts(raw) };
-        invoke({
-          Records: [{ eventSource: 'aws:ses', ses: { mail: { messageId, source }, receipt } }],
-        });
+        report(JSON.stringify({ mail: { messageId, source }, receipt }));
       };
       receive().then(() => finish(), finish);
     },

@@ -63,15 +63,7 @@ async function startMail(
   const incoming = await startIncomingMail({
     port: smtpPort,
     domain: REPLY_DOMAIN,
-    // Lambda repeats it twice.
-    invoke: (event) => {
-      const [json, id] = [JSON.stringify(event), randomUUID()];
-      const run = async () => receiver.invoke(json, id);
-      void run()
-        .catch(run)
-        .catch(run)
-        .catch(() => undefined);
-    },
+    report: (event) => take(receiver, event),
   });
   const environment = { ...settings, REPLY_DOMAIN, FOLLOW_UPS: settings['FOLLOW_UPS'] ?? 'true' };
   const mailer = await startFunction({
@@ -82,6 +74,15 @@ async function startMail(
     log: stream.log,
   });
   const invoke = async (event: string) => mailer.invoke(event, randomUUID());
+  /** The queue of SES's events: Lambda repeats what fails. */
+  const take = (by: typeof mailer, body: string): void => {
+    const event = JSON.stringify({ Records: [{ messageId: randomUUID(), body }] });
+    const run = async () => by.invoke(event, randomUUID());
+    void run()
+      .catch(run)
+      .catch(run)
+      .catch(() => undefined);
+  };
   const receiver = await startFunction({
     module: new URL('../src/receiver/handler.ts', import.meta.url).href,
     environment: {
@@ -98,10 +99,10 @@ async function startMail(
     startEventSourceMapping({ ...stream, kind, invoke }),
   );
   /** The mailer logs a failure. */
-  const send = (event: object): void => void invoke(JSON.stringify(event)).catch(() => undefined);
-  const timer = setInterval(() => send({ digest: true }), DIGEST_INTERVAL);
+  const sendDigests = (): void => void invoke('{"digest":true}').catch(() => undefined);
+  const timer = setInterval(sendDigests, DIGEST_INTERVAL);
   return {
-    report: (Message: string): void => send({ Records: [{ Sns: { Message } }] }),
+    report: (event: string): void => take(mailer, event),
     smtpPort: incoming.port,
     reload(): void {
       mailer.reload();

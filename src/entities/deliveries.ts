@@ -60,23 +60,20 @@ export function createDeliveries(table: Table) {
     },
 
     /**
-     * Lambda repeats an invocation with the same id
-     * (docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html); an event that SNS repeats has a new
-     * one.
-     *
-     * @returns Whether this invocation sends the notice, or another one has sent or claimed it.
+     * @param claimant - The queue's message, which Lambda repeats; an event that SES or SNS repeats is another one.
+     * @returns Whether this claimant sends the notice, or another one has sent or claimed it.
      */
     async claimNotice(
       event: string,
-      invocation: string,
+      claimant: string,
       abortSignal: AbortSignal,
     ): Promise<'granted' | 'sent' | 'claimed'> {
       const { rejected, data } = await deliveries
         .update({ inquiry: event, mail: 'notice' })
-        .set({ claimed_by: invocation, ...expiry() })
+        .set({ claimed_by: claimant, ...expiry() })
         .where(
           ({ claimed_by, sent_at }, { eq, notExists }) =>
-            `${notExists(sent_at)} AND (${notExists(claimed_by)} OR ${eq(claimed_by, invocation)})`,
+            `${notExists(sent_at)} AND (${notExists(claimed_by)} OR ${eq(claimed_by, claimant)})`,
         )
         .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
       if (!rejected) return 'granted';

@@ -64,6 +64,6 @@ export function parseBounce(message: unknown, team: string): Bounce | MalformedE
       diagnostics: bounce?.bouncedRecipients.map((one) => one.diagnosticCode).join('\n'),
     };
   } catch (cause) {
-    return new MalformedEvent('A message of SNS is not an event of SES.', { cause });
+    return new MalformedEvent('A message is not an event of SES.', { cause });
   }
 }

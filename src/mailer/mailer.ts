@@ -11,16 +11,16 @@ import { forEachConcurrently } from './concurrency.ts';
 import { createDeliver } from './deliver.ts';
 import { createDigests } from './digests.ts';
 import type { CompletedMail, Outcome } from './log.ts';
-import { createNotices, type SnsRecord } from './notices.ts';
+import { createNotices, type EventRecord } from './notices.ts';
 import { isInquiryId, parseRecord, type MailKind } from './rows.ts';
 
 interface Dependencies extends Omit<Sender, 'attempt'> {
   log: (mail: CompletedMail) => void;
 }
 
-/** Records are all from the stream or all from SNS. */
+/** Records are all from the stream or all from the queue of SES's events. */
 interface AnyEvent {
-  Records?: (DynamoDBRecord & SnsRecord)[];
+  Records?: (DynamoDBRecord & EventRecord)[];
   digest?: unknown;
   ids?: unknown;
   again?: unknown;
@@ -28,7 +28,7 @@ interface AnyEvent {
 
 type MailerEvent =
   | { kind: 'batch'; records: DynamoDBRecord[] }
-  | { kind: 'bounces'; records: SnsRecord[] }
+  | { kind: 'bounces'; records: EventRecord[] }
   | { kind: 'digest' }
   | { kind: 'ids'; ids: string[]; again: boolean };
 
@@ -141,7 +141,7 @@ function parseEvent(value: unknown): MailerEvent {
   const { Records: records = [], digest, ids, again = false }: AnyEvent = Object(value);
   const [record] = records;
   if (record?.dynamodb) return { kind: 'batch', records };
-  if (record?.Sns) return { kind: 'bounces', records };
+  if (record?.body) return { kind: 'bounces', records };
   if (digest === true) return { kind: 'digest' };
   const areIds = Array.isArray(ids) && ids.length <= IDS_LIMIT && ids.every(isInquiryId);
   if (areIds && typeof again === 'boolean') return { kind: 'ids', ids, again };

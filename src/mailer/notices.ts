@@ -1,4 +1,5 @@
 /** docs/adr/0080 */
+import type { SQSRecord } from 'aws-lambda';
 import { timeOf } from '../contract.ts';
 import type { StoredInquiry } from '../entities/stored-inquiries.ts';
 import { HOUR } from '../limits.ts';
@@ -11,9 +12,7 @@ import { createNoticeMail } from './team-mails.ts';
 /** Milliseconds until the index certainly has an inquiry. */
 export const INDEX_LAG = 120_000;
 
-export interface SnsRecord {
-  Sns: { Message?: unknown };
-}
+export type EventRecord = Pick<SQSRecord, 'body' | 'messageId'>;
 
 export function createNotices({ store, send, config, attempt, now }: Sender) {
   const { inquiries, deliveries, quotas } = store;
@@ -21,7 +20,7 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
   /** A mail to the team gets no notice, which might bounce, too. */
   async function handleBounce(
     bounce: Bounce,
-    invocation: Invocation,
+    claimant: string,
     signal: AbortSignal,
   ): Promise<Result> {
     const { id: event, inquiry: id, mail, why } = bounce;
@@ -39,27 +38,30 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
     }
     if (bounce.isToTeam) return { outcome: 'undelivered' };
     if (!(await quotas.claimNotice(event, signal))) return { outcome: 'withheld' };
-    const claim = await deliveries.claimNotice(event, invocation.awsRequestId, signal);
+    const claim = await deliveries.claimNotice(event, claimant, signal);
     if (claim !== 'granted') return { outcome: 'already-sent' };
     const since = new Date().toISOString();
     await send(createNoticeMail(bounce, config, row && parseRow(row)), signal);
     return recordSent((recordSignal) => deliveries.record(event, 'notice', since, recordSignal));
   }
 
-  async function handleRecord({ Sns }: SnsRecord, invocation: Invocation): Promise<Outcome> {
-    const bounce = parseBounce(Sns.Message, config.inboxTo);
+  async function handleRecord(
+    { body, messageId }: EventRecord,
+    invocation: Invocation,
+  ): Promise<Outcome> {
+    const bounce = parseBounce(body, config.inboxTo);
     if (bounce === undefined) return 'idle';
     const inquiry = bounce instanceof MalformedEvent ? undefined : bounce.inquiry;
     const { outcome } = await attempt(invocation, { inquiry, mail: 'notice' }, async (signal) => {
       if (bounce instanceof MalformedEvent) throw bounce;
-      return handleBounce(bounce, invocation, signal);
+      return handleBounce(bounce, messageId, signal);
     });
     return outcome;
   }
 
   return {
     /** @throws Error when a notice cannot be sent yet, so that Lambda repeats it. */
-    async handleBounces(records: SnsRecord[], invocation: Invocation) {
+    async handleBounces(records: EventRecord[], invocation: Invocation) {
       const outcomes: Outcome[] = [];
       for (const record of records) {
         const outcome = await handleRecord(record, invocation);

@@ -1,25 +1,20 @@
-import type { SESEvent, SESMessage, SQSEvent } from 'aws-lambda';
-
-/** What Lambda keeps of an event on which a function has failed (docs/aws-evidence.md). */
-interface FailedEvent {
-  requestContext: { requestId: string };
-  requestPayload: SESEvent;
-}
+import type { SESMessage, SQSEvent } from 'aws-lambda';
 
 interface Received {
   ses: SESMessage;
-  /** The first invocation's, which may have claimed what it could not send. */
-  requestId: string;
+  /** The queue's message, also when Lambda repeats it. */
+  claimant: string;
 }
 
-/** From SES, or from the queue of failed invocations. */
-export type ReceiverEvent = SESEvent | SQSEvent;
-
-export const readEvents = ({ Records }: ReceiverEvent, requestId: string): Received[] =>
-  Records.flatMap((record) => {
-    if ('ses' in record) return { ses: record.ses, requestId };
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only Lambda writes to the queue
-    const { requestContext, requestPayload } = JSON.parse(record.body) as FailedEvent;
-    const { requestId: first } = requestContext;
-    return requestPayload.Records.map(({ ses }) => ({ ses, requestId: first }));
+/**
+ * SES's notices of mails. SES may also send a text, such as that it has validated the topic.
+ *
+ * Source: SES Developer Guide, "Notification contents for Amazon SES email receiving".
+ */
+export const readEvents = ({ Records }: SQSEvent): Received[] =>
+  Records.flatMap(({ messageId: claimant, body }) => {
+    if (!body.startsWith('{')) return [];
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only SES publishes to the topic
+    const { mail, receipt } = JSON.parse(body) as Partial<SESMessage>;
+    return mail && receipt ? [{ ses: { mail, receipt }, claimant }] : [];
   });

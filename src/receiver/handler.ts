@@ -1,4 +1,5 @@
 /** Lambda entry of the receiver. Environment: src/receiver/config.ts and the SDK's `AWS_*`. docs/adr/0085 */
+import type { SQSEvent } from 'aws-lambda';
 import { createDynamoDbClient } from '../entities/client.ts';
 import { createInquiryStore } from '../entities/inquiry-store.ts';
 import { openTable } from '../entities/table.ts';
@@ -8,7 +9,7 @@ import { logMail } from '../mailer/log.ts';
 import { createSendMail } from '../mailer/ses.ts';
 import { createMailerStore } from '../mailer/store.ts';
 import { parseReceiverConfig } from './config.ts';
-import { readEvents, type ReceiverEvent } from './events.ts';
+import { readEvents } from './events.ts';
 import { createRawMails } from './raw-mails.ts';
 import { createReceiver } from './receiver.ts';
 import { createTrial } from './trial.ts';
@@ -29,11 +30,11 @@ const receive = createReceiver({ ...parts, attempt: createAttempt(logMail) });
 const tryEvent = createTrial(parts);
 
 /** A deployment tries a version with an event and `trial: true` (src/receiver/trial.ts). */
-export async function handler(event: ReceiverEvent, invocation: Invocation) {
+export async function handler(event: SQSEvent, invocation: Invocation) {
   if ('trial' in event) return tryEvent(event, invocation);
   const outcomes: string[] = [];
-  for (const { ses, requestId } of readEvents(event, invocation.awsRequestId)) {
-    outcomes.push(...(await receive(ses, { ...invocation, awsRequestId: requestId })));
+  for (const { ses, claimant } of readEvents(event)) {
+    outcomes.push(...(await receive(ses, claimant, invocation)));
   }
   return { outcomes };
 }

@@ -48,18 +48,18 @@ interface Delivery {
   /** The inquiry that the address names, and that may be gone. */
   id: string | undefined;
   inquiry: StoredInquiry | undefined;
-  /** Of the invocation. */
-  requestId: string;
+  /** Of the event. */
+  claimant: string;
   signal: AbortSignal;
 }
 
 /** Mails about a received one, each sent once. */
 function createNotices({ store, send, config }: ReceiverParts, delivery: Delivery) {
   const { deliveries, quotas } = store;
-  const { mail, messageId, replyTo, id, inquiry, requestId, signal } = delivery;
+  const { mail, messageId, replyTo, id, inquiry, claimant, signal } = delivery;
 
   async function sendOnce(event: string, why: string, notice: Mail): Promise<Result> {
-    const claim = await deliveries.claimNotice(event, requestId, signal);
+    const claim = await deliveries.claimNotice(event, claimant, signal);
     if (claim === 'sent') return { outcome: 'already-sent', why };
     // Until the other invocation has sent it, the mail has to stay.
     if (claim === 'claimed') return { outcome: 'deferred', why };
@@ -169,7 +169,7 @@ async function act(parts: ReceiverParts, delivery: Delivery, decision: Decision)
  * Handles an event of SES about a mail to the domain of answers. What is answered, stored, sent back or passed on is so
  * once, however often the event comes. docs/adr/0085
  *
- * @throws Error when something can succeed later, so that Lambda repeats the event.
+ * @throws Error when something can succeed later, so that Lambda repeats the event, with the same claimant.
  */
 export function createReceiver(parts: ReceiverParts) {
   const { store, config, attempt, now, rawMails } = parts;
@@ -180,7 +180,7 @@ export function createReceiver(parts: ReceiverParts) {
     recipient: string,
     mail: ReceivedMail | undefined,
     { mail: { messageId }, receipt }: SESMessage,
-    { awsRequestId: requestId }: Invocation,
+    claimant: string,
     signal: AbortSignal,
   ): Promise<Result> {
     const replyTo = recipient.toLowerCase();
@@ -190,12 +190,12 @@ export function createReceiver(parts: ReceiverParts) {
     if (id !== undefined && inquiry === undefined && timeOf(id) > now() - INDEX_LAG) {
       return { outcome: 'deferred', inquiry: id };
     }
-    const delivery = { mail, messageId, replyTo, id, inquiry, requestId, signal };
+    const delivery = { mail, messageId, replyTo, id, inquiry, claimant, signal };
     const decision = decide(mail, receipt, address && { ...address, inquiry }, config);
     return { ...(await act(parts, delivery, decision)), inquiry: id };
   }
 
-  return async (event: SESMessage, invocation: Invocation) => {
+  return async (event: SESMessage, claimant: string, invocation: Invocation) => {
     const { mail, receipt } = event;
     const raw = await rawMails.read(mail.messageId);
     if (raw === undefined) return [];
@@ -203,7 +203,7 @@ export function createReceiver(parts: ReceiverParts) {
     const outcomes: string[] = [];
     for (const recipient of receipt.recipients) {
       const { outcome } = await attempt(invocation, { mail: 'received' }, async (signal) =>
-        handleRecipient(recipient, received, event, invocation, signal),
+        handleRecipient(recipient, received, event, claimant, signal),
       );
       if (isUnsent(outcome)) throw new Error('A mail is not handled yet.');
       outcomes.push(outcome);

@@ -1,6 +1,7 @@
 /** A trial of a version by a deployment (deploy/functions.ts): the receiver with a mail of its own, without a transport. */
+import type { SQSEvent } from 'aws-lambda';
 import { createAttempt, type Invocation } from '../mailer/attempt.ts';
-import { readEvents, type ReceiverEvent } from './events.ts';
+import { readEvents } from './events.ts';
 import { createReceiver, type ReceiverParts } from './receiver.ts';
 
 const MAIL = 'From: test@trial.invalid\nSubject: Test\n\nLeft by a deployment.';
@@ -11,7 +12,7 @@ const MAIL = 'From: test@trial.invalid\nSubject: Test\n\nLeft by a deployment.';
  */
 export const createTrial =
   ({ rawMails, store, ...parts }: Omit<ReceiverParts, 'attempt'>) =>
-  async (event: ReceiverEvent, invocation: Invocation) => {
+  async (event: SQSEvent, invocation: Invocation) => {
     const mails: string[] = [];
     const failures: unknown[] = [];
     const receive = createReceiver({
@@ -34,8 +35,8 @@ export const createTrial =
         if (outcome !== 'sent' || error !== undefined) failures.push(error ?? outcome);
       }),
     });
-    for (const { ses } of readEvents(event, '')) {
-      await receive(ses, invocation).catch((error: unknown) => failures.push(error));
+    for (const { ses, claimant } of readEvents(event)) {
+      await receive(ses, claimant, invocation).catch((error: unknown) => failures.push(error));
     }
     if (failures.length > 0) throw new Error('The trial failed.', { cause: failures[0] });
     return { mails };

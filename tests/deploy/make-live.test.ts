@@ -99,12 +99,12 @@ it('leaves the live version when Lambda publishes none, and publishes in the nex
 interface Event {
   trial?: true;
   digest?: true;
-  Records?: { Sns?: object }[];
+  Records?: { body?: string }[];
 }
 const mail = (event: Event): object => {
   if (event.digest) return { result: { digest: 'idle', daily: 'sent' }, mails: [] };
   if (event.trial) return { result: {}, mails: ['team@example.com'] };
-  return event.Records?.[0]?.Sns ? { outcomes: ['idle'] } : { batchItemFailures: [] };
+  return event.Records?.[0]?.body ? { outcomes: ['idle'] } : { batchItemFailures: [] };
 };
 const RECEIVER = { MAIL_BUCKET: 'mails', REPLY_DOMAIN: 'reply.example.com' };
 it.each<
@@ -116,9 +116,9 @@ it.each<
   ]
 >([
   ['failed   a record of an inquiry becomes a mail', ({ trial }) => trial, { mails: [] }],
-  ['failed   a record of a test is handled', ({ trial, Records }) => !trial && !Records?.[0]?.Sns],
-  ['failed   a bounce becomes a mail', ({ trial, Records }) => trial && Records?.[0]?.Sns],
-  ['failed   a message of SNS is handled', ({ trial, Records }) => !trial && Records?.[0]?.Sns],
+  ['failed   a record of a test is handled', ({ trial, Records }) => !trial && !Records?.[0]?.body],
+  ['failed   a bounce becomes a mail', ({ trial, Records }) => trial && Records?.[0]?.body],
+  ['failed   a text of SES is handled', ({ trial, Records }) => !trial && Records?.[0]?.body],
   ['failed   the timer is handled', ({ digest }) => digest],
   ['7 passed, 0 failed, 0 pending', () => false],
   ['failed   a received mail becomes one to the team', () => true, undefined, RECEIVER],

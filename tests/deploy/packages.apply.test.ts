@@ -83,7 +83,7 @@ const MAILERS: readonly Package[] = [
     throwIf('event.Records?.[0].dynamodb && !event.trial'),
     'failed a record of a test is handled',
   ],
-  ['throws for SNS', throwIf('event.Records?.[0].Sns'), 'failed a bounce becomes a mail'],
+  ['throws for SQS', throwIf('event.Records?.[0].body'), 'failed a bounce becomes a mail'],
   ['throws for the timer', throwIf('event.digest'), 'failed the timer is handled'],
 ];
 const ROWS = FUNCTIONS.map((broken, at) => {

@@ -1,6 +1,6 @@
 /** Instances of the mailer on one table, with the test's clock and SES. */
 import { randomUUID } from 'node:crypto';
-import type { SESMessage } from 'aws-lambda';
+import type { SESMessage, SQSEvent } from 'aws-lambda';
 import { createClient } from '../../local/database/table.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
@@ -10,7 +10,6 @@ import { createMailer } from '../../src/mailer/mailer.ts';
 import type { Mail } from '../../src/mailer/send-mail.ts';
 import { createMailerStore } from '../../src/mailer/store.ts';
 import type { ReceiverConfig } from '../../src/receiver/config.ts';
-import type { ReceiverEvent } from '../../src/receiver/events.ts';
 import { createReceiver } from '../../src/receiver/receiver.ts';
 import { createTrial } from '../../src/receiver/trial.ts';
 import { MAIL_SETTINGS } from './events.ts';
@@ -86,17 +85,17 @@ export async function createMailerInstances(
     };
     const receive = createReceiver({ ...receiverParts, attempt: createAttempt(log) });
     const tryEvent = createTrial(receiverParts);
-    /** @param awsRequestId - Lambda repeats a failed invocation with its id. */
-    const toInvocation = (awsRequestId: string = randomUUID()) => ({
-      awsRequestId,
+    const invocation = {
+      awsRequestId: randomUUID(),
       functionName: 'mailer',
       getRemainingTimeInMillis: () => all.remaining(),
-    });
-    const invoke = async (event: unknown, id?: string) => handle(event, toInvocation(id));
+    };
+    const invoke = async (event: unknown) => handle(event, invocation);
     return {
       invoke,
-      receive: async (mail: SESMessage, id?: string) => receive(mail, toInvocation(id)),
-      tryEvent: async (event: ReceiverEvent) => tryEvent(event, toInvocation()),
+      receive: async (mail: SESMessage, claimant: string = randomUUID()) =>
+        receive(mail, claimant, invocation),
+      tryEvent: async (event: SQSEvent) => tryEvent(event, invocation),
       killed: killed.promise,
       steps: () => steps,
       tick: async () => invoke({ digest: true }),

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SESMessage, SESReceiptStatus } from 'aws-lambda';
+import type { SESMessage, SESReceiptStatus, SQSEvent } from 'aws-lambda';
 import { ROOT } from '../../lib/paths.ts';
 import { createReplyKeys } from '../../src/entities/reply-keys.ts';
 import { createReplyAddresses, type ReplyKind } from '../../src/mailer/reply-addresses.ts';
@@ -61,6 +61,10 @@ export function deliverMail(
     },
   } as SESMessage;
 }
+
+/** What the receiver takes from its queue. */
+export const toQueueEvent = (messageId: string, ...bodies: string[]): SQSEvent =>
+  ({ Records: bodies.map((body) => ({ messageId, body })) }) as SQSEvent;
 
 export const createAddress = async (
   { client, table: name }: Pick<MailerInstances, 'client' | 'table'>,

@@ -22,5 +22,5 @@ export function toEvent(
   const tags = Object.entries(own).map(([name, value]) => [name, [value]]);
   const mail = { destination: [to], tags: Object.fromEntries(tags) as object };
   const message = { ...Object.fromEntries(reports), mail } as object;
-  return { Records: [{ EventSource: 'aws:sns', Sns: { Message: JSON.stringify(message) } }] };
+  return { Records: [{ messageId: randomUUID(), body: JSON.stringify(message) }] };
 }

@@ -7,7 +7,7 @@ import { SES_EXAMPLES, toBounce, toEvent } from '../helpers/ses-events.ts';
 const TEAM = 'support@example.com';
 const { id: inquiry } = INQUIRY;
 const parse = (...event: Parameters<typeof toEvent>) =>
-  parseBounce(toEvent(...event).Records[0]?.Sns.Message, TEAM);
+  parseBounce(toEvent(...event).Records[0]?.body, TEAM);
 
 it.each([
   ['Permanent', 'General', 'bounce'],

@@ -234,7 +234,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   });
 
   it.each([
-    ['records of a queue', { Records: [{ body: 'x' }] }],
+    ['records of S3', { Records: [{ s3: {} }] }],
     ['a malformed id', { ids: ['x'] }],
     ['too many ids', { ids: Array(101).fill(INQUIRY.id) }],
     ['another value of again', { ids: [], again: 'yes' }],

@@ -147,8 +147,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       [toEvent(bounce, { inquiry: erased, mail: 'reply' }), 'erased'],
       [toEvent(automatic, { inquiry, mail: 'acknowledgement' }), 'idle'],
       [toEvent(bounce, { mail: 'inquiry' }), 'undelivered'],
-      [{ Records: [{ Sns: { Message: 'Successfully validated SNS topic.' } }] }, 'idle'],
-      [{ Records: [{ Sns: { Message: '{' } }] }, 'refused'],
+      [{ Records: [{ messageId: 'a', body: 'Successfully validated SNS topic.' }] }, 'idle'],
+      [{ Records: [{ messageId: 'b', body: '{' }] }, 'refused'],
     ] as const) {
       expect(await mailer.invoke(event)).toEqual({ outcomes: [outcome] });
     }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { SQSEvent } from 'aws-lambda';
 import { beforeEach, expect, it } from 'vitest';
 import { HOUR } from '../../src/limits.ts';
-import { readEvents, type ReceiverEvent } from '../../src/receiver/events.ts';
+import { readEvents } from '../../src/receiver/events.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
 import { idOf } from '../helpers/mailer.ts';
@@ -12,6 +11,7 @@ import {
   deliverMail,
   quoting,
   RECEIVER_SETTINGS,
+  toQueueEvent,
   type NewMail,
 } from '../helpers/received-mails.ts';
 
@@ -164,21 +164,18 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     expect(all.log.at(-1)).toMatchObject({ outcome: 'withheld', why: 'address' });
   });
 
-  it('sends what it could not send from the queue of failed events, in place of the first', async () => {
+  it('sends later what it could not send, for the event that has claimed it', async () => {
     const message = deliverMail(all, 'info@reply.example.com', {});
-    const requestId = randomUUID();
+    const texts = ['Successfully validated SNS topic.', '{}'];
+    const event = toQueueEvent('first', ...texts, JSON.stringify(message));
+    const [{ ses, claimant } = { ses: message, claimant: '' }, ...others] = readEvents(event);
+    expect([claimant, others]).toEqual(['first', []]);
     all.failing['notice'] = new Error('SES is down.');
-    await expect(all.create().receive(message, requestId)).rejects.toThrow('not handled');
+    await expect(all.create().receive(ses, claimant)).rejects.toThrow('not handled');
     // SES may deliver an event twice: the other one must not remove the mail.
-    await expect(all.create().receive(message)).rejects.toThrow('not handled');
+    await expect(all.create().receive(ses)).rejects.toThrow('not handled');
     all.failing = {};
-    const requestPayload = { Records: [{ ses: message }] };
-    const body = JSON.stringify({ requestContext: { requestId }, requestPayload });
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is read of it
-    const event = { Records: [{ body }] } as SQSEvent;
-    for (const one of readEvents(event, randomUUID())) {
-      expect(await all.create().receive(one.ses, one.requestId)).toEqual(['sent']);
-    }
+    expect(await all.create().receive(ses, claimant)).toEqual(['sent']);
     expect(all.mails).toHaveLength(1);
     expect(all.rawMails.size).toBe(0);
   });
@@ -230,7 +227,7 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     const ses = deliverMail(all, await createAddress(all, 'r', randomUUID()), {});
     all.rawMails.clear();
     const rows = await readTable(all.client, all.table);
-    const event = { Records: [{ ses }] } as unknown as ReceiverEvent;
+    const event = toQueueEvent('trial', JSON.stringify(ses));
     expect(await all.create().tryEvent(event)).toEqual({ mails: [TEAM] });
     expect(await readTable(all.client, all.table)).toEqual(rows);
     all.rawMails.get = () => {

@@ -16,7 +16,7 @@ import { select } from '../helpers/selection.ts';
 const MINUTE = 60_000;
 /** 06:00 UTC. */
 const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR + 6 * HOUR;
-const INVOCATION = crypto.randomUUID();
+const CLAIMANT = crypto.randomUUID();
 
 type Instance = ReturnType<MailerInstances['create']>;
 /** @returns What Lambda does until the invocation succeeds, and again. */
@@ -46,7 +46,7 @@ const SCENARIOS: Record<string, Scenario> = {
     const inquiry = record === undefined ? '' : idOf(record);
     await all.answer(inquiry, { reply: 'r', respondent: 'bea' });
     const event = toEvent(SES_EXAMPLES.bounce, { inquiry, mail: 'reply' });
-    return async ({ invoke }) => invoke(event, INVOCATION);
+    return async ({ invoke }) => invoke(event);
   },
   'an answer by mail with an attachment': async (all) => {
     const [record] = await all.write([{ at: START - HOUR }]);
@@ -55,7 +55,7 @@ const SCENARIOS: Record<string, Scenario> = {
     const headers = 'Content-Type: multipart/mixed; boundary=b\n';
     const text = '--b\n\nYes.\n--b\nContent-Type: application/x; name=a\n\n\n--b--';
     const event = deliverMail(all, to, { headers, text });
-    return async ({ receive }) => receive(event, INVOCATION);
+    return async ({ receive }) => receive(event, CLAIMANT);
   },
   'a second answer by mail, and one passed on': async (all) => {
     const [record] = await all.write([{ at: START - HOUR }]);
@@ -63,14 +63,14 @@ const SCENARIOS: Record<string, Scenario> = {
     await all.answer(inquiry, { reply: 'r', respondent: 'bea' });
     const to = [await createAddress(all, 'r', inquiry), 'x@reply.example.com'];
     const event = deliverMail(all, to, {});
-    return async ({ receive }) => receive(event, INVOCATION);
+    return async ({ receive }) => receive(event, CLAIMANT);
   },
   'a follow-up': async (all) => {
     const from = 'ana@users.example';
     const [record] = await all.write([{ at: START - HOUR, email: from, email_verified: true }]);
     const to = await createAddress(all, 'f', record === undefined ? '' : idOf(record));
     const event = deliverMail(all, to, { from });
-    return async ({ receive }) => receive(event, INVOCATION);
+    return async ({ receive }) => receive(event, CLAIMANT);
   },
   'a digest and a daily mail': async (all) => {
     await all.write([{ at: START - 96 * HOUR }]);

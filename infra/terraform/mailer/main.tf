@@ -157,7 +157,6 @@ locals {
       ]
       Condition = { StringEquals = { "ses:FromAddress" = var.settings.from } }
     }
-    DeadLetters = { Action = "sqs:SendMessage", Resource = aws_sqs_queue.dead_letters.arn }
     Logs = {
       Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
       Resource = "${aws_cloudwatch_log_group.this.arn}:*"
@@ -169,7 +168,7 @@ locals {
     } : null
   }
 
-  # Invoked by SNS and the timer.
+  # Invoked by the timer.
   live = aws_lambda_alias.live["inquiries"]
 
   # Regions with their own zone of DKIM keys (docs.aws.amazon.com/general/latest/gr/ses.html, "DKIM domains"): SES's
@@ -219,11 +218,11 @@ resource "aws_sesv2_configuration_set_event_destination" "team" {
     enabled              = true
     matching_event_types = ["BOUNCE", "COMPLAINT"]
 
-    sns_destination { topic_arn = aws_sns_topic.bounces.arn }
+    sns_destination { topic_arn = aws_sns_topic.ses["inquiries"].arn }
   }
 
   # SES asks whether it may publish.
-  depends_on = [aws_sns_topic_policy.bounces]
+  depends_on = [aws_sns_topic_policy.ses]
 }
 
 resource "aws_sesv2_configuration_set_event_destination" "metrics" {
@@ -244,52 +243,7 @@ resource "aws_sesv2_configuration_set_event_destination" "metrics" {
   }
 }
 
-resource "aws_sns_topic" "bounces" {
-  name = "${var.name}-bounces"
-}
-
-resource "aws_sns_topic_policy" "bounces" {
-  arn = aws_sns_topic.bounces.arn
-
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Sid       = "SesPublishes"
-      Effect    = "Allow"
-      Principal = { Service = "ses.amazonaws.com" }
-      Action    = "sns:Publish"
-      Resource  = aws_sns_topic.bounces.arn
-      Condition = { StringEquals = {
-        "AWS:SourceAccount" = data.aws_caller_identity.this.account_id
-        "AWS:SourceArn"     = aws_sesv2_configuration_set.this.arn
-      } }
-    }]
-  })
-}
-
-resource "aws_sns_topic_subscription" "bounces" {
-  topic_arn = aws_sns_topic.bounces.arn
-  protocol  = "lambda"
-  endpoint  = local.live.arn
-
-  # What SNS cannot hand to Lambda.
-  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead_letters.arn })
-
-  depends_on = [aws_lambda_permission.bounces]
-}
-
-resource "aws_lambda_permission" "bounces" {
-  statement_id  = "bounces"
-  action        = "lambda:InvokeFunction"
-  function_name = local.live.function_name
-  qualifier     = local.live.name
-  principal     = "sns.amazonaws.com"
-  source_arn    = aws_sns_topic.bounces.arn
-
-  depends_on = [terraform_data.live]
-}
-
-# Given up by Lambda: where the records are in the stream, not what they contain.
+# Given up by Lambda: where records are in the stream, not what they contain; and events of SES.
 resource "aws_sqs_queue" "dead_letters" {
   name                      = "${local.name}-dead-letters"
   message_retention_seconds = 14 * 24 * 60 * 60
@@ -301,24 +255,14 @@ resource "aws_sqs_queue_policy" "dead_letters" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [
-      {
-        Sid       = "OnlyTls"
-        Effect    = "Deny"
-        Principal = "*"
-        Action    = "sqs:*"
-        Resource  = aws_sqs_queue.dead_letters.arn
-        Condition = { Bool = { "aws:SecureTransport" = "false" } }
-      },
-      {
-        Sid       = "Bounces"
-        Effect    = "Allow"
-        Principal = { Service = "sns.amazonaws.com" }
-        Action    = "sqs:SendMessage"
-        Resource  = aws_sqs_queue.dead_letters.arn
-        Condition = { ArnEquals = { "aws:SourceArn" = aws_sns_topic.bounces.arn } }
-      },
-    ]
+    Statement = [{
+      Sid       = "OnlyTls"
+      Effect    = "Deny"
+      Principal = "*"
+      Action    = "sqs:*"
+      Resource  = aws_sqs_queue.dead_letters.arn
+      Condition = { Bool = { "aws:SecureTransport" = "false" } }
+    }]
   })
 }
 
@@ -348,6 +292,8 @@ resource "aws_iam_role_policy" "this" {
         ]
         Resource = var.table.stream_arn
       }
+      DeadLetters = { Action = "sqs:SendMessage", Resource = aws_sqs_queue.dead_letters.arn }
+      Events      = merge(local.take_events, { Resource = aws_sqs_queue.ses["inquiries"].arn })
       # Whether an inquiry exists.
       Inquiries = { Action = "dynamodb:GetItem", Resource = var.table.arn }
       # Inquiries to send again, by id, and those of digests.
@@ -427,16 +373,14 @@ resource "terraform_data" "live" {
   depends_on = [aws_iam_role_policy.receiver, aws_iam_role_policy.this]
 }
 
-# Lambda tries events of SNS, the timer and SES three times and keeps those that fail; SES's are tried again from a queue.
+# Lambda tries the timer's events three times, and keeps those that fail.
 resource "aws_lambda_function_event_invoke_config" "this" {
-  for_each = { for kind, alias in aws_lambda_alias.live : kind => alias if kind != "replies" }
-
-  function_name          = each.value.function_name
-  qualifier              = each.value.name
+  function_name          = local.live.function_name
+  qualifier              = local.live.name
   maximum_retry_attempts = 2
 
   destination_config {
-    on_failure { destination = try(aws_sqs_queue.retries[each.key], aws_sqs_queue.dead_letters).arn }
+    on_failure { destination = aws_sqs_queue.dead_letters.arn }
   }
 }
 

@@ -1,4 +1,4 @@
-# Answers by mail (docs/adr/0085), with the setting `replies`: SES stores a mail and invokes the receiver.
+# Answers by mail (docs/adr/0085), with the setting `replies`: SES stores a mail and says so (events.tf).
 
 locals {
   replies = toset(var.settings.replies == null ? [] : ["received"])
@@ -9,7 +9,7 @@ locals {
     "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "sa-east-1", "us-east-1", "us-east-2", "us-west-1", "us-west-2",
   ]
 
-  # Known before the rule, since SES asks bucket and function for permission when it is made.
+  # Known before the rule, since SES asks bucket and topic for permission when it is made.
   receipt_rule_arn = "${local.ses}:receipt-rule-set/${var.receipt_rule_set}:receipt-rule/${var.name}"
 
   receiver_environment = { for name, value in {
@@ -102,12 +102,7 @@ resource "aws_ses_receipt_rule" "mails" {
   s3_action {
     position    = 1
     bucket_name = aws_s3_bucket.mails[each.key].id
-  }
-
-  lambda_action {
-    position        = 2
-    function_arn    = aws_lambda_alias.live[each.key].arn
-    invocation_type = "Event"
+    topic_arn   = aws_sns_topic.ses[each.key].arn
   }
 
   lifecycle {
@@ -120,61 +115,7 @@ resource "aws_ses_receipt_rule" "mails" {
     }
   }
 
-  depends_on = [aws_lambda_permission.receipt, aws_s3_bucket_policy.mails]
-}
-
-resource "aws_lambda_permission" "receipt" {
-  for_each = local.replies
-
-  statement_id   = "receipt"
-  action         = "lambda:InvokeFunction"
-  function_name  = aws_lambda_alias.live[each.key].function_name
-  qualifier      = aws_lambda_alias.live[each.key].name
-  principal      = "ses.amazonaws.com"
-  source_account = data.aws_caller_identity.this.account_id
-  source_arn     = local.receipt_rule_arn
-
-  depends_on = [terraform_data.live]
-}
-
-# A fault of more than three minutes loses no mail: what Lambda has given up is tried again for a day.
-resource "aws_sqs_queue" "retries" {
-  for_each = local.replies
-
-  name                       = "${var.names[each.key]}-retries"
-  visibility_timeout_seconds = 15 * 60
-  message_retention_seconds  = 2 * 24 * 60 * 60
-  sqs_managed_sse_enabled    = true
-
-  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead_letters.arn, maxReceiveCount = 96 })
-}
-
-resource "aws_sqs_queue_policy" "retries" {
-  for_each = aws_sqs_queue.retries
-
-  queue_url = each.value.url
-
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Sid       = "OnlyTls"
-      Effect    = "Deny"
-      Principal = "*"
-      Action    = "sqs:*"
-      Resource  = each.value.arn
-      Condition = { Bool = { "aws:SecureTransport" = "false" } }
-    }]
-  })
-}
-
-resource "aws_lambda_event_source_mapping" "retries" {
-  for_each = local.replies
-
-  event_source_arn = aws_sqs_queue.retries[each.key].arn
-  function_name    = aws_lambda_alias.live[each.key].arn
-  batch_size       = 1
-
-  depends_on = [aws_iam_role_policy.receiver, terraform_data.live]
+  depends_on = [aws_s3_bucket_policy.mails, aws_sns_topic_policy.ses]
 }
 
 resource "aws_iam_role" "receiver" {
@@ -201,12 +142,9 @@ resource "aws_iam_role_policy" "receiver" {
         Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket"]
         Resource = [aws_s3_bucket.mails[each.key].arn, "${aws_s3_bucket.mails[each.key].arn}/*"]
       }
-      DeadLetters = {
-        Action   = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage"]
-        Resource = aws_sqs_queue.retries[each.key].arn
-      }
-      Index = { Action = "dynamodb:Query", Resource = "${var.table.arn}/index/by-state" }
-      Rows  = { Action = "dynamodb:GetItem", Resource = var.table.arn }
+      Events = merge(local.take_events, { Resource = aws_sqs_queue.ses[each.key].arn })
+      Index  = { Action = "dynamodb:Query", Resource = "${var.table.arn}/index/by-state" }
+      Rows   = { Action = "dynamodb:GetItem", Resource = var.table.arn }
       # As operators answer (bootstrap/policies.tf).
       Answer = {
         Action   = "dynamodb:UpdateItem"

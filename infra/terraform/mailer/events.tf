@@ -1,0 +1,101 @@
+# SES's events: bounces and complaints for the mailer, received mails for the receiver. From a topic they come to a queue,
+# from which Lambda repeats them for a day, so that a fault loses none.
+
+locals {
+  # Who publishes, by the function that takes them.
+  ses_events = merge(
+    { inquiries = aws_sesv2_configuration_set.this.arn },
+    { for kind in local.replies : kind => local.receipt_rule_arn },
+  )
+
+  take_events = { Action = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"] }
+}
+
+resource "aws_sns_topic" "ses" {
+  for_each = local.ses_events
+
+  name = "${var.names[each.key]}-events"
+}
+
+resource "aws_sns_topic_policy" "ses" {
+  for_each = local.ses_events
+
+  arn = aws_sns_topic.ses[each.key].arn
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "SesPublishes"
+      Effect    = "Allow"
+      Principal = { Service = "ses.amazonaws.com" }
+      Action    = "sns:Publish"
+      Resource  = aws_sns_topic.ses[each.key].arn
+      Condition = { StringEquals = {
+        "AWS:SourceAccount" = data.aws_caller_identity.this.account_id
+        "AWS:SourceArn"     = each.value
+      } }
+    }]
+  })
+}
+
+resource "aws_sqs_queue" "ses" {
+  for_each = local.ses_events
+
+  name = "${var.names[each.key]}-events"
+  # Six times the function's timeout (docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html).
+  visibility_timeout_seconds = 6 * 60
+  message_retention_seconds  = 2 * 24 * 60 * 60
+  sqs_managed_sse_enabled    = true
+
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead_letters.arn, maxReceiveCount = 240 })
+}
+
+resource "aws_sqs_queue_policy" "ses" {
+  for_each = local.ses_events
+
+  queue_url = aws_sqs_queue.ses[each.key].url
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "OnlyTls"
+        Effect    = "Deny"
+        Principal = "*"
+        Action    = "sqs:*"
+        Resource  = aws_sqs_queue.ses[each.key].arn
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      },
+      {
+        Sid       = "SnsSends"
+        Effect    = "Allow"
+        Principal = { Service = "sns.amazonaws.com" }
+        Action    = "sqs:SendMessage"
+        Resource  = aws_sqs_queue.ses[each.key].arn
+        Condition = { ArnEquals = { "aws:SourceArn" = aws_sns_topic.ses[each.key].arn } }
+      },
+    ]
+  })
+}
+
+resource "aws_sns_topic_subscription" "ses" {
+  for_each = local.ses_events
+
+  topic_arn            = aws_sns_topic.ses[each.key].arn
+  protocol             = "sqs"
+  endpoint             = aws_sqs_queue.ses[each.key].arn
+  raw_message_delivery = true
+
+  depends_on = [aws_sqs_queue_policy.ses]
+}
+
+resource "aws_lambda_event_source_mapping" "ses" {
+  for_each = local.ses_events
+
+  event_source_arn = aws_sqs_queue.ses[each.key].arn
+  function_name    = aws_lambda_alias.live[each.key].arn
+  batch_size       = 1
+
+  # Not before a version is live.
+  depends_on = [aws_iam_role_policy.receiver, aws_iam_role_policy.this, terraform_data.live]
+}
