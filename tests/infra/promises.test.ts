@@ -119,6 +119,17 @@ describe('the infrastructure', () => {
     ]);
   });
 
+  it('repeats events of SES for a day, and stores them for longer', () => {
+    const queues = Object.entries(ofType(readGolden('every-setting'), 'aws_sqs_queue'));
+    const events = queues.filter(([, { name }]) => name.endsWith('-events'));
+    expect(events).toHaveLength(2);
+    for (const [, queue] of events) {
+      const day = queue.visibility_timeout_seconds * queue.redrive_policy.maxReceiveCount;
+      expect(day).toBe(24 * 60 * 60);
+      expect(queue.message_retention_seconds).toBeGreaterThan(day);
+    }
+  });
+
   it('release has an alarm for each runbook entry, which watches what exists', () => {
     const plan = readGolden('release');
     const alarms = Object.values(ofType(plan, 'aws_cloudwatch_metric_alarm'));
