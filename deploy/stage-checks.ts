@@ -43,20 +43,21 @@ async function checkMetricFilters(invoke: Invoke, logGroupName: string): Promise
   return `${metricFilters.length} filters`;
 }
 
-/** Whether Lambda reads the stream for a function that mails. */
-async function checkMapping(name: string): Promise<string> {
+/** Whether Lambda reads stream and queue for a function that mails. */
+async function checkMappings(name: string): Promise<string> {
   const { EventSourceMappings = [] } = await new Lambda(NETWORK).listEventSourceMappings({
     FunctionName: liveOf(name),
   });
-  const [{ UUID = '', State = 'missing', LastProcessingResult: result = '' } = {}] =
-    EventSourceMappings;
-  assert(!/problem/i.test(result), `${result}: docs/runbook.md, "mailer-delay"`);
-  if (/^(Creat|Enabling|Updat)/.test(State)) throw new Pending(`it is ${State}`);
-  assert(
-    State === 'Enabled',
-    `it is ${State}; on again: deploy, or aws lambda update-event-source-mapping --uuid ${UUID} --enabled`,
-  );
-  return State;
+  assert(EventSourceMappings.length > 0, 'it reads nothing; deploy the stage');
+  for (const { UUID, State = '', LastProcessingResult: result = '' } of EventSourceMappings) {
+    assert(!/problem/i.test(result), `${result}: docs/runbook.md, "mailer-delay"`);
+    if (/^(Creat|Enabling|Updat)/.test(State)) throw new Pending(`a mapping is ${State}`);
+    assert(
+      State === 'Enabled',
+      `a mapping is ${State}; on again: deploy, or aws lambda update-event-source-mapping --uuid ${UUID} --enabled`,
+    );
+  }
+  return `${EventSourceMappings.length} mappings`;
 }
 
 /** Whether SES sends for the identity. Its plan, which decides the price (docs/operations.md), fails no deployment. */
@@ -154,10 +155,8 @@ export function createStageChecks(
     ['memory and start of the function', () => checkInstances(invoke)],
     ['metric filters find their lines', () => checkMetricFilters(invoke, `/aws/lambda/${name}`)],
   ];
-  for (const [kind, { name: each }] of Object.entries(mailer)) {
-    // SES invokes the receiver.
-    if (kind === 'received') continue;
-    checks.push([`the stream is read for ${each}`, () => checkMapping(each)]);
+  for (const { name: each } of Object.values(mailer)) {
+    checks.push([`events are read for ${each}`, () => checkMappings(each)]);
   }
   if (mail) checks.push(['SES may send for the domain', () => checkIdentity(mail.identity)]);
   if (reply_from) {

@@ -45,7 +45,12 @@ const report = (metrics: object) =>
 const IDENTITY = 'GET /v2/email/identities/example.com';
 const MAPPINGS = 'GET /2015-03-31/event-source-mappings';
 const mapping = (State: string, LastProcessingResult = 'OK') => ({
-  [MAPPINGS]: { EventSourceMappings: [{ UUID: 'u1', State, LastProcessingResult }] },
+  [MAPPINGS]: {
+    EventSourceMappings: [
+      { UUID: 'u1', State: 'Enabled', LastProcessingResult: 'OK' },
+      { UUID: 'u2', State, LastProcessingResult },
+    ],
+  },
 });
 const alarm = (namespace: string, MetricName: string) => ({
   AlarmName: `${NAME}-${MetricName}`,
@@ -114,7 +119,7 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
     expect(code).toBe(0);
     for (const line of [
       'memory and start of the function  61 of 128 MB, started in 187 ms, with gc',
-      `the stream is read for ${NAME}-mailer  Enabled`,
+      `events are read for ${NAME}-mailer  2 mappings`,
       'SES may send for the domain  example.com, plan ESSENTIALS',
       'a mail bounces  sent; the team gets a mail about it within minutes, or see docs/runbook.md, "mailer-failures"\n16 passed, 0 failed, 0 pending',
     ]) {
@@ -208,7 +213,7 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
   const log = (line: string) => () => (state.log += line);
   const MEMORY = 'memory and start of the function  ';
   const FILTERS = 'metric filters find their lines  ';
-  const STREAM = `the stream is read for ${NAME}-mailer  `;
+  const EVENTS = `events are read for ${NAME}-mailer  `;
   const receive = (mx: string, ...txt: string[]) => {
     const value = '10 inbound-smtp.eu-central-1.amazonaws.com';
     dns.mx = mx;
@@ -231,9 +236,10 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
       `failed  ${FILTERS}memory finds no line of /aws/lambda/${NAME}`,
       () => answer({ TestMetricFilter: {} }),
     ],
-    [`failed  ${STREAM}it is Disabled; on again`, () => answer(mapping('Disabled'))],
-    [`pending  ${STREAM}it is Creating`, () => answer(mapping('Creating'))],
-    [`failed  ${STREAM}PROBLEM: denied: docs`, () => answer(mapping('Enabled', 'PROBLEM: denied'))],
+    [`failed  ${EVENTS}it reads nothing`, () => answer({ [MAPPINGS]: {} })],
+    [`failed  ${EVENTS}a mapping is Disabled; on again`, () => answer(mapping('Disabled'))],
+    [`pending  ${EVENTS}a mapping is Creating`, () => answer(mapping('Creating'))],
+    [`failed  ${EVENTS}PROBLEM: denied: docs`, () => answer(mapping('Enabled', 'PROBLEM: denied'))],
     [
       'pending  SES may send for the domain  example.com is PENDING; enter in its DNS: t1._domainkey.example.com CNAME t1.dkim.example',
       () =>
