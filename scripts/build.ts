@@ -12,12 +12,13 @@ import { parseOptions, runCommand, type Io, type Main } from '../lib/command-lin
 import { ROOT } from '../lib/paths.ts';
 
 /** Replacements of modules that are hardly used. docs/adr/0060 */
-const CREDENTIALS = {
+const SHIMS = {
   '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts',
+  'node:fs/promises': './src/shims/fs-promises.ts',
 };
-/** S3's client has event streams. */
-const SHIMS: Record<string, string> = {
-  ...CREDENTIALS,
+/** S3's client needs event streams. */
+const WITHOUT_EVENT_STREAMS: Record<string, string> = {
+  ...SHIMS,
   '@smithy/core/event-streams': './src/shims/event-streams.ts',
 };
 
@@ -29,7 +30,9 @@ const builtinsWithoutFacade: Plugin = {
   name: 'builtins-without-facade',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[\w/:]+$/ }, ({ path, kind }) =>
-      kind !== 'entry-point' && isBuiltin(path) ? { path, namespace: 'builtin' } : undefined,
+      kind !== 'entry-point' && isBuiltin(path) && !(path in SHIMS)
+        ? { path, namespace: 'builtin' }
+        : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule('${path}')`,
@@ -38,7 +41,12 @@ const builtinsWithoutFacade: Plugin = {
 };
 
 /** Writes NAME.mjs, source map and NAME.meta.json. */
-async function bundle(out: string, name: string, source: string, alias = SHIMS): Promise<void> {
+async function bundle(
+  out: string,
+  name: string,
+  source: string,
+  alias = WITHOUT_EVENT_STREAMS,
+): Promise<void> {
   const module = `${name}.mjs`;
   const { metafile } = await build({
     absWorkingDir: ROOT,
@@ -53,6 +61,7 @@ async function bundle(out: string, name: string, source: string, alias = SHIMS):
     alias,
     // Asking for the class of web streams, which nothing uses, would load them: 1 ms of a cold start.
     define: { ReadableStream: 'undefined' },
+    inject: ['./src/shims/crypto.ts'],
     plugins: [builtinsWithoutFacade],
     minify: true,
     // For stack traces; Lambda does not get it.
@@ -96,7 +105,7 @@ export const main: Main = async (args, { stdout }) => {
   await bundle(out, 'handler', 'src/handler.ts');
   pack(out, 'inquiries.zip', ['handler'], stdout);
   await bundle(out, 'mailer', 'src/mailer/handler.ts');
-  await bundle(out, 'receiver', 'src/receiver/handler.ts', CREDENTIALS);
+  await bundle(out, 'receiver', 'src/receiver/handler.ts', SHIMS);
   pack(out, 'mailer.zip', ['mailer', 'receiver'], stdout);
 };
 
