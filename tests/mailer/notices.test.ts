@@ -116,16 +116,21 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     ]);
   });
 
-  it('sends one notice of an event that SNS delivers often, also after a failure', async () => {
+  it('sends one notice of an event that SES sends often, also after a failure', async () => {
     const { invoke } = await start();
     const event = toEvent(bounce);
     all.failing = { notice: NO };
-    await expect(invoke(event, 'first')).rejects.toThrow('not sent yet');
+    await expect(invoke(event)).rejects.toThrow('not sent yet');
     all.failing = {};
-    // Lambda repeats an invocation with its id.
-    const ids = [...Array<undefined>(9), 'first', ...Array<undefined>(9)];
-    await Promise.all(ids.map((id) => invoke(event, id)));
-    await invoke(event, 'first');
+    // Lambda repeats a message with its id; another message has another one.
+    const [record] = event.Records;
+    const others = Array.from({ length: 18 }, (_, at) => ({ ...record, messageId: `${at}` }));
+    await Promise.all(
+      others
+        .toSpliced(9, 0, { ...record, messageId: record?.messageId ?? '' })
+        .map(async (one) => invoke({ Records: [one] })),
+    );
+    await invoke(event);
     expect(all.mails).toHaveLength(1);
   });
 
