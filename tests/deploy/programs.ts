@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeEach, expect, vi } from 'vitest';
 import type { Outcome } from '../../deploy/terraform.ts';
 import type { Main } from '../../lib/command-line.ts';
@@ -112,11 +113,6 @@ export const awaitCall = (call: string) =>
 
 export const letEnd = (): void => ended.resolve();
 
-export function whatRan(): 'apply' | 'plan' | 'nothing' {
-  if (calls.some((call) => call.startsWith('terraform apply'))) return 'apply';
-  return calls.some((call) => !call.startsWith('git')) ? 'plan' : 'nothing';
-}
-
 /** Starts AWS's stand-in; each test begins with it and an empty project. */
 export async function setUpProject() {
   const aws = await startAws(PACKAGE);
@@ -129,14 +125,15 @@ export async function setUpProject() {
     const state = JSON.stringify({ outputs: Object.fromEntries(outputs) });
     aws.state.objects.set('/b/env:/develop/inquiries/terraform.tfstate', state);
   };
-  beforeEach(() => {
+  const reset = (): void => {
     resetProject();
     vi.stubEnv('TMPDIR', join(paths.ROOT, 'tmp'));
     stubAws(aws.env);
     aws.reset();
     calls = [];
     ended = Promise.withResolvers();
-  });
+  };
+  beforeEach(reset);
   afterAll(async () => {
     await aws.close();
     removeProject();
@@ -149,7 +146,23 @@ export async function setUpProject() {
     const options = { stdin, isTTY: keys !== undefined, env };
     const { code, stdout, stderr } = await runInProcess(main, args, options);
     expect(readdirSync(join(paths.ROOT, 'tmp'))).toEqual([]);
-    return { code, output: stdout + stderr };
+    // Without times, and a terminal's carriage returns.
+    return { code, output: (stdout + stderr).replaceAll(/ +\d+ ms$|\r/gm, '') };
   };
-  return { ...aws, arrange, command };
+  /** What a command says and does in each case: a golden file. What it refuses is not applied. */
+  const transcribe = async <Case>(
+    cases: Record<string, Case>,
+    runCase: (one: Case) => ReturnType<typeof command>,
+  ) => {
+    const texts: string[] = [];
+    for (const [what, one] of Object.entries(cases)) {
+      const { code, output } = await runCase(one);
+      const ran = calls.flatMap((call) => /^terraform (?:plan|apply)/.exec(call) ?? []);
+      if (code === 2) expect(ran).not.toContain('terraform apply');
+      const ends = [`exit code ${code}`, ...ran, ...aws.state.changes].join(', ');
+      texts.push(`== ${what}\n${stripVTControlCharacters(output).trim()}\n-- ${ends}\n`);
+    }
+    return texts.join('\n');
+  };
+  return { ...aws, reset, arrange, command, transcribe };
 }

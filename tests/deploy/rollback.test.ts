@@ -2,7 +2,6 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { switchAlias } from '../../deploy/functions.ts';
 import { main } from '../../deploy/rollback.ts';
 import type { testStage as runSmokeTest } from '../../deploy/smoke.ts';
-import { ACCOUNT } from '../helpers/aws.ts';
 import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 
 const testStage = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
@@ -10,14 +9,16 @@ vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts'))
 vi.mock(import('../../deploy/smoke.ts'), () => ({ testStage }));
 
 const { name } = FORM_OUTPUTS.function;
-const { arrange, command, state } = await setUpProject();
-beforeEach(() => {
+const { reset, arrange, command, transcribe, state } = await setUpProject();
+const prepare = (): void => {
+  reset();
   testStage.mockReset().mockResolvedValue(true);
   arrange({ outputs: FORM_OUTPUTS });
   for (const version of ['9', '10']) {
     state.objects.set(`/form-bucket/versions/${version}/index.html`, version);
   }
-});
+};
+beforeEach(prepare);
 
 /** Just before this command does. */
 const switchMeanwhile = (version: string) => {
@@ -27,18 +28,8 @@ const switchMeanwhile = (version: string) => {
   };
 };
 
-it('tests the version before the live one, makes it and its form live, and tests the stage', async () => {
-  testStage.mockResolvedValue(false);
-  const { code, output } = await command(main, 'develop --yes');
-  expect(code).toBe(1);
-  for (const part of [
-    `${name}:10 is live, account ${ACCOUNT}, region eu-central-1\n\nVersion 9 of `,
-    '5 passed, 0 failed, 1 pending\nSwitched: version 9 is live.\n',
-    'To go forward: npm run deploy -- develop of a corrected commit.',
-    'The smoke test failed. Version 9 is live; before it was 10.\n',
-  ]) {
-    expect(output).toContain(part);
-  }
+it('makes the version before the live one live with its form, and tests the stage', async () => {
+  expect(await command(main, 'develop --yes')).toMatchObject({ code: 0 });
   expect(state.changes).toEqual(['switch 9', 'put /form-bucket/index.html', 'invalidate /*']);
   expect(state.objects.get('/form-bucket/index.html')).toBe('9');
   expect(testStage.mock.calls[0]?.[0]).toEqual(FORM_OUTPUTS);
@@ -74,27 +65,25 @@ it('switches to the version that is named, also forward, and again', async () =>
   ]);
 });
 
-it.each<[string, string, ((() => unknown) | undefined)?, string?]>([
-  ['develop 1 2 --yes', '"develop 2" is not a stage'],
-  ['develop 4 --yes', 'There is no version 4 that passes its test. Nothing was changed.'],
-  ['develop --yes', 'There is no version before 1 that passes its test.', () => (state.live = '1')],
-  [
-    'develop --yes',
-    'was made live by another command at the same time; nothing was switched.',
-    () => switchMeanwhile('3'),
-  ],
-  ['develop', 'Not confirmed; '],
-  ['develop', 'Not confirmed; ', undefined, 'yes\n'],
-])('refuses %s: %s', async (args, message, happen, keys) => {
-  happen?.();
-  const output = expect.stringContaining(message) as string;
-  expect(await command(main, args, keys)).toEqual({ code: 2, output });
-  expect(state.changes).toEqual([]);
-});
-
-it('takes the name of the stage at a terminal for a yes', async () => {
-  expect(await command(main, 'develop', 'develop\n')).toMatchObject({ code: 0 });
-  expect(state.changes[0]).toBe('switch 9');
+const CASES: Record<string, { args?: string; happen?: () => unknown; keys?: string }> = {
+  'two versions': { args: 'develop 1 2 --yes' },
+  'a version that is not there': { args: 'develop 4 --yes' },
+  'no version before': { happen: () => (state.live = '1') },
+  'a version that another command makes live': { happen: () => switchMeanwhile('3') },
+  'no answer': { args: 'develop' },
+  'another answer': { args: 'develop', keys: 'yes\n' },
+  'the name of the stage': { args: 'develop', keys: 'develop\n' },
+  'the version before, which fails the smoke test': {
+    happen: () => testStage.mockResolvedValue(false),
+  },
+};
+it('refuses what it cannot switch to, and says which version is live and how to go on', async () => {
+  const said = await transcribe(CASES, ({ args = 'develop --yes', happen, keys }) => {
+    prepare();
+    happen?.();
+    return command(main, args, keys);
+  });
+  await expect(said).toMatchFileSnapshot('golden/rollback.txt');
 });
 
 it('a version counts as switched when the response was lost and the SDK sent it again', async () => {
