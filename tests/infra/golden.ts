@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
@@ -6,8 +6,8 @@ import type { Json } from './planned-module.ts';
 
 const FOLDER = 'tests/infra/golden';
 export const toFile = (name: string): string => join(ROOT, FOLDER, `${name}.json`);
-export const FILES: readonly string[] = readdirSync(join(ROOT, FOLDER)).map((file) =>
-  basename(file, '.json'),
+export const FILES: readonly string[] = globSync('*.json', { cwd: join(ROOT, FOLDER) }).map(
+  (file) => basename(file, '.json'),
 );
 
 /** What plans.provider.test.ts compares with Terraform's plan; in place of texts of JSON stands what they say. */
