@@ -1,4 +1,4 @@
-/** Each command once as a process, and Ctrl-C at a terminal. */
+/** Each command once as a process, and Ctrl-C. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -8,23 +8,15 @@ import { parseBackend } from '../../deploy/stage.ts';
 import { run } from '../../deploy/terraform.ts';
 import { readIfThere } from '../../lib/command-line.ts';
 import { MODULE, ROOT } from '../../lib/paths.ts';
-import { findProgram } from '../../lib/programs.ts';
 import { ACCOUNT, callerIdentity, startAws, stubAws } from '../helpers/aws.ts';
 import { createFolder } from '../helpers/data-folder.ts';
-import { unless } from '../helpers/needs.ts';
-
-// util-linux's script gives a terminal, and npm run deploy asks git.
-const isReady = ['script', 'git'].every((name) => findProgram([name], { PATH: '/usr/bin:/bin' }));
-const needsTerminal = unless(
-  isReady ? undefined : "commands at a terminal need git and util-linux's script",
-);
 
 /** A build that waits and records a signal: the command gets no further in this checkout. */
 const NPM = `#!/bin/sh
 PATH=/usr/bin:/bin
 trap 'touch "$0.signalled"' INT TERM
 touch "$0.waits"
-until [ -e "$0.end" ]; do sleep 0.02; done
+until [ -e "$0.end" ] || [ ! -e "$0" ]; do sleep 0.02; done
 exit 1
 `;
 const folder = createFolder(afterAll);
@@ -51,16 +43,18 @@ it.each([
   expect(outcome).toEqual({ code: 2, stdout: '', output });
 });
 
-it('Ctrl-C at a terminal does not reach a program of npm run deploy', needsTerminal, async () => {
-  const command = `"${process.execPath}" "${script('deploy')}" develop --yes`;
-  const child = spawn('script', ['-qec', command, '/dev/null'], { env: env() });
+it('Ctrl-C, which the whole process group gets, does not reach a program of npm run deploy', async () => {
+  const args = [script('deploy'), 'develop', '--yes'];
+  const child = spawn(process.execPath, args, { env: env(), detached: true });
   let output = '';
-  child.stdout.on('data', (chunk) => void (output += String(chunk)));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => void (output += String(chunk)));
+  }
   const wait = (isReached: () => boolean) =>
     vi.waitFor(() => expect(isReached()).toBe(true), { timeout: 300_000, interval: 20 });
   await wait(() => existsSync(`${npm}.waits`));
   for (const times of [1, 2]) {
-    child.stdin.write('\u0003');
+    process.kill(-Number(child.pid), 'SIGINT');
     await wait(() => output.split('waiting for npm run build').length === times + 1);
   }
   const closed = once(child, 'close');
