@@ -5,6 +5,7 @@ import {
   paginateListVersionsByFunction,
   PreconditionFailedException,
 } from '@aws-sdk/client-lambda';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { NETWORK } from '../lib/aws.ts';
 import { parseObject, UsageError } from '../lib/command-line.ts';
 import {
@@ -206,9 +207,6 @@ function createRequestChecks(invoke: Invoke, origin = ''): Check[] {
   return [['401 without claims', expect401], ...contract, ['it frees memory', useMemory]];
 }
 
-const toImage = (row: object) =>
-  Object.fromEntries(Object.entries(row).map(([name, S]) => [name, { S: String(S) }]));
-
 /** A record of the stream: a new inquiry, or a reply. */
 function toRecord(email: string, isReply: boolean) {
   const time = new Date().toISOString();
@@ -229,8 +227,8 @@ function toRecord(email: string, isReply: boolean) {
     eventSource: 'aws:dynamodb',
     dynamodb: {
       SequenceNumber: '1',
-      NewImage: toImage({ ...inquiry, ...(isReply && reply) }),
-      ...(isReply && { OldImage: toImage(inquiry) }),
+      NewImage: marshall({ ...inquiry, ...(isReply && reply) }),
+      ...(isReply && { OldImage: marshall(inquiry) }),
     },
   };
 }
