@@ -1,4 +1,7 @@
-/** `npm run bootstrap` of a new service on an emulator of AWS; see stages.apply.test.ts. */
+/**
+ * `npm run bootstrap` of a new service on an emulator of AWS (tests/infra/stages.apply.test.ts). No budget: moto's have no
+ * subscribers.
+ */
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
@@ -7,23 +10,14 @@ import { expect, it, onTestFinished } from 'vitest';
 import { run } from '../../deploy/terraform.ts';
 import { STAGES } from '../../lib/stages.ts';
 import {
-  announce,
   clientOf,
   copyProject,
   emulatorEnv,
   endpoint,
+  needsEmulator,
   startCommand,
 } from '../helpers/emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
-
-/** What moto lacks, and what follows. */
-const MOTO_GAPS = [
-  'a lifecycle configuration does not read back as it was written: the copy of the module has none',
-  'budgets have no subscribers: no budget, and none is imported',
-  'the identity provider may be of an earlier run, so it is neither made nor imported',
-  "a bucket's policy is enforced without its conditions, so the one that demands TLS denies everything: the copy has none",
-];
-announce('bootstrap', MOTO_GAPS);
 
 const client = clientOf(endpoint);
 /** The emulator's. */
@@ -54,6 +48,7 @@ function clone(committed?: string) {
     if (committed !== undefined) cpSync(join(committed, file), join(infra, file));
   }
   const main = join(cwd, 'main.tf');
+  // A lifecycle configuration does not read back as it was written, and a policy is enforced without its condition.
   const without = /^resource "aws_s3_bucket_(lifecycle_configuration|policy)" .*?^\}\n/gms;
   writeFileSync(main, readFileSync(main, 'utf8').replace(without, ''));
   const env = { ...emulatorEnv(endpoint), HOME: join(folder, 'home') };
@@ -69,8 +64,9 @@ function clone(committed?: string) {
   };
 }
 
-it.skipIf(endpoint === '')(
-  'npm run bootstrap creates the bucket and the roles, and changes nothing when run again, also in a fresh clone (skipped without AWS_ENDPOINT_URL)',
+it(
+  'npm run bootstrap creates bucket and roles; again, or in a fresh clone, it changes nothing',
+  needsEmulator,
   async () => {
     const ses = new SES(client);
     // So that the next run is not refused.
@@ -99,6 +95,7 @@ it.skipIf(endpoint === '')(
 
     // Everything exists, and the state is empty.
     await s3.deleteObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
+    // The identity provider may be of an earlier run.
     const lines = [...readImports('bootstrap')].filter(
       ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
     );

@@ -6,10 +6,8 @@ import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi, type TestContext } from 'vitest';
-import { announceStages, createStages, endpoint, OWN } from '../helpers/emulator-stages.ts';
+import { createStages, needsEmulator, OWN } from '../helpers/emulator-stages.ts';
 import type { Moment } from '../helpers/emulator.ts';
-
-announceStages('interrupted deployments');
 
 type Signal = 'SIGHUP' | 'SIGINT' | 'SIGKILL' | 'SIGTERM';
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGKILL: null, SIGTERM: 143 };
@@ -106,29 +104,27 @@ const APPLY: readonly Omit<Interruption, 'signal'>[] = [
   { request: /^POST \/2015-03-31\/functions /, when: 'in flight' },
 ];
 
-describe
-  .skipIf(endpoint === '')
-  .concurrent('npm run deploy, interrupted (skipped without AWS_ENDPOINT_URL)', () => {
-    it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
-      const deploy = await createStage(context);
-      for (const [request, signal, message] of AROUND) {
-        expect(await deploy({ request, when: 'after', signal })).toContain(message);
-      }
-      expect(await deploy()).toContain('Deployed: ');
-    });
-
-    it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
-      '%s in a first apply: Terraform ends by itself, everything is in the state, and the same command succeeds',
-      async (signal, context) => {
-        for (const moment of APPLY) {
-          const deploy = await createStage(context, OWN);
-          const output = await deploy({ ...moment, signal });
-          const waiting = `\n${signal}: waiting for terraform apply to end …\n`;
-          const said = signal === 'SIGKILL' ? [] : [waiting, 'Apply complete!', SAVED];
-          for (const text of said) expect(output).toContain(text);
-          // Nothing exists that the state lacks.
-          expect(await deploy()).toMatch(/^(Plan: 0 to add, |No changes\.)[^]*^Deployed: /m);
-        }
-      },
-    );
+describe.concurrent('npm run deploy, interrupted', needsEmulator, () => {
+  it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
+    const deploy = await createStage(context);
+    for (const [request, signal, message] of AROUND) {
+      expect(await deploy({ request, when: 'after', signal })).toContain(message);
+    }
+    expect(await deploy()).toContain('Deployed: ');
   });
+
+  it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+    '%s in a first apply: Terraform ends by itself, its state is whole, the next run succeeds',
+    async (signal, context) => {
+      for (const moment of APPLY) {
+        const deploy = await createStage(context, OWN);
+        const output = await deploy({ ...moment, signal });
+        const waiting = `\n${signal}: waiting for terraform apply to end …\n`;
+        const said = signal === 'SIGKILL' ? [] : [waiting, 'Apply complete!', SAVED];
+        for (const text of said) expect(output).toContain(text);
+        // Nothing exists that the state lacks.
+        expect(await deploy()).toMatch(/^(Plan: 0 to add, |No changes\.)[^]*^Deployed: /m);
+      }
+    },
+  );
+});

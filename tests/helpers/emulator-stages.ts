@@ -1,4 +1,7 @@
-/** The commands with a real Terraform on an emulator of AWS, in copies of the project. */
+/**
+ * The commands with a real Terraform on an emulator of AWS, in copies of the project. Stubs are: the build (dist/ and
+ * web/dist/ are built before), git, and the smoke test, since moto runs no API.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -19,7 +22,8 @@ import { copySources, hasOldProvider } from '../../deploy/check-infra.ts';
 import { run, terraformEnv } from '../../deploy/terraform.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { toAwsEnv } from './aws.ts';
-import { PROXY_GAPS, startEmulatorProxy } from './emulator.ts';
+import { startEmulatorProxy } from './emulator.ts';
+import { unless } from './needs.ts';
 
 export const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
 export const clientOf = (url: string) => ({
@@ -28,15 +32,9 @@ export const clientOf = (url: string) => ({
   credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
 });
 
-/** Prints that tests are skipped, or what they leave out and add to the emulator. */
-export function announce(what: string, leftOut: string[], added: string[] = []): void {
-  const more = added.length === 0 ? '' : `\n\nADDED to the emulator:\n  ${added.join('\n  ')}`;
-  process.stdout.write(
-    endpoint === ''
-      ? `\nSKIPPED: ${what}, because AWS_ENDPOINT_URL names no emulator of AWS.\n`
-      : `\nLEFT OUT of ${what}, because the emulator is moto:\n  ${leftOut.join('\n  ')}${more}\n`,
-  );
-}
+export const needsEmulator = unless(
+  endpoint === '' ? 'AWS_ENDPOINT_URL names no emulator of AWS' : undefined,
+);
 
 /** A temporary folder with commands and modules, without this checkout's settings, state and lock files. */
 export function copyProject(): string {
@@ -79,46 +77,12 @@ export function startCommand(
   return { child, ended };
 }
 
-/** For tests with {@link createStages} and the commands. */
-export const announceStages = (what: string, leftOut: string[] = []): void =>
-  announce(
-    what,
-    [
-      'the build and git are stubs: the functions and the form are those in dist/ and web/dist/',
-      'the smoke test is a stub that asks for /smoke-test: moto runs no API',
-      ...leftOut,
-    ],
-    PROXY_GAPS,
-  );
 /** A stage with fewer resources: its own issuer and page. */
 export const OWN = {
   issuer: 'https://issuer.example.com',
   audience: ['client'],
   cors_origin: 'https://www.example.com',
 };
-
-const MODULES = { 'inquiries.zip': 'handler.mjs', 'mailer.zip': 'mailer.mjs' };
-export type Zip = keyof typeof MODULES;
-
-/** A package whose module has this code around the original handler. */
-export function wrapPackage(zip: Zip, code: string): Uint8Array {
-  const [original = new Uint8Array()] = Object.values(
-    unzipSync(readFileSync(join(ROOT, 'dist', zip))),
-  );
-  const module = `import { handler as original } from './original.mjs';\n${code}`;
-  const files = { 'original.mjs': original, [MODULES[zip]]: Buffer.from(module) };
-  // The same code is the same package, whenever it is written.
-  return zipSync(files, { mtime: '1980-01-01T00:00:00' });
-}
-/** A handler that runs code before the original one, and after it, with what it has returned. */
-export const wrapHandler = (before: string, after = ''): string =>
-  `export const handler = async (event, context) => {
-    const method = event.requestContext?.http.method;
-    ${before}
-    const found = await original(event, context);
-    ${after}
-    return found;
-  };`;
 
 export type Stages = Awaited<ReturnType<typeof createStages>>;
 
@@ -153,9 +117,9 @@ export async function createStages(
     'bin/git': '#!/bin/sh\n',
     'bin/npm': '#!/bin/sh\n',
     'deploy/smoke.ts': `export async function testStage(outputs, form, { io, interruption }) {
-  const { status } = await fetch(io.env.AWS_ENDPOINT_URL + '/smoke-test');
+  await fetch(io.env.AWS_ENDPOINT_URL + '/smoke-test');
   interruption.throwIfAborted();
-  return status !== 500;
+  return true;
 }`,
     'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
 region = "${region}"
@@ -182,8 +146,16 @@ allowed_account_ids = ["123456789012"]
     s3,
     env,
     configure,
-    start: (command: string, args: string, clone = folder) =>
-      startCommand(clone, command, args.split(' '), env),
+    /** Appends code to the modules of a package. */
+    change(zip: 'inquiries.zip' | 'mailer.zip', code: string): void {
+      const modules = Object.entries(unzipSync(readFileSync(join(ROOT, 'dist', zip)))).map(
+        ([file, content]) => [file, Buffer.concat([content, Buffer.from(`\n${code}`)])],
+      );
+      // The same code is the same package, whenever it is written.
+      const content = zipSync(Object.fromEntries(modules), { mtime: '1980-01-01T00:00:00' });
+      writeFileSync(join(folder, 'dist', zip), content);
+    },
+    start: (command: string, args: string) => startCommand(folder, command, args.split(' '), env),
     terraform: (stage: string, ...args: string[]) =>
       run('terraform', args, {
         cwd: join(folder, 'infra/terraform'),

@@ -1,19 +1,11 @@
 /**
- * An emulator of AWS (moto) behind a proxy that adds what it lacks and refuses what AWS refuses. Functions run in the
- * local stack's sandboxes.
+ * An emulator of AWS (moto 5.2.5) behind a proxy that keeps what moto drops and refuses what AWS refuses. Functions run in
+ * the local stack's sandboxes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { createFunctions, json } from './emulator-functions.ts';
-
-export const PROXY_GAPS = [
-  'kept as they are sent: response headers policies and parts of distributions of CloudFront, policies of buckets, configuration sets of SES, streams of tables and their mappings (which deliver nothing), LoggingConfig',
-  'UpdateUserPool of Cognito gets what moto drops: the username settings and tags of CreateUserPool',
-  'DeleteReceiptRule of SES changes nothing',
-  'functions run in the sandbox of the local stack',
-  'as AWS does, Lambda refuses another RevisionId of an alias, and a second mapping of one stream and one function',
-];
 
 const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding'];
 
@@ -46,6 +38,7 @@ function keep(documents: Map<string, string>, { method, body }: Sent, key: strin
   return document;
 }
 
+/** CloudFront's, which moto lacks. */
 function createHeadersPolicies(): Layer {
   const policies = new Map<string, string>();
   const pattern = /^\/2020-05-31\/response-headers-policy(?:\/([A-Z0-9]+))?/;
@@ -63,6 +56,7 @@ function createHeadersPolicies(): Layer {
   };
 }
 
+/** Which moto enforces without their conditions. */
 function createBucketPolicies(): Layer {
   const policies = new Map<string, string>();
   return async (sent, next) => {
@@ -95,46 +89,46 @@ function createDistributions(): Layer {
   };
 }
 
+/** Which moto cannot delete. */
 const keepReceiptRules: Layer = async (sent, next) =>
   /^Action=DeleteReceiptRule&|&Action=DeleteReceiptRule(?:&|$)/.test(String(sent.body))
     ? xml(200, '<DeleteReceiptRuleResponse><DeleteReceiptRuleResult/></DeleteReceiptRuleResponse>')
     : next(sent);
 
+/** SES's, with their event destinations, by path. */
 function createConfigurationSets(): Layer {
-  type Document = Partial<Record<string, unknown>>;
-  const sets = new Map<string, Document>();
-  const destinations = new Map<string, Document>();
-  const pattern =
-    /^\/v2\/email\/configuration-sets(?:\/([^/]+)(\/event-destinations)?(?:\/(.+))?)?$/;
+  const documents = new Map<string, object>();
+  const root = '/v2/email/configuration-sets';
   return async (sent, next) => {
     const { method, url, body } = sent;
     const [, tagged = ''] = /\/tags\?ResourceArn=.*configuration-set%2F(.+)$/.exec(url) ?? [];
-    if (sets.has(tagged)) return json({ Tags: sets.get(tagged)?.['Tags'] ?? [] });
-    const [found, set, list, destination] = pattern.exec(url) ?? [];
-    if (found === undefined) return next(sent);
-    const given = JSON.parse(String(body) || '{}') as Document;
-    const name = set ?? String(given['ConfigurationSetName']);
-    const Name = destination ?? String(given['EventDestinationName']);
-    const [documents, key] = list === undefined ? [sets, name] : [destinations, `${name}/${Name}`];
-    if (method === 'DELETE') {
-      documents.delete(key);
-    } else if (method !== 'GET') {
-      documents.set(
-        key,
-        list === undefined ? given : { ...Object(given['EventDestination']), Name },
-      );
+    const ofTags = documents.get(`${root}/${tagged}`);
+    if (ofTags !== undefined) return json({ Tags: Object(ofTags).Tags ?? [] });
+    if (!url.startsWith(root)) return next(sent);
+    if (method === 'GET' && url.endsWith('/event-destinations')) {
+      const list = [...documents].filter(([path]) => path.startsWith(`${url}/`));
+      return json({ EventDestinations: list.map(([, destination]) => destination) });
     }
-    if (method !== 'GET') return json({});
-    if (list === undefined) {
-      const document = sets.get(name);
+    const document = documents.get(url);
+    if (method === 'GET') {
       return document ? json(document) : { ...json({ __type: 'NotFoundException' }), status: 404 };
     }
-    const ofSet = [...destinations].filter(([each]) => each.startsWith(`${name}/`));
-    return json({ EventDestinations: ofSet.map(([, each]) => each) });
+    const given = JSON.parse(String(body) || '{}') as {
+      ConfigurationSetName?: string;
+      EventDestinationName?: string;
+      EventDestination?: object;
+    };
+    const { ConfigurationSetName, EventDestinationName, EventDestination } = given;
+    const name = ConfigurationSetName ?? EventDestinationName;
+    const path = name === undefined ? url : `${url}/${name}`;
+    const Name = path.split('/').at(-1);
+    if (method === 'DELETE') documents.delete(path);
+    else documents.set(path, EventDestination ? { ...EventDestination, Name } : given);
+    return json({});
   };
 }
 
-/** Adds what Cognito took at a pool's creation to its updates. */
+/** Adds what Cognito took at a pool's creation to its updates, with which moto drops it. */
 function createUserPools(): Layer {
   const settings = new Map<string, object>();
   return async (sent, next) => {
@@ -183,15 +177,15 @@ function createStreams(): Layer {
 }
 
 /**
- * Forwards to an emulator, apart from {@link PROXY_GAPS}.
+ * Forwards to an emulator.
  *
  * @param endpoint - The emulator's URL.
- * @param reach - Awaited before each request, to which it may answer in AWS's place, and before its response is sent
- * on, and called after that, with `METHOD PATH [SERVICE.Operation] [Action=Operation]`.
+ * @param reach - Awaited before each request and before its response is sent on, and called after that, with
+ * `METHOD PATH [SERVICE.Operation] [Action=Operation]`.
  */
 export async function startEmulatorProxy(
   endpoint: string,
-  reach: (request: string, moment: Moment) => Promise<Answer | void> | Answer | void = () => {},
+  reach: (request: string, moment: Moment) => Promise<void> = async () => {},
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const functions = createFunctions();
 
@@ -235,13 +229,12 @@ export async function startEmulatorProxy(
     const action = /^Action=\w+|(?<=&)Action=\w+/.exec(String(body))?.[0] ?? '';
     const request = [method, url, headers.get('x-amz-target') ?? '', action].join(' ');
     outgoing.once('finish', () => void reach(request, 'after'));
-    const given = await reach(request, 'before');
+    await reach(request, 'before');
     const send = layers.reduceRight<(sent: Sent) => Promise<Answer>>(
       (next, layer) => (sent) => layer(sent, next),
       forward,
     );
-    const found = given ?? (await send({ method, url, headers, body }));
-    const { status, body: received, headers: more } = found;
+    const { status, body: received, headers: more } = await send({ method, url, headers, body });
     await reach(request, 'in flight');
     const length = Buffer.byteLength(received);
     outgoing.writeHead(status, { 'content-length': length, ...more }).end(received);
