@@ -66,6 +66,7 @@ export default defineConfig({
     'typescript/no-non-null-assertion': 'error',
     'import/no-default-export': 'error',
     'import/no-cycle': 'error',
+    'vitest/valid-title': ['error', { mustMatch: '^.{1,90}$' }],
     'vitest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*'] }],
     'eslint/curly': ['error', 'multi-line', 'consistent'],
     'eslint/eqeqeq': 'error',

@@ -1,6 +1,6 @@
 /**
- * Checks the documents: each named path and test exists, a file named in brackets behind identifiers has them, the
- * rooms' arrows are those that the lint allows and the sources use, and titles of tests are short.
+ * Checks the documents: each named path and test exists, a file named in brackets behind identifiers has them, and the
+ * rooms' arrows are those that the lint allows and the sources use.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,16 +46,6 @@ function checkArrows(): string[] {
   });
 }
 
-const TITLE = /(?:\b(?:it|describe)(?:\.\w+)?|[\])]\))\(\s*(['"`])((?:\\.|(?!\1)[^])*)\1/g;
-const MOST_OF_A_TITLE = 90;
-
-const checkTitles = (): string[] =>
-  globSync('tests/**/*.test.ts', { cwd: ROOT }).flatMap((file) =>
-    Array.from(read(file).matchAll(TITLE), ([, , title = '']) => title)
-      .filter(({ length }) => length > MOST_OF_A_TITLE)
-      .map((title) => `${file}: the title has over ${MOST_OF_A_TITLE} characters: ${title}`),
-  );
-
 export const main: Main = async (args) => {
   parseOptions('Usage: npm run check:docs', {}, args);
   const documents = globSync(['*.md', 'docs/**/*.md', 'web/README.md'], { cwd: ROOT });
@@ -78,7 +68,7 @@ export const main: Main = async (args) => {
       (mistake) => `${document}: ${mistake}`,
     );
   });
-  mistakes.push(...checkArrows(), ...checkTitles());
+  mistakes.push(...checkArrows());
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
 };
 
