@@ -1,10 +1,10 @@
 /** `npm run deploy`: refusals, steps, the question and signals. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { main } from '../../deploy/deploy.ts';
 import type { testStage as runSmokeTest } from '../../deploy/smoke.ts';
-import { awaitCall, calls, FORM_OUTPUTS, letEnd, setUpProject, type World } from './programs.ts';
+import { calls, FORM_OUTPUTS, setUpProject, type World } from './programs.ts';
 import { paths } from './project.ts';
 
 const testStage = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
@@ -22,17 +22,14 @@ vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
   run: (await import('./programs.ts')).run,
 }));
 
-const { reset, arrange, command, transcribe, state } = await setUpProject();
 const write = (file: string, content: string) => writeFileSync(join(paths.ROOT, file), content);
-const prepare = (): void => {
-  reset();
+const { arrange, command, transcribe, state } = await setUpProject(() => {
   runForm.mockReset().mockResolvedValue('run');
   listDifferences.mockReset().mockResolvedValue([]);
   testStage.mockReset().mockResolvedValue(true);
   write('dist/inquiries.zip', 'dist/inquiries.zip');
   write('web/dist/index.html', "connect-src 'self';");
-};
-beforeEach(prepare);
+});
 
 const record = {
   purpose: 'validates the certificate',
@@ -59,6 +56,9 @@ interface Case {
   /** Typed at a terminal. */
   keys?: string;
 }
+const sendSignals = (): void => {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) process.emit(signal, signal);
+};
 const CASES: Record<string, Case> = {
   'what is in no commit': { args: 'release --plan-only', world: { dirty: ' M a.ts' } },
   'a state on this machine': { world: { files: { 'backend_override.tf': '' } } },
@@ -121,6 +121,12 @@ const CASES: Record<string, Case> = {
   'a deployment that ends during the smoke test': {
     happen: () => testStage.mockImplementation(async () => ((state.live = '11'), false)),
   },
+  ...Object.fromEntries(
+    ['terraform plan', 'terraform apply', 'terraform plan -no-color -lock=false'].map((during) => [
+      `signals during ${during}`,
+      { world: { during, failing: during, happen: sendSignals } },
+    ]),
+  ),
   'no form': {},
   'nothing but a form': { world: { ...NO_CHANGES, outputs: FORM_OUTPUTS } },
   'an earlier version that is kept live and has no form': {
@@ -132,7 +138,6 @@ const CASES: Record<string, Case> = {
 
 it('refuses what could lose data, applies the plan that it has shown, and says what is true', async () => {
   const said = await transcribe(CASES, async ({ args = 'develop --yes', world, happen, keys }) => {
-    prepare();
     arrange(world);
     happen?.();
     const outcome = await command(main, args, keys);
@@ -161,28 +166,4 @@ it('makes the version before live again, with its form, when the smoke test fail
   );
   expect(state.objects.get('/form-bucket/index.html')).toBe('before');
   expect(state.description).toMatch(/^11 withdrawn at /);
-});
-
-const APPLIED = 'The plan is applied. Version 10 of inquiries-develop is live.';
-it.each([
-  ['terraform plan', 'Nothing was changed.'],
-  [
-    'terraform apply',
-    APPLIED.replace('The plan is applied', 'Terraform has saved what it changed'),
-  ],
-  ['terraform plan -no-color -lock=false', APPLIED],
-])('after signals during %s waits, and says what is true', async (hanging, end) => {
-  arrange({ hanging });
-  const ended = command(main, 'develop --yes');
-  await awaitCall(hanging);
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) process.emit(signal, signal);
-  letEnd();
-  const { code, output } = await ended;
-  expect([code, calls.at(-1)]).toEqual([143, expect.stringContaining(hanging)]);
-  expect(output).toMatch(/\nSIGTERM: waiting for (npm|terraform) \w+.* to end …\n/);
-  expect(
-    output.endsWith(
-      `\nInterrupted. ${end} Run the same command again: docs/runbook.md, "A deployment was interrupted".\n`,
-    ),
-  ).toBe(true);
 });

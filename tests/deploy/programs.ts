@@ -44,13 +44,13 @@ const initially = () => ({
   /** The beginning of a failing call, and its error. */
   failing: 'nothing',
   error: 'it went wrong',
-  /** The beginning of a call that ends, and fails, with {@link letEnd}. */
-  hanging: 'nothing',
   files: { 'backend.s3.tfbackend': 'bucket = "b"\n' } as Record<string, string>,
   changes: { 'aws_lambda_function.this': ['update'] } as Changes,
   again: {} as Changes,
   outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
+  /** During a call with this beginning. */
   happen: (): void => {},
+  during: 'terraform apply',
   /** ARNs that only the state has, by address. */
   lost: {} as Record<string, string>,
   /** In the state in S3. */
@@ -59,7 +59,6 @@ const initially = () => ({
 export type World = ReturnType<typeof initially>;
 
 let world = initially();
-let ended = Promise.withResolvers<void>();
 export let calls: string[] = [];
 
 const VALUES = {
@@ -99,22 +98,19 @@ function print(call: string): string {
 export async function run(command: string, args: string[]): Promise<Outcome> {
   const call = [command, ...args].join(' ');
   calls.push(call);
-  if (call.startsWith('terraform apply')) world.happen();
-  const isHanging = call.startsWith(world.hanging);
-  if (isHanging) await ended.promise;
-  const isFailing = isHanging || call.startsWith(world.failing);
+  if (call.startsWith(world.during)) world.happen();
+  const isFailing = call.startsWith(world.failing);
   const stdout = print(call);
   const output = `${stdout}${isFailing ? `\n\nError: ${world.error}\n` : ''}`;
   return { code: isFailing ? 1 : 0, stdout, output };
 }
 
-export const awaitCall = (call: string) =>
-  vi.waitFor(() => expect(calls.at(-1)).toMatch(call), { timeout: 300_000, interval: 10 });
-
-export const letEnd = (): void => ended.resolve();
-
-/** Starts AWS's stand-in; each test begins with it and an empty project. */
-export async function setUpProject() {
+/**
+ * Starts AWS's stand-in; each test begins with it and an empty project.
+ *
+ * @param prepare - Then called.
+ */
+export async function setUpProject(prepare: () => void = () => {}) {
   const aws = await startAws(PACKAGE);
   const arrange = (changes: Partial<World> = {}): void => {
     world = { ...initially(), ...changes };
@@ -131,7 +127,7 @@ export async function setUpProject() {
     stubAws(aws.env);
     aws.reset();
     calls = [];
-    ended = Promise.withResolvers();
+    prepare();
   };
   beforeEach(reset);
   afterAll(async () => {
@@ -156,6 +152,7 @@ export async function setUpProject() {
   ) => {
     const texts: string[] = [];
     for (const [what, one] of Object.entries(cases)) {
+      reset();
       const { code, output } = await runCase(one);
       const ran = calls.flatMap((call) => /^terraform (?:plan|apply)/.exec(call) ?? []);
       if (code === 2) expect(ran).not.toContain('terraform apply');
@@ -164,5 +161,5 @@ export async function setUpProject() {
     }
     return texts.join('\n');
   };
-  return { ...aws, reset, arrange, command, transcribe };
+  return { ...aws, arrange, command, transcribe };
 }

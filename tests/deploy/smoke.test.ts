@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { repeat } from '../../deploy/checks.ts';
 import { main } from '../../deploy/smoke.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
@@ -27,7 +27,7 @@ vi.mock('node:timers/promises', async (importOriginal) => ({
 }));
 
 const NAME = 'inquiries-develop';
-const { reset, arrange, command, transcribe, state, env } = await setUpProject();
+const { arrange, command, transcribe, state, env } = await setUpProject(() => arrangeStage());
 const aws = env.AWS_ENDPOINT_URL;
 const service = await serveApp(createInquiries((await createOwnStore()).store));
 afterAll(service.close);
@@ -100,7 +100,6 @@ async function smoke(args: string, SMOKE_TOKEN = token) {
   const texts = output.replaceAll(aws, 'https://aws').replaceAll(url, 'https://api');
   return { code, output: texts.replaceAll(/ {2,}/g, '  ') };
 }
-beforeEach(() => arrangeStage());
 
 describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
   it('leaves one inquiry, and with --mail a mail that bounces', async () => {
@@ -243,8 +242,6 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
   };
   it('says of each check what it found, and if it fails what to do', async () => {
     const said = await transcribe(CASES, ({ args = 'develop', happen, isSignedIn = true }) => {
-      reset();
-      arrangeStage();
       happen?.();
       return smoke(args, isSignedIn ? token : '');
     });
