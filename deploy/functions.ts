@@ -207,8 +207,8 @@ function createRequestChecks(invoke: Invoke, origin = ''): Check[] {
   return [['401 without claims', expect401], ...contract, ['it frees memory', useMemory]];
 }
 
-/** A record of the stream: a new inquiry, or a reply. */
-function toRecord(email: string, isReply: boolean) {
+/** A new inquiry, or a reply. */
+function toStreamEvent(email: string, isReply: boolean) {
   const time = new Date().toISOString();
   const inquiry = {
     __edb_e__: 'inquiry',
@@ -221,7 +221,7 @@ function toRecord(email: string, isReply: boolean) {
     created_at: time,
   };
   const reply = { reply: 'Test', respondent: 'deployment', reply_at: time };
-  return {
+  const record = {
     eventID: '1',
     eventName: isReply ? 'MODIFY' : 'INSERT',
     eventSource: 'aws:dynamodb',
@@ -231,10 +231,8 @@ function toRecord(email: string, isReply: boolean) {
       ...(isReply && { OldImage: marshall(inquiry) }),
     },
   };
+  return { Records: [record] };
 }
-const toStreamEvent = (email: string, isReply: boolean) => ({
-  Records: [toRecord(email, isReply)],
-});
 const toQueueEvent = (body: string) => ({
   Records: [{ eventSource: 'aws:sqs', messageId: 'trial', body }],
 });
