@@ -15,11 +15,8 @@ const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGKILL: null, SIGTERM: 143 };
 interface Interruption {
   request: RegExp;
   when: Moment;
+  /** Sent twice, to the whole group, as Ctrl-C at a terminal. */
   signal: Signal;
-  /** Default: once. */
-  times?: number;
-  /** Also to its group, as Ctrl-C at a terminal. */
-  group?: boolean;
 }
 
 async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, settings = {}) {
@@ -49,10 +46,9 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
   async function deploy(interruption?: Interruption) {
     const { child, ended } = start('deploy', 'develop --yes');
     next = interruption;
-    interrupt = async ({ signal, times = 1, group = false }) => {
-      const pid = Number(child.pid);
-      for (let time = 0; time < times && child.exitCode === null; time += 1) {
-        if (child.signalCode === null) process.kill(group ? -pid : pid, signal);
+    interrupt = async ({ signal }) => {
+      for (let time = 0; time < 2 && (child.exitCode ?? child.signalCode) === null; time += 1) {
+        process.kill(-Number(child.pid), signal);
         await sleep(300);
       }
     };
@@ -98,9 +94,9 @@ const AROUND: readonly (readonly [request: RegExp, signal: Signal, message: stri
 /** Moments of a first apply; each row is a new stage. */
 const APPLY: readonly Omit<Interruption, 'signal'>[] = [
   { request: /CreateTable/, when: 'before' },
-  { request: /Action=CreateRole\b/, when: 'in flight', times: 2 },
-  { request: /^POST \/v2\/apis /, when: 'in flight', group: true },
-  { request: /PutMetricAlarm/, when: 'after', times: 2, group: true },
+  { request: /Action=CreateRole\b/, when: 'in flight' },
+  { request: /^POST \/v2\/apis /, when: 'in flight' },
+  { request: /PutMetricAlarm/, when: 'after' },
   { request: /^POST \/2015-03-31\/functions /, when: 'in flight' },
 ];
 

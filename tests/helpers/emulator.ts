@@ -91,7 +91,7 @@ function createDistributions(): Layer {
 
 /** Which moto cannot delete. */
 const keepReceiptRules: Layer = async (sent, next) =>
-  /^Action=DeleteReceiptRule&|&Action=DeleteReceiptRule(?:&|$)/.test(String(sent.body))
+  /\bAction=DeleteReceiptRule\b/.test(String(sent.body))
     ? xml(200, '<DeleteReceiptRuleResponse><DeleteReceiptRuleResult/></DeleteReceiptRuleResponse>')
     : next(sent);
 
@@ -226,7 +226,7 @@ export async function startEmulatorProxy(
       Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
     );
     for (const name of HOP_BY_HOP) headers.delete(name);
-    const action = /^Action=\w+|(?<=&)Action=\w+/.exec(String(body))?.[0] ?? '';
+    const action = /\bAction=\w+/.exec(String(body))?.[0] ?? '';
     const request = [method, url, headers.get('x-amz-target') ?? '', action].join(' ');
     outgoing.once('finish', () => void reach(request, 'after'));
     await reach(request, 'before');

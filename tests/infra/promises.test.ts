@@ -57,6 +57,9 @@ describe('the infrastructure', () => {
     // Answered with the function's 401.
     expect(open.filter((key) => key !== 'GET /probe')).toEqual([]);
     if (name === 'bootstrap') return;
+    // CKV_AWS_274, CKV2_AWS_56, CKV_AWS_258, CKV2_AWS_75
+    const addresses = Object.keys(plan.resources).join(' ');
+    expect(addresses).not.toMatch(/policy_attachment|managed_policy|function_url/);
     // CKV_AWS_60 to 63, CKV_AWS_286 to 290, CKV_AWS_355, CKV2_AWS_40, AVD-AWS-0057, AVD-AWS-0342, AVD-AWS-0345
     const statements = Object.values(ofType(plan, 'aws_iam_role_policy')).flatMap(statementsOf);
     expect(statements.length).toBeGreaterThan(1);

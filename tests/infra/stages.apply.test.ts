@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { SES } from '@aws-sdk/client-ses';
+import { SESv2 } from '@aws-sdk/client-sesv2';
 import { afterAll, assert, beforeAll, describe, expect, it } from 'vitest';
 import { providerSource } from '../../deploy/terraform.ts';
 import type { Stage } from '../../lib/stages.ts';
@@ -28,16 +29,6 @@ import { readImports } from '../helpers/repository.ts';
 const { region } = clientOf(endpoint);
 const dynamodb = new DynamoDB(clientOf(endpoint));
 let stages: Stages;
-
-/** To a REST API of the emulator, which reads the service from the credential scope. */
-const post = (service: string, path: string, body: string) =>
-  fetch(new URL(path, endpoint), {
-    method: 'POST',
-    body,
-    headers: {
-      authorization: `AWS4-HMAC-SHA256 Credential=test/20260101/${region}/${service}/aws4_request, SignedHeaders=host, Signature=0`,
-    },
-  });
 
 /** `ADDRESS ATTRIBUTE` for each attribute of an update, `ADDRESS ACTION` for another change. */
 function describeChange({ address, change }: Change): string[] {
@@ -63,7 +54,6 @@ interface Change {
 
 interface Resource {
   address: string;
-  type: string;
   values: { id: string; tags_all?: object | null };
 }
 
@@ -153,7 +143,8 @@ describe('terraform apply', needsEmulator, () => {
     const init = await stages.terraform('default', 'init', ...options);
     assert(init.code === 0, init.output);
     // Created with DKIM, an identity has a malformed date: stages name this one.
-    await post('ses', '/v2/email/identities', JSON.stringify({ EmailIdentity: 'example.com' }));
+    const ses = new SESv2(clientOf(endpoint));
+    await ses.createEmailIdentity({ EmailIdentity: 'example.com' }).catch(() => undefined);
     await new SES(clientOf(endpoint)).createReceiptRuleSet({ RuleSetName: stages.name });
   });
   afterAll(async () => {
@@ -179,11 +170,13 @@ describe('terraform apply', needsEmulator, () => {
     await applyWhole();
 
     const zone = `${name}-zone.example.com`;
-    await post(
-      'route53',
-      '/2013-04-01/hostedzone',
-      `<CreateHostedZoneRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Name>${zone}</Name><CallerReference>${zone}</CallerReference></CreateHostedZoneRequest>`,
-    );
+    // The emulator reads the service from the credential scope.
+    const scope = `AWS4-HMAC-SHA256 Credential=test/20260101/${region}/route53/aws4_request`;
+    await fetch(new URL('/2013-04-01/hostedzone', endpoint), {
+      method: 'POST',
+      headers: { authorization: `${scope}, SignedHeaders=host, Signature=0` },
+      body: `<CreateHostedZoneRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Name>${zone}</Name><CallerReference>${zone}</CallerReference></CreateHostedZoneRequest>`,
+    });
     change({ hosted_zone: zone, site_domain: { name: `contact.${zone}` } });
     // UpdateHealthCheck forgets them.
     await applyWhole(/ regions$/);
@@ -193,15 +186,13 @@ describe('terraform apply', needsEmulator, () => {
         `aws_route53_record.validation["contact.${zone}"]`,
       ]),
     );
-    const resources = await show();
     // Policies and costs tell stages apart by these, also in us-east-1.
     const tags = { service: name, stage: 'develop', managed_by: 'terraform' };
-    for (const { address, values } of resources.filter(({ values: { tags_all } }) => tags_all)) {
+    const tagged = (await show()).filter(({ values }) => values.tags_all);
+    expect(tagged.length).toBeGreaterThan(10);
+    for (const { address, values } of tagged) {
       expect({ address, ...values.tags_all }).toMatchObject(tags);
     }
-    // CKV_AWS_274, CKV2_AWS_56, CKV_AWS_258, CKV2_AWS_75
-    const types = resources.map(({ type }) => type).join(' ');
-    expect(types).not.toMatch(/policy_attachment|managed_policy|function_url/);
 
     await destroy();
     expect(await list()).toEqual([]);
