@@ -1,26 +1,19 @@
-import { copyFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { main } from '../../deploy/bootstrap.ts';
 import { isServiceName } from '../../lib/stages.ts';
 import { ACCOUNT, refusal, type Answer } from '../helpers/aws.ts';
-import { unless } from '../helpers/needs.ts';
 import { setUpProject, type World } from './programs.ts';
-import { paths } from './project.ts';
 
 vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
   ...(await original()),
   run: (await import('./programs.ts')).run,
 }));
-const { run, terraformUnavailableReason } = await vi.importActual<
-  typeof import('../../deploy/terraform.ts')
->('../../deploy/terraform.ts');
 
 const BUCKET = `inquiries-terraform-state-${ACCOUNT}-eu-central-1`;
 const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
 const BOOTSTRAPPED = '<Contents><Key>inquiries/bootstrap.tfstate</Key></Contents>';
-const { reset, arrange, command, transcribe, state } = await setUpProject();
+const { arrange, command, transcribe, state } = await setUpProject(() => arrangeBucket(200));
 
 /** S3's answers about the bucket. */
 const arrangeBucket = (status: number, contents = ''): void => {
@@ -101,8 +94,6 @@ const CASES: Record<string, Case> = {
 
 it('refuses what would set up another account or take back its settings, and says what it does', async () => {
   const said = await transcribe(CASES, async ({ world, happen, keys }) => {
-    reset();
-    arrangeBucket(200);
     const changes = { 'aws_iam_policy.a': ['create', { policy: '{"a":1}' }] } as const;
     arrange({ changes, files: {}, ...world });
     happen?.();
@@ -117,14 +108,3 @@ it('every name of a service gives a bucket whose name S3 takes, in any region', 
   // docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
   expect(`${longest}-terraform-state-${ACCOUNT}-ap-southeast-1`).toHaveLength(63);
 });
-
-it(
-  'a copy of the example of settings passes terraform fmt',
-  unless(await terraformUnavailableReason()),
-  async () => {
-    const copy = join(paths.MODULE, 'stages.auto.tfvars');
-    copyFileSync('infra/terraform/stages.auto.tfvars.example', copy);
-    const { code, output } = await run('terraform', ['fmt', '-check', '-diff', copy]);
-    expect(code, `the output was: ${output}`).toBe(0);
-  },
-);

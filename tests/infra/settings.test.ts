@@ -10,6 +10,7 @@ import { LANGUAGES } from '../../src/text/languages.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { unless } from '../helpers/needs.ts';
 
+const EXAMPLE = join(MODULE, 'stages.auto.tfvars.example');
 const inbox = { to: 'team@example.org', from: 'inquiries@mail.example.com' };
 const own = {
   issuer: 'https://issuer.example.com',
@@ -187,7 +188,13 @@ describe(
     });
 
     it.each(STAGES)('accepts the example file in the workspace %s', async (stage) => {
-      expect(await plan(stage, join(MODULE, 'stages.auto.tfvars.example'))).toEqual([]);
+      expect(await plan(stage, EXAMPLE)).toEqual([]);
+    });
+
+    it('has an example whose copy terraform fmt leaves as it is', async () => {
+      copyFileSync(EXAMPLE, join(folder, 'example.tfvars'));
+      const { code, output } = await run('terraform', ['fmt', '-check', '-diff'], { cwd: folder });
+      expect(code, `the output was: ${output}`).toBe(0);
     });
   },
 );
