@@ -20,7 +20,6 @@ Writes the OpenAPI document from the source.
 
   --server-url URL   base URL of the deployment, without /inquiries (default: http://127.0.0.1:3000)
   --stage NAME       name of the deployment, for the description of its URL
-  --version V        version of the document (default: the package's)
   --out FILE         where to write (default: docs/openapi.yaml)
   --check            write nothing; exit 1 when the file is not what would be written
 `;
@@ -31,18 +30,17 @@ export const main: Main = async (args, { stdout }) => {
     {
       'server-url': { type: 'string', default: 'http://127.0.0.1:3000' },
       stage: { type: 'string' },
-      version: { type: 'string', default: manifest.version },
       out: { type: 'string', default: join(ROOT, 'docs/openapi.yaml') },
       check: { type: 'boolean', default: false },
     },
     args,
   );
-  const { stage, version, out } = options;
+  const { stage, out } = options;
   const description =
     stage === undefined ? 'The service on this machine (npm start).' : `The stage ${stage}.`;
   const document = createDocument(
     { url: parseServerUrl(options['server-url']), description },
-    version,
+    manifest.version,
   );
   const text = formatYaml(document);
   const name = relative('', out);

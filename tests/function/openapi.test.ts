@@ -12,12 +12,11 @@ import { readText } from '../helpers/repository.ts';
 const file = join(createFolder(afterAll), 'openapi.yaml');
 const committed = readText('docs/openapi.yaml');
 
-it('writes the document of a deployment: its URL, stage and version, and the same operations', async () => {
+it('writes the document of a deployment: its URL and stage, and the same operations', async () => {
   const url = 'https://api.example.com/v1';
-  const args = `--server-url ${url}/ --stage develop --version 1.2.3 --out ${file}`;
+  const args = `--server-url ${url}/ --stage develop --out ${file}`;
   expect((await run(main, args)).code).toBe(0);
   expect(parse(readIfThere(file) ?? '')).toMatchObject({
-    info: { version: '1.2.3' },
     servers: [{ url, description: 'The stage develop.' }],
     paths: (parse(committed) as { paths: object }).paths,
   });
