@@ -2,30 +2,13 @@
  * Schemas and paths are src/contract.ts's, limits and the gateway's messages lib/gateway-replies.ts's.
  * tests/function/contract.test.ts replays every example and produces every status. docs/adr/0040
  */
-import type { OpenAPIV3_1 } from 'openapi-types';
 import * as contract from '../src/contract.ts';
 import * as errors from '../src/errors.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 
-export type OpenApiDocument = OpenAPIV3_1.Document & {
-  security: OpenAPIV3_1.SecurityRequirementObject[];
-  paths: Record<string, PathItem>;
-  components: Required<
-    Pick<OpenAPIV3_1.ComponentsObject, 'securitySchemes' | 'headers' | 'responses' | 'schemas'>
-  >;
-};
-interface PathItem {
-  get: OpenAPIV3_1.OperationObject;
-  post: OpenAPIV3_1.OperationObject;
-  /** Responses to other methods, which OpenAPI 3.1 cannot describe. docs/contract.md */
-  readonly 'x-other-methods': OpenAPIV3_1.ResponsesObject;
-}
-
-type Reference = OpenAPIV3_1.ReferenceObject;
-type Headers = Record<string, OpenAPIV3_1.HeaderObject | Reference>;
-type Examples = Record<string, OpenAPIV3_1.ExampleObject>;
-
+/** The parts that are always there. */
+export type OpenApiDocument = ReturnType<typeof createDocument>;
 const itemLimit = `${ITEM_LIMIT / 1024} KB`;
 const headerLimit = `${limits.headers.toLocaleString('en')} bytes`;
 const bodyLimit = toMegabytes(limits.body);
@@ -34,23 +17,23 @@ const timeout = `${limits.timeout / 1000} seconds`;
 
 const referTo = (component: string) => ({ $ref: `#/components/${component}` });
 
-const allowOrigin: OpenAPIV3_1.HeaderObject = {
+const allowOrigin = {
   description: 'The only origin from which browsers may call, set for each stage.',
   schema: { type: 'string' },
   example: 'https://www.example.com',
 };
 /** Not required of the gateway, which on AWS sends the header only for a request with an Origin. */
-const cors: Headers = {
+const cors = {
   'Access-Control-Allow-Origin': referTo('headers/AllowOrigin'),
 };
-const corsAndChallenge: Headers = {
+const corsAndChallenge = {
   ...cors,
   'WWW-Authenticate': {
     description: 'Present when the gateway rejects the token: what is wrong with it (RFC 6750, 3).',
     schema: { type: 'string' },
   },
 };
-const functionCors: Headers = {
+const functionCors = {
   'Access-Control-Allow-Origin': referTo('headers/AllowOriginOfFunction'),
 };
 const always = (value: string, description: string) =>
@@ -62,7 +45,7 @@ const cacheControl = {
   ),
 };
 /** RFC 9110, 10.2.3. */
-const retryAfter = (description: string): Headers => ({
+const retryAfter = (description: string) => ({
   'Retry-After': {
     description,
     schema: { type: 'string', pattern: '^[1-9][0-9]{0,3}$' },
@@ -104,7 +87,7 @@ const hello = {
 };
 
 /** @param server - Its base URL without `/inquiries`. */
-export function createDocument(server: OpenAPIV3_1.ServerObject, version: string): OpenApiDocument {
+export function createDocument(server: { url: string; description: string }, version: string) {
   return {
     openapi: '3.1.1',
     info: {
@@ -364,12 +347,12 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
         ),
       },
       schemas: {
-        CreateInquiryRequest: toSchema(contract.createInquiryRequestSchema),
-        CreateInquiryResponse: toSchema(contract.createInquiryResponseSchema),
-        ErrorResponseBody: toSchema(contract.errorResponseBodySchema),
-        InquiryListResponse: toSchema(contract.inquiryListResponseSchema),
+        CreateInquiryRequest: contract.createInquiryRequestSchema,
+        CreateInquiryResponse: contract.createInquiryResponseSchema,
+        ErrorResponseBody: contract.errorResponseBodySchema,
+        InquiryListResponse: contract.inquiryListResponseSchema,
         ErrorResponseBodyOrGatewayReply: { anyOf: [errorBody, gatewayReply] },
-        Inquiry: toSchema(contract.inquirySchema),
+        Inquiry: contract.inquirySchema,
         GatewayReply: {
           type: 'object',
           description: 'Body of the responses that the gateway sends itself.',
@@ -381,10 +364,10 @@ export function createDocument(server: OpenAPIV3_1.ServerObject, version: string
   };
 }
 
-const json = (schema: Reference, examples: Examples) => ({
+const json = (schema: object, examples: object) => ({
   'application/json': { schema, examples },
 });
-const example = (summary: string, value: unknown): OpenAPIV3_1.ExampleObject => ({
+const example = (summary: string, value: unknown) => ({
   summary,
   value,
 });
@@ -392,7 +375,7 @@ const reply = ({ message }: Reply) => ({ gateway: { value: { message } } });
 const { badRequest } = errors;
 type Errors = Record<string, errors.ApiError>;
 /** The function's errors, by name of the example. */
-const toExamples = (shown: Errors): Examples =>
+const toExamples = (shown: Errors) =>
   Object.fromEntries(
     Object.entries(shown).map(([name, { code: error, message }]) => [
       name,
@@ -405,21 +388,12 @@ const errorOrReply = (gateway: Reply, shown: Errors) => ({
   content: json(errorBodyOrGatewayReply, { ...toExamples(shown), ...reply(gateway) }),
 });
 
-function fromGateway(
-  when: string,
-  gateway: Reply,
-  headers: Headers = cors,
-): OpenAPIV3_1.ResponseObject {
+function fromGateway(when: string, gateway: Reply, headers: object = cors) {
   return {
     description: `From the gateway: ${when}.`,
     headers,
     content: json(gatewayReply, reply(gateway)),
   };
-}
-
-/** A mutable copy, as openapi-types wants. */
-function toSchema<Schema extends { required: readonly string[] }>(schema: Schema) {
-  return { ...schema, required: [...schema.required] };
 }
 
 function toMegabytes(bytes: number): string {
