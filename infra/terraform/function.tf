@@ -12,7 +12,6 @@ locals {
     runtime              = local.runtime
     permissions_boundary = lookup(var.permissions_boundaries, local.stage, null)
     log_retention_days   = local.settings.log_retention_days
-    tracing              = local.settings.tracing
     versioned            = local.versioned
     # `npm ci`'s node, which may not be the PATH's.
     gate = "\"${abspath(path.root)}/../../node_modules/.bin/node\" \"${abspath(path.root)}/../../deploy/make-live.ts\""
@@ -20,6 +19,32 @@ locals {
       Version   = "2012-10-17"
       Statement = [{ Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "lambda.amazonaws.com" } }]
     })
+    # X-Ray has no resource types here.
+    traces = local.settings.tracing ? {
+      Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
+      Resource = "*"
+    } : null
+  }
+
+  # What a function needs that stores inquiries.
+  storing = {
+    # Also for transactions of puts.
+    Inquiries = { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = aws_dynamodb_table.this.arn }
+    # Partition keys of src/entities/rate.ts: the function cannot change an inquiry.
+    Rates = local.settings.inquiries_per_hour == null ? null : {
+      Action    = "dynamodb:UpdateItem"
+      Resource  = aws_dynamodb_table.this.arn
+      Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" } }
+    }
+    # AWS does not document whether LeadingKeys has the keys of a transaction's update only, or of all its writes.
+    RatesInTransactions = local.settings.inquiries_per_hour == null ? null : {
+      Action   = "dynamodb:UpdateItem"
+      Resource = aws_dynamodb_table.this.arn
+      Condition = {
+        "ForAnyValue:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" }
+        "ForAnyValue:StringEquals" = { "dynamodb:EnclosingOperation" = "TransactWriteItems" }
+      }
+    }
   }
 }
 
@@ -42,34 +67,13 @@ resource "aws_iam_role_policy" "function" {
 
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [for sid, statement in {
-      # Also for transactions of puts.
-      Inquiries = { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = aws_dynamodb_table.this.arn }
+    Statement = [for sid, statement in merge(local.storing, {
       Logs = {
         Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
         Resource = "${aws_cloudwatch_log_group.function.arn}:*"
       }
-      # X-Ray has no resource types here.
-      Traces = local.shared.tracing ? {
-        Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
-        Resource = "*"
-      } : null
-      # Partition keys of src/entities/rate.ts: the function cannot change an inquiry.
-      Rates = local.settings.inquiries_per_hour == null ? null : {
-        Action    = "dynamodb:UpdateItem"
-        Resource  = aws_dynamodb_table.this.arn
-        Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" } }
-      }
-      # AWS does not document whether LeadingKeys has the keys of a transaction's update only, or of all its writes.
-      RatesInTransactions = local.settings.inquiries_per_hour == null ? null : {
-        Action   = "dynamodb:UpdateItem"
-        Resource = aws_dynamodb_table.this.arn
-        Condition = {
-          "ForAnyValue:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" }
-          "ForAnyValue:StringEquals" = { "dynamodb:EnclosingOperation" = "TransactWriteItems" }
-        }
-      }
-    } : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
+      Traces = local.shared.traces
+    }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
   })
 }
 
@@ -105,5 +109,5 @@ resource "aws_lambda_function" "this" {
     system_log_level      = "INFO"
   }
 
-  tracing_config { mode = local.shared.tracing ? "Active" : "PassThrough" }
+  tracing_config { mode = local.settings.tracing ? "Active" : "PassThrough" }
 }

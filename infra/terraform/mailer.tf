@@ -24,7 +24,7 @@ module "mailer" {
   table         = aws_dynamodb_table.this
   package_file  = "${path.module}/${var.mailer_package_file}"
   live_versions = var.live_mailer_versions
-  shared        = local.shared
+  shared        = merge(local.shared, { storing = local.storing })
 
   receipt_rule_set = var.name
   owner_settings   = local.settings

@@ -8,57 +8,44 @@ locals {
 
   failures = flatten([for of in ["errors", "lost"] : formatlist("%s_${of}", keys(local.alarmed))])
 
-  of_api      = { ApiId = aws_apigatewayv2_api.this.id }
-  of_function = { FunctionName = local.name }
-  of_table    = { TableName = local.name }
-  of_index    = { TableName = local.name, GlobalSecondaryIndexName = "by-state" }
-  of_mails    = { "ses:configuration-set" = local.name }
+  # Where metrics come from.
+  of_api      = { namespace = "AWS/ApiGateway", dimensions = { ApiId = aws_apigatewayv2_api.this.id } }
+  of_function = { namespace = "AWS/Lambda", dimensions = { FunctionName = local.name } }
+  of_filters  = { namespace = local.metric_namespace, dimensions = {} }
+  of_table    = { namespace = "AWS/DynamoDB", dimensions = { TableName = local.name } }
+  of_mails    = { namespace = "AWS/SES", dimensions = { "ses:configuration-set" = local.name } }
+  of_index = {
+    namespace  = "AWS/DynamoDB"
+    dimensions = { TableName = local.name, GlobalSecondaryIndexName = "by-state" }
+  }
 
   # AWS's metrics, by their names in expressions; the statistic is the sum if none is named.
   metrics = merge(
     {
-      requests      = { namespace = "AWS/ApiGateway", metric = "Count", dimensions = local.of_api }
-      server_errors = { namespace = "AWS/ApiGateway", metric = "5xx", dimensions = local.of_api }
+      requests      = merge(local.of_api, { metric = "Count" })
+      server_errors = merge(local.of_api, { metric = "5xx" })
 
-      errors    = { namespace = "AWS/Lambda", metric = "Errors", dimensions = local.of_function }
-      throttles = { namespace = "AWS/Lambda", metric = "Throttles", dimensions = local.of_function }
-      duration  = { namespace = "AWS/Lambda", metric = "Duration", dimensions = local.of_function, stat = "Maximum" }
-      faults    = { namespace = local.function_namespace, metric = "Faults", dimensions = local.of_function }
+      errors    = merge(local.of_function, { metric = "Errors" })
+      throttles = merge(local.of_function, { metric = "Throttles" })
+      duration  = merge(local.of_function, { metric = "Duration", stat = "Maximum" })
+      faults    = merge(local.of_function, { metric = "Faults", namespace = local.function_namespace })
 
-      admitted      = { namespace = local.metric_namespace, metric = "Admitted", dimensions = {} }
-      refused       = { namespace = local.metric_namespace, metric = "Refused", dimensions = {} }
-      throttled     = { namespace = local.metric_namespace, metric = "Throttled", dimensions = {} }
-      not_json      = { namespace = local.metric_namespace, metric = "NotJson", dimensions = {} }
-      mails_refused = { namespace = local.metric_namespace, metric = "MailsRefused", dimensions = {} }
+      admitted      = merge(local.of_filters, { metric = "Admitted" })
+      refused       = merge(local.of_filters, { metric = "Refused" })
+      throttled     = merge(local.of_filters, { metric = "Throttled" })
+      not_json      = merge(local.of_filters, { metric = "NotJson" })
+      mails_refused = merge(local.of_filters, { metric = "MailsRefused" })
+      memory        = merge(local.of_filters, { metric = "MaxMemoryUsed", stat = "Maximum" })
 
-      read_throttles  = { namespace = "AWS/DynamoDB", metric = "ReadThrottleEvents", dimensions = local.of_table }
-      write_throttles = { namespace = "AWS/DynamoDB", metric = "WriteThrottleEvents", dimensions = local.of_table }
+      writes                = merge(local.of_table, { metric = "ConsumedWriteCapacityUnits" })
+      read_throttles        = merge(local.of_table, { metric = "ReadThrottleEvents" })
+      write_throttles       = merge(local.of_table, { metric = "WriteThrottleEvents" })
+      index_read_throttles  = merge(local.of_index, { metric = "ReadThrottleEvents" })
+      index_write_throttles = merge(local.of_index, { metric = "WriteThrottleEvents" })
 
-      memory = {
-        namespace  = local.metric_namespace
-        metric     = "MaxMemoryUsed"
-        dimensions = {}
-        stat       = "Maximum"
-      }
-      writes = {
-        namespace  = "AWS/DynamoDB"
-        metric     = "ConsumedWriteCapacityUnits"
-        dimensions = local.of_table
-      }
-      index_read_throttles = {
-        namespace  = "AWS/DynamoDB"
-        metric     = "ReadThrottleEvents"
-        dimensions = local.of_index
-      }
-      index_write_throttles = {
-        namespace  = "AWS/DynamoDB"
-        metric     = "WriteThrottleEvents"
-        dimensions = local.of_index
-      }
-
-      bounces    = { namespace = "AWS/SES", metric = "Bounce", dimensions = local.of_mails }
-      complaints = { namespace = "AWS/SES", metric = "Complaint", dimensions = local.of_mails }
-      mails      = { namespace = "AWS/SES", metric = "Send", dimensions = local.of_mails }
+      bounces    = merge(local.of_mails, { metric = "Bounce" })
+      complaints = merge(local.of_mails, { metric = "Complaint" })
+      mails      = merge(local.of_mails, { metric = "Send" })
 
       days_left = {
         namespace  = "AWS/CertificateManager"
@@ -81,24 +68,18 @@ locals {
     { for operation in ["PutItem", "Query", "TransactWriteItems", "UpdateItem"] : "${lower(operation)}_errors" => {
       namespace  = "AWS/DynamoDB"
       metric     = "SystemErrors"
-      dimensions = merge(local.of_table, { Operation = operation })
-    } },
-    { for kind, name in local.alarmed : "${kind}_errors" => {
-      namespace = "AWS/Lambda", metric = "Errors", dimensions = { FunctionName = name }
-    } },
-    { for kind, name in local.alarmed : "${kind}_lost" => {
-      namespace = "AWS/Lambda", metric = "DestinationDeliveryFailures", dimensions = { FunctionName = name }
-    } },
-    { for kind, name in local.alarmed : "${kind}_delay" => {
-      namespace = "AWS/Lambda", metric = "IteratorAge", dimensions = { FunctionName = name }, stat = "Maximum"
-    } },
-    { for kind, name in local.alarmed : "${kind}_failed" => {
-      namespace = local.function_namespace, metric = "MailFailures", dimensions = { FunctionName = name }
+      dimensions = { TableName = local.name, Operation = operation }
     } },
     # docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html#event-source-mapping-metrics
     { for kind, mapping in merge(module.mailer[*].mappings...) : "${kind}_polled" => {
       namespace = "AWS/Lambda", metric = "PolledEventCount", dimensions = { EventSourceMappingUUID = mapping.uuid }
     } },
+    [for kind, name in local.alarmed : { for suffix, metric in {
+      errors = { metric = "Errors" }
+      lost   = { metric = "DestinationDeliveryFailures" }
+      delay  = { metric = "IteratorAge", stat = "Maximum" }
+      failed = { metric = "MailFailures", namespace = local.function_namespace }
+    } : "${kind}_${suffix}" => merge(local.of_function, { dimensions = { FunctionName = name } }, metric) }]...
   )
 
   # ACM renews 60 days before the end, and writes the metric at least daily

@@ -58,14 +58,7 @@ resource "aws_sqs_queue_policy" "ses" {
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [
-      {
-        Sid       = "OnlyTls"
-        Effect    = "Deny"
-        Principal = "*"
-        Action    = "sqs:*"
-        Resource  = aws_sqs_queue.ses[each.key].arn
-        Condition = { Bool = { "aws:SecureTransport" = "false" } }
-      },
+      merge(local.only_tls, { Action = "sqs:*", Resource = aws_sqs_queue.ses[each.key].arn }),
       {
         Sid       = "SnsSends"
         Effect    = "Allow"

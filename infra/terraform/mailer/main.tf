@@ -74,10 +74,11 @@ variable "shared" {
     runtime              = string
     permissions_boundary = string
     log_retention_days   = number
-    tracing              = bool
     versioned            = set(string) # attributes whose change makes a version
     gate                 = string      # the command that tests a version
     assume_role_policy   = string
+    traces               = any # statement of a policy; null without tracing
+    storing              = any # statements of a policy by Sid
   })
 }
 
@@ -161,11 +162,15 @@ locals {
       Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
       Resource = "${aws_cloudwatch_log_group.this.arn}:*"
     }
-    # X-Ray has no resource types here.
-    Traces = var.shared.tracing ? {
-      Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
-      Resource = "*"
-    } : null
+    Traces = var.shared.traces
+  }
+
+  # Of policies of queues and buckets.
+  only_tls = {
+    Sid       = "OnlyTls"
+    Effect    = "Deny"
+    Principal = "*"
+    Condition = { Bool = { "aws:SecureTransport" = "false" } }
   }
 
   # Invoked by the timer.
@@ -254,15 +259,8 @@ resource "aws_sqs_queue_policy" "dead_letters" {
   queue_url = aws_sqs_queue.dead_letters.url
 
   policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Sid       = "OnlyTls"
-      Effect    = "Deny"
-      Principal = "*"
-      Action    = "sqs:*"
-      Resource  = aws_sqs_queue.dead_letters.arn
-      Condition = { Bool = { "aws:SecureTransport" = "false" } }
-    }]
+    Version   = "2012-10-17"
+    Statement = [merge(local.only_tls, { Action = "sqs:*", Resource = aws_sqs_queue.dead_letters.arn })]
   })
 }
 
@@ -326,7 +324,7 @@ resource "aws_lambda_function" "this" {
     system_log_level      = "INFO"
   }
 
-  tracing_config { mode = var.shared.tracing ? "Active" : "PassThrough" }
+  tracing_config { mode = var.shared.traces == null ? "PassThrough" : "Active" }
 
   lifecycle {
     precondition {

@@ -73,14 +73,7 @@ resource "aws_s3_bucket_policy" "mails" {
           "AWS:SourceArn"     = local.receipt_rule_arn
         } }
       },
-      {
-        Sid       = "OnlyTls"
-        Effect    = "Deny"
-        Principal = "*"
-        Action    = "s3:*"
-        Resource  = [each.value.arn, "${each.value.arn}/*"]
-        Condition = { Bool = { "aws:SecureTransport" = "false" } }
-      },
+      merge(local.only_tls, { Action = "s3:*", Resource = [each.value.arn, "${each.value.arn}/*"] }),
     ]
   })
 
@@ -156,24 +149,6 @@ resource "aws_iam_role_policy" "receiver" {
           "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
         }
       }
-      # As in function.tf: inquiry and idempotency key, and the count of the hour.
-      Inquiries = !var.settings.replies.follow_ups ? null : {
-        Action   = ["dynamodb:PutItem", "dynamodb:Query"]
-        Resource = var.table.arn
-      }
-      Rates = !var.settings.replies.follow_ups ? null : {
-        Action    = "dynamodb:UpdateItem"
-        Resource  = var.table.arn
-        Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" } }
-      }
-      RatesInTransactions = !var.settings.replies.follow_ups ? null : {
-        Action   = "dynamodb:UpdateItem"
-        Resource = var.table.arn
-        Condition = {
-          "ForAnyValue:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" }
-          "ForAnyValue:StringEquals" = { "dynamodb:EnclosingOperation" = "TransactWriteItems" }
-        }
-      }
-    }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
+    }, var.settings.replies.follow_ups ? var.shared.storing : null) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
   })
 }
