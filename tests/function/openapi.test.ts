@@ -38,7 +38,7 @@ it('names no operation so that its response would have the name of a schema', ()
   const { paths, components } = parse(committed) as OpenApiDocument;
   const operations = Object.values(paths).flatMap(({ get, post }) => [get, post]);
   const names = new Set(
-    operations.flatMap(({ operationId = '' }) =>
+    operations.flatMap(({ operationId }) =>
       ['Response', 'Request', 'Params'].map((end) => (operationId + end).toLowerCase()),
     ),
   );
