@@ -3,8 +3,8 @@ import { escapeText } from '../../src/text/visible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
 import { toReference } from '../../src/limits.ts';
 import { copyButton } from '../../ui/copy.ts';
-import { h, notice } from '../../ui/dom.ts';
-import { beginningOf } from '../../ui/format.ts';
+import { button, h, notice } from '../../ui/dom.ts';
+import { beginningOf, formatCount } from '../../ui/format.ts';
 import { canMail, factsOf, UNDELIVERED } from '../words.ts';
 import type { Inquiry } from './client.ts';
 import { formatTime } from './format-time.ts';
@@ -92,6 +92,24 @@ export function createAnswerView({ reply, reply_at = '', respondent = '' }: Inqu
     text,
     h('p', { class: 'hint' }, exactTime(reply_at)),
   );
+}
+
+/** Of a colleague, while the inquiry was open. */
+export function createMeanwhileNotice(
+  { respondent = '', reply }: Inquiry,
+  hasDraft: boolean,
+): HTMLElement {
+  const verb = reply === undefined ? 'dismissed' : 'answered';
+  const text = hasDraft ? 'Your text was not sent. It is kept, and you can copy it.' : undefined;
+  return notice('plain', { title: `${respondent} has ${verb} this meanwhile`, text });
+}
+
+export function othersButton(
+  { count, isAll }: { count: number; isAll: boolean },
+  onSearch: () => void,
+): HTMLElement {
+  const label = `${formatCount(count, 'more', 'more')}${isAll ? '' : ' or more'} from this address`;
+  return button(label, { class: 'ib-link' }, onSearch);
 }
 
 /** @param text - Undefined: a dismissal. */

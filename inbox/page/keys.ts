@@ -2,6 +2,7 @@
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import { openInquiry, showList } from './address.ts';
 import type { Detail } from './detail.ts';
+import { nameOf } from './key-name.ts';
 import type { Outbox } from './outbox.ts';
 import type { List } from './list.ts';
 import { isTextBox, isTyping, noteTyping } from './typing.ts';
@@ -49,16 +50,6 @@ export function showKeys(): void {
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
-}
-
-/** Without Latin letters, by position on a US keyboard. */
-function nameOf({ key, code, shiftKey }: KeyboardEvent): string {
-  if (!/^.$/u.test(key)) return key;
-  const isLatin = /[!-~]|\p{Script=Latin}/u.test(key);
-  if (!isLatin && code === 'Slash') return shiftKey ? '?' : '/';
-  const name = (isLatin ? key : code.replace(/^Key/, '')).toLowerCase();
-  // With Shift, a sentence begins.
-  return shiftKey && /^[a-z]$/.test(name) ? key : name;
 }
 
 function createActions(list: List, detail: Detail, outbox: Outbox) {

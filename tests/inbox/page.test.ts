@@ -4,10 +4,22 @@ import { expect, it } from 'vitest';
 import { areKeptAlive, losesDraft, outcomeOf } from '../../inbox/page/answers.ts';
 import { createDrafts } from '../../inbox/page/drafts.ts';
 import { fillIn, findBraces } from '../../inbox/page/fill-in.ts';
+import { nameOf } from '../../inbox/page/key-name.ts';
 import { readSavedReplies } from '../../inbox/saved-replies.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { readText } from '../helpers/repository.ts';
+
+it.each([
+  ['в', 'KeyD', false, 'd'],
+  ['D', 'KeyD', false, 'd'],
+  ['d', 'KeyH', false, 'd'],
+  ['D', 'KeyD', true, 'D'],
+  ['ю', 'Slash', true, '?'],
+  ['Enter', 'Enter', false, 'Enter'],
+])('the key %s at the place of %s, with Shift: %s, is %s', (key, code, shiftKey, name) => {
+  expect(nameOf({ key, code, shiftKey })).toBe(name);
+});
 
 it('drafts stay in memory where the storage is full', () => {
   const setItem = () => {
