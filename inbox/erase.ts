@@ -99,39 +99,28 @@ async function findUser(email: string, task: Task): Promise<string | undefined> 
   return sub;
 }
 
-/** Why nothing is deleted, or what is asked before. */
-type Plan = 'unknown user' | 'dry run' | readonly ('account' | 'inquiries')[];
-
-function decide(owners: Owner[], { remove }: Account, consent: Consent): Plan {
-  if (consent === 'given') return [];
-  const found = [remove && 'account', owners[0] && 'inquiries'] as const;
-  const questions = found.filter((each) => each !== undefined);
-  if (questions.length === 0) return 'unknown user';
-  return consent === 'absent' ? 'dry run' : questions;
-}
-
 async function eraseUser(sub: string, keepsAccount: boolean, task: Task): Promise<void> {
   const { connection, consent, say } = task;
   const owners = await findOwners(task, { sub });
   printOwners(owners, task);
   const found = keepsAccount ? KEPT : await findAccount(connection, sub);
   say(found.description);
-  const plan = decide(owners, found, consent);
+  const isUnknown = owners.length === 0 && found.remove === undefined && consent !== 'given';
   if (owners.length === 0) {
-    const hint = plan === 'unknown user' ? ' --yes records the erasure nevertheless.' : '';
+    const hint = isUnknown ? ' --yes records the erasure nevertheless.' : '';
     say(`There are no inquiries of ${sub}.${hint}`);
   } else if (consent !== 'given') {
     // Who asks for an erasure has a right to a copy (GDPR, article 15).
     const command = ['npm run inbox --', connection.options, `export --sub ${sub} --out FILE`];
     say(`To give the user a copy first:\n  ${command.filter(Boolean).join(' ')}`);
   }
-  if (plan === 'dry run') say(DRY_RUN);
-  if (typeof plan === 'string') return;
-  let account: Account = found;
-  for (const question of plan) {
-    if (await task.ask(question)) continue;
-    if (question === plan.at(-1)) throw new Error(UNCHANGED);
-    account = KEPT;
+  if (isUnknown) return;
+  if (consent === 'absent') return say(DRY_RUN);
+  const isRefused = async (question: Parameters<Task['ask']>[0]): Promise<boolean> =>
+    consent === 'asked' && !(await task.ask(question));
+  const account = found.remove && (await isRefused('account')) ? KEPT : found;
+  if (owners.length > 0 ? await isRefused('inquiries') : account !== found) {
+    throw new Error(UNCHANGED);
   }
 
   const result = await erase(sub, owners, task, account.remove);

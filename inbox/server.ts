@@ -14,7 +14,7 @@ import type { Connection, MailState } from './connect.ts';
 import { createListing, ORDERS, SHOWS, type ListQuery } from './listing.ts';
 import type { SavedReply } from './saved-replies.ts';
 import { parseReply, TOO_LARGE } from './record-answer.ts';
-import type { AnswerResult } from '../src/entities/stored-inquiries.ts';
+import type { AnswerResult, StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
@@ -134,49 +134,7 @@ const UNKNOWN = toError(
   404,
   'There is no such inquiry: it has expired, was erased or never existed.',
 );
-
-function createApi({ stage, inquiries, deliveries, respondent, mail }: PageConnection) {
-  const listing = createListing({ inquiries, deliveries });
-  return {
-    async session(savedReplies: SavedReply[]): Promise<Result> {
-      const [name, state] = await Promise.all([respondent(), mail()]);
-      return [200, { stage, respondent: name, mail: state, savedReplies } satisfies Session];
-    },
-    unanswered: async (signal: AbortSignal): Promise<Result> => [
-      200,
-      await listing.listUnanswered(signal),
-    ],
-    async list(query: URLSearchParams, signal: AbortSignal): Promise<Result> {
-      const { inquiries: rows, ...rest } = await listing.list(parseListQuery(query), signal);
-      for (const row of rows) {
-        const [subject, body] = [row.subject, row.body].map((text) => beginningOf(text, BEGINNING));
-        Object.assign(row, { subject, body });
-      }
-      return [200, { inquiries: rows, ...rest }];
-    },
-    async get(id: string): Promise<Result> {
-      const inquiry = await inquiries.get(id);
-      if (inquiry === undefined) return UNKNOWN;
-      const [shown = inquiry] = await deliveries.addUndelivered([inquiry]);
-      return [200, shown];
-    },
-    async countOthers(id: string, signal: AbortSignal): Promise<Result> {
-      const inquiry = await inquiries.get(id);
-      return inquiry === undefined ? UNKNOWN : [200, await listing.countOthers(inquiry, signal)];
-    },
-    /** Without a reply, a dismissal. */
-    async answer(id: string, reply?: string): Promise<Result> {
-      const by = await respondent();
-      const inquiry = await inquiries.get(id);
-      if (inquiry === undefined) return UNKNOWN;
-      const result = await inquiries.answer(inquiry, { respondent: by, reply });
-      if (result.status === 'too-large') return toError(413, TOO_LARGE);
-      if (result.status === 'not-found') return UNKNOWN;
-      const data = { respondent: by, ...result } satisfies Recorded;
-      return [result.status === 'answered' ? 200 : 409, data];
-    },
-  };
-}
+const NOTHING = toError(404, 'There is nothing at this path.');
 
 /** @throws UsageError, or the table's error. */
 async function handle(
@@ -185,27 +143,66 @@ async function handle(
   request: IncomingMessage,
   signal: AbortSignal,
 ): Promise<Result> {
-  const api = createApi(connection);
+  const { stage, inquiries, respondent, mail } = connection;
+  const listing = createListing(connection);
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
-  const [, resource = '', given, action] = pathname.slice(1).split('/');
-  const id = given === undefined ? '' : parseUuid(given, 'The id');
-  switch ([request.method, resource, id && 'ID', action].filter(Boolean).join(' ')) {
-    case 'GET session':
-      return api.session(savedReplies);
+  const [, resource = '', id, ...action] = pathname.slice(1).split('/');
+  const called = [request.method, resource];
+  if (id !== undefined) {
+    const inquiry = await inquiries.get(parseUuid(id, 'The id'));
+    if (inquiry === undefined) return UNKNOWN;
+    return handleInquiry(connection, inquiry, [...called, ...action].join(' '), request, signal);
+  }
+  switch (called.join(' ')) {
+    case 'GET session': {
+      const [name, state] = await Promise.all([respondent(), mail()]);
+      return [200, { stage, respondent: name, mail: state, savedReplies } satisfies Session];
+    }
     case 'GET unanswered':
-      return api.unanswered(signal);
-    case 'GET inquiries':
-      return api.list(searchParams, signal);
-    case 'GET inquiries ID':
-      return api.get(id);
-    case 'GET inquiries ID others':
-      return api.countOthers(id, signal);
-    case 'POST inquiries ID reply':
-      return api.answer(id, parseReply(await readReply(request)));
-    case 'POST inquiries ID dismiss':
-      return api.answer(id);
+      return [200, await listing.listUnanswered(signal)];
+    case 'GET inquiries': {
+      const { inquiries: rows, ...rest } = await listing.list(parseListQuery(searchParams), signal);
+      for (const row of rows) {
+        const [subject, body] = [row.subject, row.body].map((text) => beginningOf(text, BEGINNING));
+        Object.assign(row, { subject, body });
+      }
+      return [200, { inquiries: rows, ...rest }];
+    }
     default:
-      return toError(404, 'There is nothing at this path.');
+      return NOTHING;
+  }
+}
+
+async function handleInquiry(
+  connection: PageConnection,
+  inquiry: StoredInquiry,
+  called: string,
+  request: IncomingMessage,
+  signal: AbortSignal,
+): Promise<Result> {
+  const { inquiries, deliveries, respondent } = connection;
+  /** Without a reply, a dismissal. */
+  async function answer(reply?: string): Promise<Result> {
+    const by = await respondent();
+    const result = await inquiries.answer(inquiry, { respondent: by, reply });
+    if (result.status === 'too-large') return toError(413, TOO_LARGE);
+    if (result.status === 'not-found') return UNKNOWN;
+    const data = { respondent: by, ...result } satisfies Recorded;
+    return [result.status === 'answered' ? 200 : 409, data];
+  }
+  switch (called) {
+    case 'GET inquiries': {
+      const [shown = inquiry] = await deliveries.addUndelivered([inquiry]);
+      return [200, shown];
+    }
+    case 'GET inquiries others':
+      return [200, await createListing(connection).countOthers(inquiry, signal)];
+    case 'POST inquiries reply':
+      return answer(parseReply(await readReply(request)));
+    case 'POST inquiries dismiss':
+      return answer();
+    default:
+      return NOTHING;
   }
 }
 
