@@ -1,4 +1,11 @@
-import { vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
+
+/** The date stands still until the test ends, and local time is UTC. */
+export function stopClock(now: number): void {
+  vi.stubEnv('TZ', 'UTC');
+  vi.useFakeTimers({ now, toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
 
 /** Replaces AbortSignal.timeout until the test ends. @returns Lets milliseconds pass. */
 export function stopTimeouts() {

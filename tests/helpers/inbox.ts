@@ -12,7 +12,7 @@ import { createFolder, writeState } from './data-folder.ts';
 import { SUB } from './events.ts';
 import { pass, startFaultProxy, type Fault, type Plan } from './fault-proxy.ts';
 import { answerById, toInquiry, type NewInquiry } from './inquiries.ts';
-import { run, type IoOptions } from './io.ts';
+import { run, transcribe, type IoOptions } from './io.ts';
 import { createOwnTable, readTable, removeRow, toEnvironment } from './own-table.ts';
 
 export const containing = (text: string): unknown => expect.stringContaining(text);
@@ -32,6 +32,12 @@ export async function startStage(engine: string) {
   return state;
 }
 
+/** Progress, and what readline writes. */
+const ESCAPES = /\r.\[K([\d,]+ inquir\w+ …)?|.\[(\d+G|0J)/g;
+
+/** Behind the reference, which a stopped clock makes the same each time. */
+export const END_OF_ID = /(?<=[\da-f]{8}-[\da-f]{4})(-[\da-f]{4}){2}-[\da-f]{12}/gi;
+
 export type OwnInbox = Awaited<ReturnType<typeof openInbox>>;
 
 /**
@@ -42,7 +48,7 @@ export type OwnInbox = Awaited<ReturnType<typeof openInbox>>;
 export async function openInbox({
   engine,
   pageSize,
-  now = Date.now,
+  now = () => Date.now(),
 }: { engine?: string; pageSize?: number; now?: () => number } = {}) {
   const own = await createOwnTable(engine);
   const proxy = await startFaultProxy(own.engine, pageSize);
@@ -52,6 +58,16 @@ export async function openInbox({
   onTestFinished(proxy.close);
   const entity = createInquiryEntity(own.name);
   const inbox = createStoredInquiries(openTable(own.name, { endpoint: proxy.url, ...LOCAL }), now);
+
+  /** Runs a line of `npm run inbox` in this process, by default on this table. @returns Also what it has said, without progress. */
+  async function runLine(line: string, options?: IoOptions) {
+    const place = /--(stage|data)\b/.test(line) ? '' : ` --data ${folder}`;
+    const { code, stdout, stderr: said } = await run(main, line + place, options);
+    const stderr = said.replaceAll(ESCAPES, '');
+    expect(stdout + stderr).not.toMatch(/[^\P{Cc}\r\n]|\p{Bidi_Control}/u);
+    return { code, stdout, stderr };
+  }
+
   return {
     ...own,
     folder,
@@ -60,11 +76,13 @@ export async function openInbox({
     inbox,
     answer: answerById(inbox),
     deliveries: createDeliveryEntity(own.name, own.client),
-    /** Runs a line of `npm run inbox` in this process, by default on this table. */
-    run(line: string, options?: IoOptions) {
-      const place = /--(stage|data)\b/.test(line) ? '' : ` --data ${folder}`;
-      return run(main, line + place, options);
-    },
+    run: runLine,
+    /** For a golden file; the random parts of names are left out. */
+    transcribe: async (lines: Parameters<typeof transcribe>[1]) =>
+      (await transcribe(runLine, lines))
+        .replaceAll(folder, 'FOLDER')
+        .replaceAll(own.name, 'TABLE')
+        .replaceAll(END_OF_ID, '…'),
     /** Stores SUB's inquiry of so many milliseconds ago, or of `at`. */
     async add(age: number, change: NewInquiry = {}): Promise<StoredInquiry> {
       const row = toInquiry({ at: now() - age, cognito_sub: SUB, ...change });

@@ -2,6 +2,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import stringWidth from 'string-width';
 import { expect } from 'vitest';
 import { runMain, type Main } from '../../lib/command-line.ts';
+import { escapeUnsafe } from '../../lib/terminal-text.ts';
 
 export interface IoOptions {
   /** Default: empty. A text or bytes end once read; the test ends a stream. */
@@ -65,4 +66,27 @@ export async function run(
     stringWidth(line) > columns && !/https?:|\S{36}|npm run/.test(line);
   if (isTTY && columns >= 80) expect(lines.filter(isTooWide)).toEqual([]);
   return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+type Run = (line: string, options?: IoOptions) => ReturnType<typeof run>;
+
+/**
+ * For a golden file: each line (`%`: at a terminal), what it prints (`!`: on standard error), and its exit code unless
+ * it is 0.
+ */
+export async function transcribe(
+  runLine: Run,
+  lines: readonly (string | readonly [line: string, options: IoOptions])[],
+): Promise<string> {
+  const parts: string[] = [];
+  for (const each of lines) {
+    const [line, options] = typeof each === 'string' ? [each] : each;
+    const { code, stdout, stderr } = await runLine(line, options);
+    const variables = Object.entries(options?.env ?? {}).map(([name, value]) => `${name}=${value}`);
+    const prompt = [options?.isTTY === true ? '%' : '$', ...variables].join(' ');
+    const failure = code === 0 ? '' : `[${code}]\n`;
+    const said = stderr.replaceAll(/^(?=.)/gm, '! ');
+    parts.push(`${prompt} ${escapeUnsafe(line.trim())}\n${stdout}${said}${failure}`);
+  }
+  return parts.join('\n');
 }

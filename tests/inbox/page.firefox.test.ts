@@ -14,9 +14,7 @@ it(
       { savedReplies: [{ title: 'Thanks', text: 'Hello {name}, thank you.' }] },
     );
     onTestFinished(close);
-    const rows = await Promise.all(
-      ['One', 'Two', 'Three', 'Four'].map((subject, n) => own.add(9_000 - n, { subject })),
-    );
+    for (const [n, subject] of ['One', 'Two'].entries()) await own.add(9_000 - n, { subject });
     const { page, part, see, click, textsOf, control } = await openFirefox();
     // No time passes, so that whoever has typed goes on typing.
     await page.evaluateOnNewDocument('performance.now = () => 0');
@@ -26,9 +24,6 @@ it(
     const draft = async () =>
       page.$eval('#reply', (box) => (box as unknown as { value: string }).value);
     await reads('One');
-    const key = JSON.stringify({ bubbles: true, key: 'в', code: 'KeyD' });
-    await page.evaluate(`document.body.dispatchEvent(new KeyboardEvent('keydown', ${key}))`);
-    await reads('Two');
     await part('#reply').fill('My own words');
     await page.focus('#reply');
     await control('a');
@@ -43,19 +38,17 @@ it(
       await control(press);
       await expect.poll(draft).toBe(text);
     }
-    await reads('Three');
+    await reads('Two');
+    // Somebody types on.
     await page.keyboard.type('Monday, and paid');
-    await see('Answered:', 'Dismissed:');
-    await reads('Three');
+    await see('Answered:');
+    await reads('Two');
     // What waits is sent.
     await page.goto('about:blank');
     const replies = async () =>
-      Promise.all(
-        rows.map(async ({ id }) => {
-          const { respondent, reply = respondent && '' } = (await own.inbox.get(id)) ?? {};
-          return reply;
-        }),
-      );
-    await expect.poll(replies).toEqual(['', 'Hello Ana, thank you.', undefined, undefined]);
+      (await Array.fromAsync(own.inbox.listInFull({ order: 'oldest' })))
+        .flat()
+        .map(({ reply_at, reply }) => reply_at && reply);
+    await expect.poll(replies).toEqual(['Hello Ana, thank you.', undefined]);
   },
 );

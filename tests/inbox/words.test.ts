@@ -1,6 +1,7 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { VERBS } from '../../inbox/verbs.ts';
 import { nearExpiryOf } from '../../inbox/words.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -14,8 +15,7 @@ it.each<[string, number | undefined, string | undefined, boolean]>([
 ])(
   'lists say when an inquiry expires that does so %s, or not',
   (_, expires_at, reply_at, isNear) => {
-    vi.useFakeTimers({ now: NOW * 1_000, toFake: ['Date'] });
-    onTestFinished(() => void vi.useRealTimers());
+    stopClock(NOW * 1_000);
     const row = {
       ...INQUIRY,
       ...(expires_at !== undefined && { expires_at }),
