@@ -88,5 +88,5 @@ export async function transcribe(
     const said = stderr.replaceAll(/^(?=.)/gm, '! ');
     parts.push(`${prompt} ${escapeUnsafe(line.trim())}\n${stdout}${said}${failure}`);
   }
-  return parts.join('\n');
+  return parts.join('\n').replaceAll('\r', '␍');
 }
