@@ -112,22 +112,25 @@ it('makes an event of payload 2.0', async () => {
   returned = result();
   await send(`${url}?a=1&b=x%20y&a=2&empty=&plus=1+1`, {
     method: 'POST',
-    headers: ['X-Twice', 'one', 'x-twice', 'two'],
+    headers: ['X-Twice', 'one', 'x-twice', 'two', 'Cookie', 'c1=v1; c2=v2', 'User-Agent', 'test/1'],
   });
   expect(events.at(-1)).toMatchObject({
     version: '2.0',
     routeKey: 'POST /inquiries',
     rawPath: '/inquiries',
     rawQueryString: 'a=1&b=x%20y&a=2&empty=&plus=1+1',
-    headers: { 'x-twice': 'one,two' },
+    cookies: ['c1=v1', 'c2=v2'],
+    headers: { 'x-twice': 'one,two', 'x-forwarded-for': '127.0.0.1' },
     queryStringParameters: { a: '1,2', b: 'x y', empty: '', plus: '1 1' },
     requestContext: {
       authorizer: { jwt: { claims: { sub: 's' }, scopes: null } },
-      http: { method: 'POST', path: '/inquiries' },
+      http: { method: 'POST', path: '/inquiries', sourceIp: '127.0.0.1', userAgent: 'test/1' },
+      time: expect.stringMatching(/^\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d \+0000$/) as string,
     },
   });
+  expect(events.at(-1)).not.toHaveProperty('headers.cookie');
   await send(url);
-  for (const absent of ['body', 'queryStringParameters']) {
+  for (const absent of ['body', 'cookies', 'queryStringParameters']) {
     expect(events.at(-1)).not.toHaveProperty(absent);
   }
 });
