@@ -5,9 +5,7 @@ import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { EMAIL, list, makeCall, makePost, SUB } from '../helpers/events.ts';
-import { readPartition } from '../helpers/own-table.ts';
-import { startSandbox } from '../helpers/sandbox.ts';
+import { EMAIL, list, makeCall, SUB } from '../helpers/events.ts';
 
 const DAY = 86_400;
 const START = Date.UTC(2026, 0, 31, 12, 0, 0, 750);
@@ -77,14 +75,4 @@ describeOnDynamoDbLocal('retention', (endpoint) => {
       }
     },
   );
-
-  it('of a new inquiry is that of RETENTION_DAYS in the built function', async () => {
-    await using sandbox = await startSandbox({ ...own.environment(), RETENTION_DAYS: '7' });
-    const owner = { sub: SUB, email: 'built@example.com' };
-    const { json } = await sandbox.invoke(makePost({ subject: 's', body: 'b' }, owner));
-    const { created_at } = (json as { inquiry: { created_at: string } }).inquiry;
-    const expires_at = Math.floor(Date.parse(created_at) / 1_000) + 7 * DAY;
-    const rows = await readPartition(own, owner);
-    expect(rows).toMatchObject([{ expires_at }]);
-  });
 });

@@ -9,9 +9,10 @@ import type { CompletedMail } from '../../src/mailer/log.ts';
 import { createMailer } from '../../src/mailer/mailer.ts';
 import type { Mail } from '../../src/mailer/send-mail.ts';
 import { createMailerStore } from '../../src/mailer/store.ts';
+import { createTrial as createMailerTrial } from '../../src/mailer/trial.ts';
 import type { ReceiverConfig } from '../../src/receiver/config.ts';
 import { createReceiver } from '../../src/receiver/receiver.ts';
-import { createTrial } from '../../src/receiver/trial.ts';
+import { createTrial as createReceiverTrial } from '../../src/receiver/trial.ts';
 import { MAIL_SETTINGS } from './events.ts';
 import { createWriter, readFailures, type StreamRecord } from './mailer.ts';
 import { createOwnTable } from './own-table.ts';
@@ -46,11 +47,17 @@ export async function createMailerInstances(
       await step();
       return result;
     };
+    const throwIfFailing = (name = ''): void => {
+      if (all.failing[name] !== undefined) throw all.failing[name];
+    };
     const toStepping = <Client extends Pick<typeof client, 'send'>>(of: Client): Client =>
       Object.create(of, {
         send: {
           value: async (...[command, options]: Parameters<typeof client.send>) =>
-            run(async () => of.send(command, options)),
+            run(async () => {
+              throwIfFailing(command.constructor.name);
+              return of.send(command, options);
+            }),
         },
       });
     const table = { client: toStepping(client), name: tableName };
@@ -60,17 +67,18 @@ export async function createMailerInstances(
       deliveries.record(inquiry, mail, since, AbortSignal.timeout(60_000));
     const accept = async (mail: Mail, signal: AbortSignal): Promise<void> => {
       await all.beforeSend(mail, signal);
-      const error = all.failing[mail.tags['mail'] ?? ''];
-      if (error !== undefined) throw error;
+      throwIfFailing(mail.tags['mail']);
       all.mails.push(mail);
     };
     const log = (line: CompletedMail): void => void all.log.push(line);
     const parts = {
+      config,
       store: { ...store, deliveries: { ...deliveries, record } },
       send: async (mail: Mail, signal: AbortSignal) => run(async () => accept(mail, signal)),
       now: () => all.time,
     };
-    const handle = createMailer({ ...parts, config, log });
+    const handle = createMailer({ ...parts, log });
+    const tryMailer = createMailerTrial(parts);
     const receiverParts = {
       ...parts,
       config: { ...config, ...RECEIVER_SETTINGS, ...settings },
@@ -84,7 +92,7 @@ export async function createMailerInstances(
       },
     };
     const receive = createReceiver({ ...receiverParts, attempt: createAttempt(log) });
-    const tryEvent = createTrial(receiverParts);
+    const tryReceiver = createReceiverTrial(receiverParts);
     const invocation = {
       awsRequestId: randomUUID(),
       functionName: 'mailer',
@@ -95,7 +103,8 @@ export async function createMailerInstances(
       invoke,
       receive: async (mail: SESMessage, claimant: string = randomUUID()) =>
         receive(mail, claimant, invocation),
-      tryEvent: async (event: SQSEvent) => tryEvent(event, invocation),
+      tryMailer: async (event: unknown) => tryMailer(event, invocation),
+      tryReceiver: async (event: SQSEvent) => tryReceiver(event, invocation),
       killed: killed.promise,
       steps: () => steps,
       tick: async () => invoke({ digest: true }),
@@ -114,6 +123,7 @@ export async function createMailerInstances(
     /** As SES has stored them, by id. */
     rawMails: new Map<string, Uint8Array>(),
     log: [] as CompletedMail[],
+    /** Errors by the kind of a mail or the name of a command. */
     failing: {} as Partial<Record<string, Error>>,
     beforeSend: (async () => undefined) as (mail: Mail, signal: AbortSignal) => Promise<unknown>,
     /** Milliseconds of an invocation; a busy machine needs time. */

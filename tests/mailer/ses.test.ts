@@ -1,49 +1,110 @@
-/** The pace of throttled mails; tests/mailer/mailer.test.ts has SES's other answers. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { RateLimited } from '../../src/mailer/send-mail.ts';
 import { createSendMail } from '../../src/mailer/ses.ts';
 import { createInquiryMail } from '../../src/mailer/team-mails.ts';
 import { stubAws } from '../helpers/aws.ts';
 import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
-import { always, answer, startFaultProxy } from '../helpers/fault-proxy.ts';
-import { refuseMail } from '../helpers/mailer.ts';
+import {
+  always,
+  answer,
+  first,
+  RESET,
+  startFaultProxy,
+  type Plan,
+} from '../helpers/fault-proxy.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 
 const MAIL = createInquiryMail(INQUIRY, MAIL_SETTINGS);
-const TOO_FAST = refuseMail(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.');
-const sleep = vi.hoisted(() => vi.fn<(milliseconds: number) => Promise<void>>());
+const sleep = vi.hoisted(() => vi.fn<(...options: unknown[]) => Promise<void>>());
 vi.mock('node:timers/promises', async (importOriginal) => ({
   ...(await importOriginal<object>()),
   setTimeout: sleep,
 }));
 
-it('a mail that SES throttles is sent when SES takes it', async () => {
-  const proxy = await startFaultProxy('');
-  onTestFinished(proxy.close);
-  proxy.plan = (attempt) => (attempt < 2 ? TOO_FAST : answer(200, '{"MessageId":"m"}'));
-  stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url, AWS_MAX_ATTEMPTS: '1' });
-  sleep.mockResolvedValue();
-  await createSendMail(MAIL_SETTINGS)(MAIL, new AbortController().signal);
-  expect([proxy.attempts, sleep.mock.calls.length]).toEqual([3, 2]);
-});
+const refuse = (status: number, type: string, message = 'no') =>
+  answer(status, JSON.stringify({ message }), {
+    'content-type': 'application/json',
+    'x-amzn-errortype': type,
+  });
+const TOO_FAST = refuse(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.');
 
-it('a mail that SES throttles waits longer each time, up to 4 s, until its signal ends', async () => {
+/** SES, which takes a mail unless the plan has a fault. */
+async function setUp(plan: Plan) {
+  const received: string[] = [];
   const proxy = await startFaultProxy('');
   onTestFinished(proxy.close);
-  proxy.plan = always(TOO_FAST);
+  proxy.plan = (attempt, operation) => async (exchange) => {
+    received.push(String(await exchange.receive()));
+    await (plan(attempt, operation) ?? answer(200, '{"MessageId":"m"}'))(exchange);
+  };
   // Without the SDK's attempts and waits.
   stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url, AWS_MAX_ATTEMPTS: '1' });
-  const waits: number[] = [];
-  sleep.mockImplementation(async (milliseconds) => {
-    if (waits.push(milliseconds) === 4) throw new Error('The signal has ended.');
-  });
   const { signal } = new AbortController();
-  const sent = createSendMail(MAIL_SETTINGS)(MAIL, signal);
-  await expect(sent).rejects.toBeInstanceOf(RateLimited);
-  expect(proxy.attempts).toBe(4);
-  expect(sleep).toHaveBeenCalledWith(expect.any(Number), undefined, { signal });
+  const config = { ...MAIL_SETTINGS, configurationSet: 'inquiries-develop' };
+  return { received, signal, send: async () => createSendMail(config)(MAIL, signal) };
+}
+
+it('SES gets the mail as it is', async () => {
+  const { received, send } = await setUp(() => undefined);
+  await send();
+  const named = (values: Record<string, string>) =>
+    Object.entries(values).map(([Name, Value]) => ({ Name, Value }));
+  const toText = (Data: string) => ({ Charset: 'UTF-8', Data });
+  expect(received.map((body) => JSON.parse(body) as unknown)).toEqual([
+    {
+      FromEmailAddress: MAIL.from,
+      Destination: { ToAddresses: [MAIL.to] },
+      ReplyToAddresses: [MAIL.replyTo],
+      ConfigurationSetName: 'inquiries-develop',
+      EmailTags: named(MAIL.tags),
+      Content: {
+        Simple: {
+          Subject: toText(MAIL.subject),
+          Body: { Text: toText(MAIL.text), Html: toText(MAIL.html) },
+          Headers: named(MAIL.headers),
+        },
+      },
+    },
+  ]);
+});
+
+it('a mail that SES throttles waits longer each time, up to 4 s, until SES takes it', async () => {
+  const { received, signal, send } = await setUp(first(4, TOO_FAST));
+  sleep.mockResolvedValue();
+  await send();
+  expect(received).toHaveLength(5);
   for (const [index, longest] of [1_000, 2_000, 4_000, 4_000].entries()) {
-    expect(waits[index]).toBeGreaterThanOrEqual(longest / 2);
-    expect(waits[index]).toBeLessThanOrEqual(longest);
+    const [wait, ...others] = sleep.mock.calls[index] ?? [];
+    expect(wait).toBeGreaterThanOrEqual(longest / 2);
+    expect(wait).toBeLessThanOrEqual(longest);
+    expect(others).toEqual([undefined, { signal }]);
   }
+});
+
+it('a mail that SES throttles until its signal ends is to be tried later', async () => {
+  const { send } = await setUp(always(TOO_FAST));
+  sleep.mockRejectedValue(new Error('The signal has ended.'));
+  await expect(send()).rejects.toBeInstanceOf(RateLimited);
+});
+
+// Tried again, but for MailRejected and AddressRejected.
+it.each([
+  [
+    'has sent its quota',
+    refuse(429, 'TooManyRequestsException', 'Daily message quota exceeded.'),
+    'TooManyRequestsException',
+  ],
+  ['sends HTML', answer(503, '<html>', { 'content-type': 'text/html' }), 'SyntaxError'],
+  [
+    'has no identity',
+    refuse(400, 'MessageRejected', 'Email address is not verified.'),
+    'MessageRejected',
+  ],
+  ['names no id', answer(200, '{}'), 'UnconfirmedMail'],
+  ['ends the connection', RESET, 'TimeoutError'],
+  ['rejects the mail', refuse(400, 'MessageRejected'), 'MailRejected'],
+  ['refuses an address', refuse(400, 'BadRequestException'), 'AddressRejected'],
+])('an SES that %s is an error with its name', async (_, fault, name) => {
+  const { send } = await setUp(always(fault));
+  await expect(send()).rejects.toMatchObject({ name });
 });

@@ -228,12 +228,12 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     all.rawMails.clear();
     const rows = await readTable(all.client, all.table);
     const event = toQueueEvent('trial', JSON.stringify(ses));
-    expect(await all.create().tryEvent(event)).toEqual({ mails: [TEAM] });
+    expect(await all.create().tryReceiver(event)).toEqual({ mails: [TEAM] });
     expect(await readTable(all.client, all.table)).toEqual(rows);
     all.rawMails.get = () => {
       throw new Error('403');
     };
-    await expect(all.create().tryEvent(event)).rejects.toThrow('The trial failed.');
+    await expect(all.create().tryReceiver(event)).rejects.toThrow('The trial failed.');
     expect(all.mails).toEqual([]);
   });
 

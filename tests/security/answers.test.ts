@@ -31,27 +31,24 @@ describe('changed addresses', () => {
   const { create, parse } = createReplyAddresses(keys, RECEIVER_SETTINGS.replyDomain);
 
   it('are not accepted, whatever digit, kind or inquiry is another', async () => {
-    const other = INQUIRY.id.replace(/..$/, 'ff');
-    for (let count = 0; count < 12; count++) {
-      const id = INQUIRY.id.replace(/..$/, (10 + count).toString(16).padStart(2, '0'));
-      const address = await create('r', id, signal);
-      expect(await parse(address, signal)).toEqual({ kind: 'r', id });
-      const digits = Array.from({ length: 56 }, (_, at) => 6 + at).flatMap((at) =>
-        Array.from('0123456789abcdef')
-          .filter((digit) => digit !== address[at])
-          .map((digit) => address.slice(0, at) + digit + address.slice(at + 1)),
-      );
-      const code = /.{24}(?=@)/.exec(address)?.[0] ?? '';
-      const changed = [
-        ...digits,
-        address.replace('r', 'f'),
-        (await create('r', other, signal)).replace(/.{24}(?=@)/, code),
-        address.replace('@', `${code}@`),
-        address.replace('@', '@other.'),
-      ];
-      for (const one of changed) {
-        expect(await parse(one, signal)).toBeUndefined();
-      }
+    const { id } = INQUIRY;
+    const address = await create('r', id, signal);
+    expect(await parse(address, signal)).toEqual({ kind: 'r', id });
+    const code = /.{24}(?=@)/.exec(address)?.[0] ?? '';
+    const ofAnother = await create('r', id.replace(/..$/, 'ff'), signal);
+    const digits = Array.from({ length: 56 }, (_, at) => 6 + at).flatMap((at) =>
+      Array.from('0123456789abcdef')
+        .filter((digit) => digit !== address[at])
+        .map((digit) => address.slice(0, at) + digit + address.slice(at + 1)),
+    );
+    for (const changed of [
+      ...digits,
+      address.replace('r', 'f'),
+      ofAnother.replace(/.{24}(?=@)/, code),
+      address.replace('@', `${code}@`),
+      address.replace('@', '@other.'),
+    ]) {
+      expect(await parse(changed, signal)).toBeUndefined();
     }
   });
 });

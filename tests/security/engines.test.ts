@@ -10,12 +10,11 @@ import { describeOnEngines, DYNAMODB_ENDPOINT, whyNoDynamoDbLocal } from '../hel
 import { send } from '../helpers/http.ts';
 import { unless } from '../helpers/needs.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
-import { isHard, select } from '../helpers/selection.ts';
+import { isHard } from '../helpers/selection.ts';
 
 const SIGNATURE =
   'AWS4-HMAC-SHA256 Credential=local/20261122/local/dynamodb/aws4_request, SignedHeaders=host, Signature=x';
 const JSON_TYPE = ['content-type', 'application/x-amz-json-1.0'];
-const OPERATIONS = ['ListTables', 'DescribeTable', 'Scan', 'PutItem', 'DeleteTable'];
 /** Browsers send the first three without asking. */
 const TYPES = [
   ['content-type', 'text/plain'],
@@ -38,9 +37,7 @@ describeOnEngines('a page of another site', (endpoint) => {
     ...origins.map((origin) => ['origin', origin]),
     ['origin', endpoint, 'origin', 'https://evil.example'],
   ];
-  const cases = foreign.flatMap((headers) =>
-    OPERATIONS.flatMap((operation) => TYPES.map((type) => ({ headers, operation, type }))),
-  );
+  const cases = foreign.flatMap((headers) => TYPES.map((type) => ({ headers, type })));
 
   const noGuard = endpoint === DYNAMODB_ENDPOINT ? 'it has no guard of ours' : undefined;
   it('reads and changes nothing: other names get 302, origins 403', unless(noGuard), async () => {
@@ -61,8 +58,8 @@ describeOnEngines('a page of another site', (endpoint) => {
         body: JSON.stringify({ TableName: table.name, Item: item }),
       });
     expect((await call('PutItem', JSON_TYPE)).status).toBe(200);
-    for (const { headers, operation, type } of select(cases, 3)) {
-      const { status, text, headers: answered } = await call(operation, [...headers, ...type]);
+    for (const { headers, type } of cases) {
+      const { status, text, headers: answered } = await call('DeleteTable', [...headers, ...type]);
       expect(status).toBe(headers[0] === 'host' ? 302 : 403);
       expect(text).not.toContain(table.name);
       expect(answered['access-control-allow-origin']).toBeUndefined();

@@ -8,29 +8,24 @@ import { createStorage } from '../helpers/storage.ts';
 const user = { sub: 'ana', email: 'ana@example.com' };
 const TOKENS = { idToken: 'token', expires: 1, user, lastSignOut: null };
 
-const OBJECTS: unknown[] = [[], ['x'], {}, new Map(), new Date(), /x/, new Error('x')];
-const VALUES: unknown[] = [null, undefined, 0, Number.NaN, true, 1n, 'x', ...OBJECTS];
-const inMessage = (field: object): object => field;
-const inWanted = (wanted: object): object => ({ wanted });
-const inTokens = (field: object): object => ({ tokens: { ...TOKENS, ...field } });
-const inUser = (field: object): object => inTokens({ user: { ...user, ...field } });
-/** Each field of a message, and its allowed values. */
-const FIELDS: [place: (field: object) => object, name: string, allowed: unknown[]][] = [
-  [inMessage, 'wanted', OBJECTS],
-  [inWanted, 'sub', [undefined, 'x']],
-  [inWanted, 'refused', [undefined, 'x']],
-  [inMessage, 'deleted', ['x']],
-  [inMessage, 'tokens', []],
-  [inTokens, 'user', []],
-  [inUser, 'sub', ['x']],
-  [inUser, 'email', ['x']],
-  [inTokens, 'idToken', ['x']],
-  [inTokens, 'expires', [0, Number.NaN]],
-  [inTokens, 'lastSignOut', [null, 'x']],
+const OTHERS: unknown[] = [null, undefined, 0, true, 1n, 'x', [], {}, new Map()];
+const without = (...taken: unknown[]): unknown[] => OTHERS.filter((one) => !taken.includes(one));
+const MALFORMED: unknown[] = [
+  ...OTHERS,
+  ...without().flatMap((one) => [{ tokens: one }, { tokens: { ...TOKENS, user: one } }]),
+  ...without('x').flatMap((one) => [
+    { deleted: one },
+    { tokens: { ...TOKENS, idToken: one } },
+    { tokens: { ...TOKENS, user: { ...user, sub: one } } },
+    { tokens: { ...TOKENS, user: { ...user, email: one } } },
+  ]),
+  ...without('x', null).map((lastSignOut) => ({ tokens: { ...TOKENS, lastSignOut } })),
+  ...without(0).map((expires) => ({ tokens: { ...TOKENS, expires } })),
+  ...without('x', undefined).flatMap((one) => [
+    { wanted: { sub: one } },
+    { wanted: { refused: one } },
+  ]),
 ];
-const MALFORMED = FIELDS.flatMap(([place, name, allowed]) =>
-  VALUES.filter((value) => !allowed.includes(value)).map((value) => place({ [name]: value })),
-).concat(VALUES as object[]);
 
 /** A tab, what it is asked and told, and a channel for anything. */
 function openTab(name: string = randomUUID(), give?: () => typeof TOKENS) {

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import type { CreateInquiryResponse } from '../../src/contract.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import { EMAIL, makePost, SUB } from '../helpers/events.ts';
+import { createOwnTable, readPartition } from '../helpers/own-table.ts';
+import { startSandbox } from '../helpers/sandbox.ts';
+
+describeOnDynamoDbLocal('the built function', (engine) => {
+  it('has the settings of its environment, and logs each request', async () => {
+    const own = await createOwnTable(engine);
+    const settings = { CORS_ORIGIN: 'https://o', RETENTION_DAYS: '7', INQUIRIES_PER_HOUR: '1' };
+    await using sandbox = await startSandbox({ ...own.environment(), ...settings });
+    const post = async () => sandbox.invoke(makePost({ subject: 's', body: 'b' }));
+    const { json, headers } = await post();
+    expect(headers['Access-Control-Allow-Origin']).toBe('https://o');
+    const { created_at } = (json as CreateInquiryResponse).inquiry;
+    const expires_at = Math.floor(Date.parse(created_at) / 1_000) + 7 * 86_400;
+    const rows = await readPartition(own, { sub: SUB, email: EMAIL });
+    expect(rows).toMatchObject([{ expires_at }]);
+    const statuses: number[] = [];
+    // At a full hour, one more is stored.
+    for (let count = 0; count < 2; count++) statuses.push((await post()).status);
+    expect(statuses).toContain(429);
+    await expect.poll(() => sandbox.lines).toHaveLength(6);
+  });
+});
