@@ -62,16 +62,11 @@ export async function openFirefox(preferences: Record<string, number | boolean> 
     /** The texts of all elements with a selector, also in a shadow root. */
     textsOf: async (selector: string) =>
       page.$$eval(`>>> ${selector}`, (all) => all.map(({ textContent }) => textContent)),
-    /** Handles the requests with one method to an address and what is below it. */
-    async intercept(
-      address: string,
-      method: string,
-      handle: (request: HTTPRequest) => Promise<unknown>,
-    ) {
+    /** Answers what is below an address. */
+    async intercept(address: string, answer: (request: HTTPRequest) => Promise<unknown>) {
       await page.setRequestInterception(true);
       page.on('request', (request) => {
-        const isMeant = request.url().startsWith(address) && request.method() === method;
-        void (isMeant ? handle(request) : request.continue());
+        void (request.url().startsWith(address) ? answer(request) : request.continue());
       });
     },
   };
