@@ -89,6 +89,17 @@ function createDistributions(): Layer {
   };
 }
 
+/** Into which moto writes spaces, which the provider takes for a change. */
+const compactRedrivePolicies: Layer = async (sent, next) => {
+  const answer = await next(sent);
+  if (sent.headers.get('x-amz-target') !== 'AmazonSQS.GetQueueAttributes') return answer;
+  const received = JSON.parse(String(answer.body)) as { Attributes?: Record<string, string> };
+  const { Attributes = {} } = received;
+  const { RedrivePolicy: policy } = Attributes;
+  if (policy === undefined) return answer;
+  return json({ Attributes: { ...Attributes, RedrivePolicy: JSON.stringify(JSON.parse(policy)) } });
+};
+
 /** Which moto cannot delete. */
 const keepReceiptRules: Layer = async (sent, next) =>
   /\bAction=DeleteReceiptRule\b/.test(String(sent.body))
@@ -213,6 +224,7 @@ export async function startEmulatorProxy(
     createBucketPolicies(),
     createDistributions(),
     createConfigurationSets(),
+    compactRedrivePolicies,
     keepReceiptRules,
     createUserPools(),
     createStreams(),
