@@ -105,6 +105,10 @@ it('says what there is, and deletes and records nothing before the name of the s
   ]);
   expect(await rowsOf(sub)).toHaveLength(3);
   expect(readdirSync(own.folder)).toEqual(['stack.json']);
+  const { cognito_sub: ofOneAddress } = await post(randomUUID(), email);
+  const asked = { isTTY: true, dialogue: [[question, 'no']] } as const;
+  expect(await erase(`--sub ${ofOneAddress}`, asked)).toMatchObject({ code: 1 });
+  expect(await rowsOf(ofOneAddress)).toHaveLength(1);
   const deleted = await own.transcribe([type('local'), `erase --sub ${NOBODY} --yes`]);
   expect(await rowsOf(sub)).toEqual([]);
   await expect(`${kept}\n${deleted}`).toMatchFileSnapshot('golden/erasures.txt');
