@@ -14,8 +14,6 @@ export interface TokenRequest {
   sub?: string | undefined;
   /** Replace or add claims, also `iss`, `aud` and `exp`; null removes one. */
   claims?: Record<string, unknown> | undefined;
-  /** Seconds, negative for an expired token. Default: 3600. */
-  expiresIn?: number;
 }
 
 /** The only client, also the ID tokens' `aud`, as in Cognito. */
@@ -32,15 +30,10 @@ export const TOKEN_LIFETIME = 3600;
 export async function signToken(
   key: SigningKey,
   issuer: string,
-  {
-    email = DEMO_USERS[0],
-    sub = subOf(email),
-    claims = {},
-    expiresIn = TOKEN_LIFETIME,
-  }: TokenRequest = {},
+  { email = DEMO_USERS[0], sub = subOf(email), claims = {} }: TokenRequest = {},
 ): Promise<string> {
   const iat = Math.floor(Date.now() / 1000);
-  const standard = { iss: issuer, aud: CLIENT_ID, auth_time: iat, iat, exp: iat + expiresIn };
+  const standard = { iss: issuer, aud: CLIENT_ID, auth_time: iat, iat, exp: iat + TOKEN_LIFETIME };
   const all = Object.entries({
     ...userClaims({ sub, email }, randomUUID()),
     ...standard,

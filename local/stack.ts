@@ -7,13 +7,17 @@ import type { StackState } from '../lib/running-stack.ts';
 import { createAuthorizer } from './authorizer.ts';
 import { dynamoDbLocalUnavailableReason, startEngine } from './database/engines.ts';
 import { createTable, WITH_STREAM } from './database/table.ts';
-import { startFormServer } from './form-server.ts';
 import { createGateway } from './gateway.ts';
 import { startIssuer } from './issuer/issuer-server.ts';
 import { startFunction } from './lambda/function.ts';
 import { startIncomingMail } from './incoming-mail.ts';
 import { startMailbox } from './mailbox.ts';
-import { startDemoServer, startDocsServer, type Addresses } from './page-servers.ts';
+import {
+  startDemoServer,
+  startDocsServer,
+  startFormServer,
+  type Addresses,
+} from './page-servers.ts';
 import type { Settings } from './settings.ts';
 import { startEventSourceMapping, type StreamOptions } from './stream.ts';
 

@@ -340,7 +340,7 @@ describe('with one key per draft', () => {
     const { page, click, write, send, see, holds, focusIs, lists, stored } = visit;
     const end = async () => {
       // As after a reload: expired, without a refresh token; the gateway refuses it.
-      const idToken = await createToken({ email: visit.email, expiresIn: -60 });
+      const idToken = await createToken({ email: visit.email, claims: { exp: 1 } });
       await changeSession(page, { idToken });
     };
     await write('kept', 'all of it');
