@@ -28,15 +28,6 @@ const shell = (line: string) =>
 const command = (verb: string, node = '') =>
   `'${process.execPath}' ${node} '${ROOT}/inbox/main.ts' --data '${table.folder}' ${verb}`;
 
-it('answers with a text from a pipe, and ends with an exit code', async () => {
-  const { id } = await table.add(1);
-  const reply = `echo 'Yes.' | ${command(`reply ${id} --as Ana`)}`;
-  const { code, stdout, output } = await shell(reply);
-  expect([code, output]).toEqual([0, stdout]);
-  expect(await table.inbox.get(id)).toMatchObject({ reply: 'Yes.', respondent: 'Ana' });
-  expect(await shell(reply)).toMatchObject({ code: 3, stdout: '' });
-});
-
 /** The documents' shell lines with the inbox. */
 const documented = ['docs/inbox.md', 'docs/backup.md']
   .flatMap((file) => Array.from(readText(file).matchAll(/^```sh\n(.*?)^```/gms)))

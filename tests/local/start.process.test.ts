@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { findProgram } from '../../lib/programs.ts';
@@ -361,47 +361,31 @@ describeOnDynamoDbLocal('npm start', () => {
   });
 });
 
-describe('npm start without Java', () => {
-  const env = { PATH: dirname(process.execPath), INQUIRIES_PER_HOUR: '2' };
-  const commandOn = (data: string) => [
-    process.execPath,
-    'local/start.ts',
-    '--data',
-    data,
-    '--port',
-    '0',
-  ];
-  async function begin(...options: string[]) {
-    const data = createFolder();
-    return { data, stack: await start(data, [...commandOn(data), ...options], { env }) };
+it('runs on dynalite, says what is missing, keeps inquiries when killed, and ends on Ctrl-C', async () => {
+  const data = createFolder();
+  const command = [process.execPath, 'local/start.ts', '--data', data, '--port', '0'];
+  const port = await findPorts();
+  const stack = await start(data, [...command, '--seed', '20', `--inspect=${port}`], {
+    // Without Java.
+    env: { PATH: dirname(process.execPath), INQUIRIES_PER_HOUR: '2' },
+  });
+  await expect(announcementOf(stack, data, port)).toMatchFileSnapshot('golden/dynalite.txt');
+  const inspector = await fetch(`http://127.0.0.1:${port}/json/list`);
+  expect(await inspector.json()).toMatchObject([{ type: 'node' }]);
+  for (const status of [201, 201, 201]) {
+    const answer = await stack.call('POST', 'Keyed', { 'Idempotency-Key': 'k' });
+    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([status, null]);
   }
+  expect(filesOfOthers(data)).toBe('');
+  await stack.stop('SIGKILL');
 
-  it('runs on dynalite, and says what is missing there and how to get it', async () => {
-    const port = await findPorts();
-    const { data, stack } = await begin('--seed', '20', `--inspect=${port}`);
-    await expect(announcementOf(stack, data, port)).toMatchFileSnapshot('golden/dynalite.txt');
-    const inspector = await fetch(`http://127.0.0.1:${port}/json/list`);
-    expect(await inspector.json()).toMatchObject([{ type: 'node' }]);
-    for (const status of [201, 201, 201]) {
-      const answer = await stack.call('POST', 'Keyed', { 'Idempotency-Key': 'k' });
-      expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([status, null]);
-    }
-    expect(filesOfOthers(data)).toBe('');
-  });
-
-  it('keeps inquiries when it is killed, and ends on Ctrl-C', async () => {
-    const { data, stack } = await begin();
-    await stack.call('POST', 'Kept');
-    await stack.stop('SIGKILL');
-    fs.mkdirSync(join(data, 'dynamodb-local'));
-    const again = await start(data, [...commandOn(data), '--engine', 'dynalite']);
-    expect(await again.subjects()).toEqual(['Kept']);
-    expect(again.said()).toContain('dynamodb-local has data of its own');
-    expect(again.said()).toContain('no mail is sent');
-    expect(again.said()).not.toContain('JDK');
-    expect(await again.stop('SIGINT')).toBe(0);
-    expect(again.complained()).toBe('');
-    expect(await isListening(portOf(again.addressOf('API')))).toBe(false);
-    expect(fs.existsSync(join(data, 'stack.json'))).toBe(false);
-  });
+  fs.mkdirSync(join(data, 'dynamodb-local'));
+  const again = await start(data, [...command, '--engine', 'dynalite']);
+  expect(await again.subjects()).toEqual(['Keyed', 'Keyed', 'Keyed']);
+  expect(again.said()).toContain('dynamodb-local has data of its own');
+  expect(again.said()).not.toContain('JDK');
+  expect(await again.stop('SIGINT')).toBe(0);
+  expect(again.complained()).toBe('');
+  expect(await isListening(portOf(again.addressOf('API')))).toBe(false);
+  expect(fs.existsSync(join(data, 'stack.json'))).toBe(false);
 });
