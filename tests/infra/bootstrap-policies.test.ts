@@ -114,7 +114,7 @@ const needed = (stage: Stage) => {
     ['iam:UpdateAssumeRolePolicy ListAttachedRolePolicies GetRole', role(stage)],
     ['iam:PassRole', role(stage), { 'iam:PassedToService': 'lambda.amazonaws.com' }],
     ['lambda:UpdateFunctionCode InvokeFunction', arn('lambda', `function:${name}`)],
-    ...['apigateway', 'events', 'sns'].map((caller): Request => [
+    ...['apigateway', 'events'].map((caller): Request => [
       'lambda:AddPermission',
       arn('lambda', `function:${name}-mailer`),
       { 'lambda:Principal': `${caller}.amazonaws.com` },
