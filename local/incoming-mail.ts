@@ -2,15 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import type { SESReceipt } from 'aws-lambda';
 import { SMTPServer } from 'smtp-server';
 import { closeServer, listen, serve } from '../lib/loopback-server.ts';
 
 /** Bytes, as SES takes (docs.aws.amazon.com/ses/latest/dg/quotas.html). */
 const LARGEST = 40 * 1024 * 1024;
 
-const VERDICTS = Object.fromEntries(
-  ['spam', 'virus', 'spf', 'dkim', 'dmarc'].map((name) => [`${name}Verdict`, { status: 'PASS' }]),
-);
+/** For tests: `X-Verdicts: dmarc=FAIL spam=GRAY`. Default: all pass. */
+function readVerdicts(raw: Buffer): Partial<SESReceipt> {
+  const [head = ''] = raw.toString('latin1').split(/\r?\n\r?\n/, 1);
+  const [, given = ''] = /^X-Verdicts: (.*)$/im.exec(head) ?? [];
+  const verdicts = ['spam', 'virus', 'spf', 'dkim', 'dmarc'].map((name) => {
+    const [, status = 'PASS'] = new RegExp(`\\b${name}=(\\w+)`).exec(given) ?? [];
+    return [`${name}Verdict`, { status }];
+  });
+  return Object.fromEntries(verdicts) as Partial<SESReceipt>;
+}
 
 /**
  * @param options.domain - Other recipients are refused.
@@ -49,7 +57,7 @@ export async function startIncomingMail({
         mails.set(messageId, raw);
         const recipients = envelope.rcptTo.map(({ address }) => address);
         const source = envelope.mailFrom ? envelope.mailFrom.address : '';
-        const receipt = { recipients, ...VERDICTS };
+        const receipt = { recipients, ...readVerdicts(raw) };
         report(JSON.stringify({ mail: { messageId, source }, receipt }));
       };
       receive().then(() => finish(), finish);

@@ -67,10 +67,12 @@ describeOnDynamoDbLocal('a stack on a laptop', () => {
     await findMail(TEAM, '] Re: Lamp');
   });
 
-  it('refuses mails to other domains', async () => {
+  it('refuses other domains, and passes on what fails a verdict', async () => {
     const { port } = new URL(stack.state.smtp ?? '');
     const transport = createTransport({ host: '127.0.0.1', port: Number(port) });
-    const mail = { from: TEAM, to: USER, subject: 's', text: 't' };
-    await expect(transport.sendMail(mail)).rejects.toThrow('Unknown domain');
+    const mail = { from: TEAM, to: 'x@reply.example.com', subject: 's', text: 't' };
+    await expect(transport.sendMail({ ...mail, to: USER })).rejects.toThrow('Unknown domain');
+    await transport.sendMail({ ...mail, headers: { 'X-Verdicts': 'dmarc=FAIL' } });
+    await findMail(TEAM, 'cannot be verified (DMARC)');
   });
 });
