@@ -47,7 +47,9 @@ export function connectLocally(
     throw new UsageError('--as is empty; pass the name of who answers.');
   }
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const config = { endpoint, region: 'local', credentials };
+  // The page connects for each request: a connection that waits for another one would be left over.
+  const requestHandler = { ...NETWORK.requestHandler, httpAgent: { keepAlive: false } };
+  const config = { endpoint, region: 'local', credentials, requestHandler };
   return {
     stage: 'local',
     options: '',

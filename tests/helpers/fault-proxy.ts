@@ -99,6 +99,8 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
     get attempts(): number {
       return attempts;
     },
+    /** How many are open. */
+    connections: (): number => sockets.size,
     /** Idle connections are closed, reset, or never answered. */
     cut(how: 'close' | 'reset' | 'black hole'): void {
       for (const socket of sockets) {

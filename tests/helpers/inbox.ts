@@ -72,6 +72,7 @@ export async function openInbox({
     ...own,
     folder,
     url: proxy.url,
+    connections: proxy.connections,
     connection,
     inbox,
     answer: answerById(inbox),

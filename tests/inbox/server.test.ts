@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { connectToStage } from '../../inbox/connect.ts';
+import { connectLocally, connectToStage } from '../../inbox/connect.ts';
 import type { Listing } from '../../inbox/listing.ts';
 import { startInboxServer } from '../../inbox/server.ts';
 import type { StoredInquiries } from '../../src/entities/stored-inquiries.ts';
@@ -163,6 +163,12 @@ it.each([
   const { status, text } = await ask(`GET inquiries/${UNKNOWN}`);
   expect([status, text]).toEqual([502, containing(says)]);
   expect(text).not.toContain('a secret');
+});
+
+it('connects for a request to the local stack, and leaves no connection open', async () => {
+  const { folder, connections } = await openInbox();
+  for (let n = 0; n < 3; n++) await connectLocally(folder).inquiries.get(UNKNOWN);
+  await expect.poll(connections).toBe(0);
 });
 
 it('stops reading the table when the page has gone', async () => {
