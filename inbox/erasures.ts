@@ -47,10 +47,12 @@ export function openErasures(connection: Connection) {
      */
     async record(sub: string, erased_at: string): Promise<void> {
       if (isLocal) await records.create();
-      if ((await keys.read()) === undefined) {
+      let text = await keys.read();
+      if (text === undefined) {
         await keys.create(randomBytes(KEY_BYTES).toString('base64'));
+        text = await keys.read();
       }
-      const key = parseKey(await keys.read());
+      const key = parseKey(text);
       const record = [toKeyId(key), toHash(key, sub), erased_at].join('#');
       await nameMissingTable(connection, records.add(record));
     },
