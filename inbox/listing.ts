@@ -27,6 +27,12 @@ export interface Listing {
   next?: string;
 }
 
+/** Ids, newest first; not `isAll` if there are many. */
+export interface Unanswered {
+  ids: string[];
+  isAll: boolean;
+}
+
 export function createListing({
   inquiries,
   deliveries,
@@ -94,8 +100,8 @@ export function createListing({
       }
       return { count, isAll: true };
     },
-    /** Newest first, for the page's polls. */
-    async listUnanswered(signal: AbortSignal): Promise<{ ids: string[]; isAll: boolean }> {
+    /** For the page's polls. */
+    async listUnanswered(signal: AbortSignal): Promise<Unanswered> {
       const ids: string[] = [];
       for await (const { id } of rowsOf(inquiries.list({ isAnswered: false }), signal)) {
         if (ids.length === MANY) return { ids, isAll: false };

@@ -37,11 +37,6 @@ export type Recorded = Exclude<AnswerResult, { status: 'not-found' | 'too-large'
   respondent: string;
 };
 
-export type PageConnection = Pick<
-  Connection,
-  'stage' | 'table' | 'inquiries' | 'deliveries' | 'respondent' | 'mail'
->;
-
 interface Options {
   port?: number;
   savedReplies?: SavedReply[];
@@ -51,14 +46,14 @@ interface Options {
  * @param connect - Called for each request: a restarted local stack has other addresses.
  * @returns `url` ends in the secret.
  */
-export async function serveInbox(connect: () => PageConnection, options?: Options) {
+export async function serveInbox(connect: () => Connection, options?: Options) {
   await buildPageWhenStale(PAGE);
   return startInboxServer(connect, options);
 }
 
 /** As {@link serveInbox}, with the built page. */
 export async function startInboxServer(
-  connect: () => PageConnection,
+  connect: () => Connection,
   { port = 0, savedReplies = [] }: Options = {},
 ) {
   const secret = randomBytes(32).toString('base64url');
@@ -79,7 +74,7 @@ export async function startInboxServer(
       void respond(response, async (signal) => {
         const refusal = refuseOthers(request, origin, secret);
         if (refusal !== undefined) return refusal;
-        let connection: PageConnection | undefined;
+        let connection: Connection | undefined;
         try {
           connection = connect();
           return await handle(connection, savedReplies, request, signal);
@@ -138,7 +133,7 @@ const NOTHING = toError(404, 'There is nothing at this path.');
 
 /** @throws UsageError, or the table's error. */
 async function handle(
-  connection: PageConnection,
+  connection: Connection,
   savedReplies: SavedReply[],
   request: IncomingMessage,
   signal: AbortSignal,
@@ -174,7 +169,7 @@ async function handle(
 }
 
 async function handleInquiry(
-  connection: PageConnection,
+  connection: Connection,
   inquiry: StoredInquiry,
   called: string,
   request: IncomingMessage,
@@ -207,7 +202,7 @@ async function handleInquiry(
 }
 
 /** Only AWS's messages certainly hold no data. */
-function toRefusal(error: Error, connection: PageConnection | undefined): Result {
+function toRefusal(error: Error, connection: Connection | undefined): Result {
   if (error instanceof UsageError) return toError(400, error.message);
   const { stage, table } = connection ?? {};
   const failure = describeFailure(

@@ -1,17 +1,11 @@
 /** Client of inbox/server.ts; every outcome is a value. */
-import type { Listing, ListQuery } from '../listing.ts';
+import type { Listing, ListQuery, Unanswered } from '../listing.ts';
 import type { Recorded, Session } from '../server.ts';
 import type { ShownInquiry } from '../shown-inquiry.ts';
 
-export type { Listing } from '../listing.ts';
+export type { Listing, Unanswered } from '../listing.ts';
 export type { Session } from '../server.ts';
 export type Inquiry = ShownInquiry;
-
-/** Ids, newest first; not `isAll` if there are many. */
-export interface Unanswered {
-  ids: string[];
-  isAll: boolean;
-}
 
 export type Closed = { [Name in 'respondent' | 'reply_at' | 'reply']?: string | undefined };
 
