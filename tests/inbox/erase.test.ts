@@ -73,7 +73,7 @@ async function makeUser(sub: string = randomUUID()) {
   const reply = { reply: 'r', respondent: 'R', reply_at: new Date().toISOString() };
   const rows = [
     await own.add(2_000, { cognito_sub: sub, email, ...reply }),
-    await own.add(1_000, { cognito_sub: sub, email }),
+    await own.add(0, { cognito_sub: sub, email }),
     await own.add(9_999_999_999, { cognito_sub: sub, email: former, expires_at: 1 }),
   ] as const;
   return { sub, email, former, rows };
@@ -336,7 +336,7 @@ describe('on a stage', () => {
     `erase --stage develop --table ${own.name} --erasures ${ERASURES} ${line}`;
   const eraseOnStage = (line: string) => erase(toLine(line).slice(6));
 
-  it('takes tables and key from the name of the service, and a key that was just created', async () => {
+  it('takes tables and a secret key, maybe just created, from the name of the service', async () => {
     Object.assign(replies, {
       ListTagsOfResource: toTags('none'),
       PutParameter: 'ParameterAlreadyExists',
@@ -350,12 +350,13 @@ describe('on a stage', () => {
     expect(stderr).toContain(
       'npm run inbox -- --stage develop --service shop --table RESTORED --erasures shop-develop-erasures erase --replay',
     );
-    expect(callsOf('PutParameter')).toMatchObject([{ Name: '/shop-develop/erasure-key' }]);
+    const secret = { Name: '/shop-develop/erasure-key', Type: 'SecureString' };
+    expect(callsOf('PutParameter')).toMatchObject([secret]);
     const hash = containing(toRecordKey(Buffer.from(RIVAL, 'base64'), sub));
     expect(await own.scan('shop-develop-erasures')).toEqual([{ hash }]);
   });
 
-  it('asks about the account first, then about the inquiries, and creates the key once', async () => {
+  it('asks about account and inquiries, and deletes the account of the pool of the table', async () => {
     stopClock(NOW);
     const QUESTIONS = [
       'Type account to delete the account, too, or anything else to keep it: ',
@@ -386,21 +387,14 @@ describe('on a stage', () => {
       const dialogue = typed.map((text, at) => [`${QUESTIONS[at]}`, text] as const);
       const options = { isTTY: typed.length > 0, dialogue };
       const transcript = await own.transcribe([[toLine(`--sub ${SUB} ${line}`), options]]);
-      const asked = calls.map(({ action }) => action).join(', ') || 'nothing';
+      // Once: the SDK may repeat a request, since the clock stands still.
+      const asked = new Set(
+        calls.map(({ Value: _key, ...call }) => `AWS: ${JSON.stringify(call)}\n`),
+      );
       const { length } = await rowsOf(SUB);
-      transcripts.push(`${transcript}(${length} inquiries are left; AWS was asked: ${asked})\n`);
+      transcripts.push(`${transcript}${length} inquiries are left.\n${[...asked].join('')}`);
     }
     await expect(transcripts.join('\n')).toMatchFileSnapshot('golden/accounts.txt');
-  });
-
-  it('deletes the account of the pool that the table names, and keeps the key as a secret', async () => {
-    const { sub } = await makeUser();
-    await eraseOnStage(`--sub ${sub} --yes`);
-    const lookUp = { UserPoolId: POOL, Filter: `sub = "${sub}"`, AttributesToGet: ['sub'] };
-    expect(callsOf('ListUsers')).toMatchObject([lookUp]);
-    expect(callsOf('AdminDeleteUser')).toMatchObject([{ UserPoolId: POOL, Username: 'ana' }]);
-    const key = { Name: '/inquiries-develop/erasure-key', Type: 'SecureString' };
-    expect(callsOf('PutParameter')).toMatchObject([key]);
   });
 
   it('deletes what the user has mailed and nobody has handled', async () => {

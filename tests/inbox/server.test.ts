@@ -56,6 +56,22 @@ it('refuses what is not from its own page, under its own name', async () => {
   expect(await inbox.get(id)).not.toHaveProperty('reply_at');
 });
 
+it('serves a page that runs no script of others, and that no other page frames or opens', async () => {
+  const { origin } = await begin();
+  const { headers } = await fetch(origin);
+  const self = ["script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"];
+  const trusted = ["require-trusted-types-for 'script'", "trusted-types 'none'"];
+  const none = ["form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'"];
+  const policy = ["default-src 'none'", ...self, ...trusted, ...none];
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'content-security-policy': policy.join('; '),
+    'cross-origin-opener-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-cache',
+  });
+});
+
 it('reads an inquiry, records one answer, and says in one sentence what is wrong', async () => {
   stopClock(Date.parse('2026-11-21T12:00:00Z'));
   const { add, ask, inbox } = await begin();
