@@ -3,13 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, inject, it } from 'vitest';
+import { beforeEach, expect, inject, it, onTestFinished } from 'vitest';
 import { run } from '../../deploy/terraform.ts';
+import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { findProgram } from '../../lib/programs.ts';
 import { always, hang } from '../helpers/fault-proxy.ts';
-import { createFolder } from '../helpers/data-folder.ts';
-import { openInbox, type OwnInbox } from '../helpers/inbox.ts';
+import { createFolder, writeState } from '../helpers/data-folder.ts';
+import { containing, openInbox, type OwnInbox } from '../helpers/inbox.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -76,4 +77,33 @@ it('exports with a bounded amount of memory, and ends in silence when its reader
   expect([lines, others]).toEqual([200, []]);
   expect(bytes).toBeGreaterThan(200 * body.length);
   expect((await shell(`${command('export')} | head -c 100`)).output).toHaveLength(100);
+});
+
+it('serves the page, also of a restarted stack, until npm ends', async () => {
+  const { folder, name, url } = table;
+  const args = `run --silent inbox -- --web --data ${folder} --as olga`.split(' ');
+  const child = spawn('npm', args, { cwd: ROOT });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const address = /^Inbox +(?<origin>http:\/\/127\.0\.0\.1:(?<port>\d+))\/#(?<secret>[\w-]{43})\n$/;
+  const { origin = '', port = '', secret } = address.exec(line.toString())?.groups ?? {};
+  const read = async (path: string) =>
+    (await fetch(origin + path, { headers: { authorization: `Bearer ${secret}` } })).text();
+  expect(await read('/')).toContain('<title>Inbox</title>');
+  expect(await read('/api/session')).toContain('"respondent":"olga"');
+  const missing = 'The engine of the local stack cannot be reached (ECONNREFUSED).';
+  for (const [engine, says] of [
+    ['http://127.0.0.1:9', missing],
+    [url, '{"ids":[],"isAll":true}'],
+  ] as const) {
+    writeState(folder, { engine, table: name });
+    expect(await read('/api/unanswered')).toContain(says);
+  }
+  expect(await table.run(`--web --port ${port}`)).toMatchObject({
+    code: 2,
+    stderr: containing('is in use; choose another with --port.'),
+  });
+  // npm does not pass this signal on.
+  child.kill('SIGKILL');
+  await expect.poll(() => isListening(Number(port))).toBe(false);
 });

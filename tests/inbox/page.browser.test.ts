@@ -1,13 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { MailState } from '../../inbox/connect.ts';
 import { escapeText } from '../../src/text/visible.ts';
 import { serveInbox } from '../../inbox/server.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
-import { isListening } from '../../lib/loopback-server.ts';
-import { ROOT } from '../../lib/paths.ts';
 import { escapeAddress } from '../../src/text/invisible.ts';
 import {
   checkPage,
@@ -18,9 +14,8 @@ import {
   takePicture,
   needsBrowser,
 } from '../helpers/chromium.ts';
-import { writeState } from '../helpers/data-folder.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
-import { containing, openInbox, type OwnInbox } from '../helpers/inbox.ts';
+import { openInbox, type OwnInbox } from '../helpers/inbox.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' };
 const SAMPLE_ROWS = SAMPLES.map(([subject, body, email]) => ({ subject, body, email }));
@@ -299,8 +294,6 @@ describe('the operators’ page', needsBrowser, () => {
     const unsent = page.getByRole('textbox', { name: 'Your text, which was not sent' });
     expect(await unsent.inputValue()).toBe('My answer');
     await checkPage(page);
-    await click('Delete this text');
-    expect(await unsent.count()).toBe(0);
     await click('Once');
     await shows({ reads: 'Once' });
     await page.route('**/reply', async (route) => {
@@ -525,33 +518,5 @@ describe('the operators’ page', needsBrowser, () => {
     }
     expect(await page.title()).toMatch(/^\(\d+\) Inbox of local$/);
     expect(requests.filter((each) => new URL(each).origin !== origin)).toEqual([]);
-  });
-
-  it('is served by npm run inbox -- --web, until npm ends', async () => {
-    const { folder, run, url, name } = await openInbox();
-    const args = `run --silent inbox -- --web --data ${folder} --as olga`.split(' ');
-    const command = spawn('npm', args, { cwd: ROOT });
-    onTestFinished(() => void command.kill('SIGKILL'));
-    const [line] = (await once(command.stdout, 'data')) as [Buffer];
-    const [, address = ''] =
-      /^Inbox +(http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43})\n$/.exec(line.toString()) ?? [];
-    ({ page } = await openPage(WIDE));
-    // The restarted stack's engine has another address.
-    writeState(folder, { engine: 'http://127.0.0.1:9', table: name });
-    await page.clock.install();
-    await page.goto(address);
-    await sees('The engine of the local stack cannot be reached (ECONNREFUSED).');
-    writeState(folder, { engine: url, table: name });
-    await page.clock.fastForward(26_000);
-    await sees('Nothing to answer.');
-    await sees('olga');
-    const { port } = new URL(address);
-    expect(await run(`--web --port ${port}`)).toMatchObject({
-      code: 2,
-      stderr: containing('is in use; choose another with --port.'),
-    });
-    // npm does not pass this signal on.
-    command.kill('SIGKILL');
-    await expect.poll(() => isListening(Number(port))).toBe(false);
   });
 });
