@@ -3,16 +3,17 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { isListening } from '../../lib/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { findProgram } from '../../lib/programs.ts';
 import { readRunningStack } from '../../lib/running-stack.ts';
-import type { LocalMail } from '../../local/mailbox.ts';
 import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
 import { needsBrowser, on, openPage } from '../helpers/chromium.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import type { SentMail } from '../helpers/mailer.ts';
 import { readText } from '../helpers/repository.ts';
 
 type Running = Awaited<ReturnType<typeof start>>;
@@ -64,6 +65,12 @@ async function start(
       headers: { authorization: token, ...headers },
       body: subject === undefined ? null : JSON.stringify({ subject, body: 'Who\nis?' }),
     });
+  const readMails = async () =>
+    (await (await fetch(`${addressOf('Mailbox')}/mails`)).json()) as SentMail[];
+  const namesOf = ({ Destination, Content }: SentMail) => [
+    Destination.ToAddresses.join(),
+    Content.Simple.Subject.Data,
+  ];
   return {
     said,
     complained,
@@ -75,12 +82,12 @@ async function start(
       const { inquiries } = (await (await call('GET')).json()) as InquiryListResponse;
       return inquiries.map(({ subject }) => subject);
     },
-    mails: async () => {
-      const mails = (await (await fetch(`${addressOf('Mailbox')}/mails`)).json()) as LocalMail[];
-      return mails.map(({ Destination, Content }) => [
-        Destination?.ToAddresses?.join(),
-        Content?.Simple?.Subject?.Data,
-      ]);
+    mails: async () => (await readMails()).map(namesOf),
+    findMail: async (...names: [to: string, subject: string]): Promise<SentMail> => {
+      const find = async () =>
+        (await readMails()).find((mail) => namesOf(mail).join() === names.join());
+      await expect.poll(find).toBeDefined();
+      return (await find()) as SentMail;
     },
     stop: async (signal: NodeJS.Signals): Promise<unknown> => {
       child.kill(signal);
@@ -280,12 +287,37 @@ describeOnDynamoDbLocal('npm run dev', () => {
 
   it('accepts no connection from another machine', async () => {
     // Linux delivers 127.0.0.0/8 to this machine, but not to sockets on 127.0.0.1.
-    for (const label of ['Form', 'Demo', 'API', 'Docs', 'Sign-in', 'Mailbox', 'DynamoDB']) {
+    const labels = ['Form', 'Demo', 'API', 'Docs', 'Sign-in', 'Mailbox', 'Answers', 'DynamoDB'];
+    for (const label of labels) {
       const listening = portOf(stack.addressOf(label));
       const hosts = ['127.0.0.1', '127.0.0.2', '::1'];
       const found = await Promise.all(hosts.map((host) => isListening(listening, host)));
       expect([label, ...found]).toEqual([label, true, false, false]);
     }
+  });
+
+  it('takes answers and next mails by SMTP, not those to other domains or with a bad verdict', async () => {
+    const transport = createTransport(stack.addressOf('Answers'));
+    const textOf = ({ Content }: SentMail) => Content.Simple.Body.Text.Data;
+    const reply = async (mail: SentMail, from: string, answer: string) => {
+      const attribution = 'On 26/11/2026 10:00, inquiries@example.com wrote:';
+      const text = `${answer}\n\n${attribution}\n${textOf(mail).replaceAll(/^/gm, '> ')}`;
+      return transport.sendMail({ from, to: mail.ReplyToAddresses, subject: 'Re:', text });
+    };
+    await stack.call('POST', 'Lamp');
+    await reply(await stack.findMail(TEAM, '[inquiries local] Lamp'), TEAM, 'We send a new one.');
+    const answer = await stack.findMail(EVE, 'Re: Lamp');
+    expect(textOf(answer)).toMatch(/^We send a new one\.$/m);
+    await reply(answer, EVE, 'And the shade?');
+    const next = await stack.findMail(TEAM, '[inquiries local] Re: Lamp');
+    expect(textOf(next)).toContain('And the shade?');
+    expect((await stack.subjects()).slice(0, 2)).toEqual(['Re: Lamp', 'Lamp']);
+    const mail = { from: TEAM, to: EVE, subject: 's', text: 't' };
+    await expect(transport.sendMail(mail)).rejects.toThrow('Unknown domain');
+    const headers = { 'X-Verdicts': 'dmarc=FAIL' };
+    await transport.sendMail({ ...mail, to: 'x@reply.example.com', headers });
+    const refusal = expect.stringContaining('cannot be verified (DMARC)');
+    await expect.poll(stack.mails).toContainEqual([TEAM, refusal]);
   });
 
   it('tells team and inbox of a reply to the address that bounces', async () => {
