@@ -70,13 +70,15 @@ async function startMail(
     report: (event) => take(receiver, event),
   });
   const environment = { ...settings, REPLY_DOMAIN, FOLLOW_UPS: settings['FOLLOW_UPS'] ?? 'true' };
-  const mailer = await startFunction({
-    module: new URL('../src/mailer/handler.ts', import.meta.url).href,
-    environment,
-    timeout: 60_000,
-    lazy: true,
-    log: stream.log,
-  });
+  const startPart = async (part: 'mailer' | 'receiver', more: Record<string, string> = {}) =>
+    startFunction({
+      module: new URL(`../src/${part}/handler.ts`, import.meta.url).href,
+      environment: { ...environment, ...more },
+      timeout: 60_000,
+      lazy: true,
+      log: stream.log,
+    });
+  const mailer = await startPart('mailer');
   const invoke = async (event: string) => mailer.invoke(event, randomUUID());
   /** The queue of SES's events: Lambda repeats what fails. */
   const take = (by: typeof mailer, body: string): void => {
@@ -87,17 +89,10 @@ async function startMail(
       .catch(run)
       .catch(() => undefined);
   };
-  const receiver = await startFunction({
-    module: new URL('../src/receiver/handler.ts', import.meta.url).href,
-    environment: {
-      ...environment,
-      AWS_ENDPOINT_URL_S3: incoming.url,
-      MAIL_BUCKET: 'mails',
-      REPLY_FROM: settings['INBOX_TO'] ?? '',
-    },
-    timeout: 60_000,
-    lazy: true,
-    log: stream.log,
+  const receiver = await startPart('receiver', {
+    AWS_ENDPOINT_URL_S3: incoming.url,
+    MAIL_BUCKET: 'mails',
+    REPLY_FROM: settings['INBOX_TO'] ?? '',
   });
   const mappings = (['inquiries', 'replies'] as const).map((kind) =>
     startEventSourceMapping({ ...stream, kind, invoke }),
