@@ -15,10 +15,6 @@ import type { Identity } from '../../src/identity.ts';
 export const bestEngine = (): string =>
   inject('engines')['dynamodb-local'] ?? inject('engines').dynalite;
 
-/** Tells inquiries and owners apart; bodies may be large. */
-const FIELDS = ['id', 'cognito_sub', 'email', 'subject'] as const;
-type Stored = Pick<Inquiry, (typeof FIELDS)[number]>;
-
 export type OwnTable = Awaited<ReturnType<typeof createOwnTable>>;
 
 export async function removeRow(
@@ -72,15 +68,5 @@ export async function createOwnTable(
     streamArn,
     client,
     environment: (endpoint = engine) => ({ ...toEnvironment(endpoint), TABLE_NAME: name }),
-    /** By `sub`, or all, read past the service. */
-    async rows(sub?: string): Promise<Stored[]> {
-      const of = sub === undefined ? undefined : { ':sub': sub };
-      const rows = await readTable(client, name, {
-        ProjectionExpression: FIELDS.join(),
-        FilterExpression: `attribute_exists(id)${of ? ' AND cognito_sub = :sub' : ''}`,
-        ...(of && { ExpressionAttributeValues: of }),
-      });
-      return rows as Stored[];
-    },
   };
 }
