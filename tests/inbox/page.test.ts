@@ -67,7 +67,12 @@ it('saved replies have the form that docs/inbox.md shows, and no other', async (
   const [, example = ''] = /```json\n(.*?)```/s.exec(readText('docs/inbox.md')) ?? [];
   writeFileSync(file, example);
   expect(await readSavedReplies(file)).toHaveLength(2);
-  for (const entry of ['null', '{"title":"t"}', '{"title":1,"text":"t"}']) {
+  for (const entry of [
+    'null',
+    '{"title":"t"}',
+    '{"title":1,"text":"t"}',
+    '{"title":" ","text":"t"}',
+  ]) {
     writeFileSync(file, `[{"title":"t","text":"t"},${entry}]`);
     await expect(readSavedReplies(file)).rejects.toThrow('entry 2 must have');
   }

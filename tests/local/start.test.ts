@@ -31,12 +31,13 @@ const start = (line: string, options?: IoOptions) => run(main, `--data ${folder}
 it('refuses wrong options and variables, each in one line', async () => {
   const lines = await transcribe(start, [
     '--prot 1',
-    '--port 65532',
+    '--port 65530',
     '--inspect=x',
     '--engine h2',
     '--engine ftp://a.example',
     '--engine http://127.0.0.1:1 --reset',
     '--seed 0',
+    '--seed 5001',
     '--data package.json',
     '--cors-origin http://a.example/',
     '--cors-origin http://ana@a.example',
