@@ -255,6 +255,19 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
   });
 });
 
+it.concurrent.each([2_000, 0])(
+  'with %i ms of an invocation left at its start, the contract’s 500 comes without a retry',
+  async (remaining) => {
+    await using scene = await openScene();
+    for (const method of METHODS) {
+      scene.proxy.plan = always(hang);
+      expectFault(await scene.ask(method, remaining));
+      expect(scene.proxy.attempts).toBeLessThanOrEqual(1);
+    }
+    await expectRecovery(scene);
+  },
+);
+
 describe.concurrent('a list of several pages is whole or a 500', () => {
   const THROTTLED = refuse(400, 'ThrottlingException');
   const fromTwo =

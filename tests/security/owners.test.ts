@@ -6,7 +6,7 @@ import type { GatewayEvent } from '../../src/http.ts';
 import type { Identity as Owner } from '../../src/identity.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { makeEvent, makePost, SUB } from '../helpers/events.ts';
+import { makeEvent, makeKeyedPost, SUB } from '../helpers/events.ts';
 import { select } from '../helpers/selection.ts';
 
 /** Another last digit. */
@@ -46,10 +46,11 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
   beforeAll(async () => {
     const { store } = await createOwnStore(endpoint);
     app = createApp({ inquiries: createInquiries(store), corsOrigin: '*' });
-    // In turns, so that everybody's ids lie between the others'.
+    // In turns, so that everybody's ids lie between the others', and with the same keys.
     for (let turn = 0; turn < 3; turn++) {
       for (const [owner, own] of rows) {
-        own.unshift((await ask(makePost({ subject: '', body: '' }, owner))).json.inquiry);
+        const post = makeKeyedPost(`key-${turn}`, { subject: '', body: '' }, owner);
+        own.unshift((await ask(post)).json.inquiry);
       }
     }
   });
