@@ -23,7 +23,7 @@ const parts = {
   now: Date.now,
 };
 const handle = createMailer({ ...parts, log: logMail });
-const tryEvent = createTrial(parts);
+const tryEvent = createTrial(parts.store, (silent) => createMailer({ ...parts, ...silent }));
 
 export const handler = (event: object, invocation: Invocation): Promise<unknown> =>
   ('trial' in event ? tryEvent : handle)(event, invocation);

@@ -14,7 +14,7 @@ import type { CompletedMail, Outcome } from './log.ts';
 import { createNotices, type EventRecord } from './notices.ts';
 import { isInquiryId, parseRecord, type MailKind } from './rows.ts';
 
-interface Dependencies extends Omit<Sender, 'attempt'> {
+export interface MailerParts extends Omit<Sender, 'attempt'> {
   log: (mail: CompletedMail) => void;
 }
 
@@ -48,9 +48,9 @@ const IDS_LIMIT = 100;
  * @returns What Lambda expects of a batch, or the outcome for each id or event.
  * @throws Error for another event, or when a notice cannot be sent yet, so that Lambda repeats it.
  */
-export function createMailer({ log, ...dependencies }: Dependencies) {
+export function createMailer({ log, ...parts }: MailerParts) {
   const attempt = createAttempt(log);
-  const sender = { ...dependencies, attempt };
+  const sender = { ...parts, attempt };
   const { store, send, config, now } = sender;
   const deliver = createDeliver(sender);
   const notices = createNotices(sender);

@@ -7,6 +7,7 @@ import { isUnsent, recordSent, type Invocation, type Sender } from './attempt.ts
 import { MalformedEvent, parseBounce, type Bounce } from './bounces.ts';
 import type { Outcome, Result } from './log.ts';
 import { isInquiryId, parseRow, type Row } from './rows.ts';
+import type { Mail } from './send-mail.ts';
 import { createNoticeMail } from './team-mails.ts';
 
 /** Milliseconds until the index certainly has an inquiry. */
@@ -14,7 +15,27 @@ export const INDEX_LAG = 120_000;
 
 export type EventRecord = Pick<SQSRecord, 'body' | 'messageId'>;
 
-export function createNotices({ store, send, config, attempt, now }: Sender) {
+/**
+ * Sends a mail about an event once.
+ *
+ * @returns `deferred` when another claimant has not sent it yet.
+ */
+export async function sendOnce(
+  { store: { deliveries }, send }: Pick<Sender, 'store' | 'send'>,
+  event: string,
+  claimant: string,
+  mail: Mail,
+  signal: AbortSignal,
+): Promise<Result> {
+  const claim = await deliveries.claimNotice(event, claimant, signal);
+  if (claim !== 'granted') return { outcome: claim === 'sent' ? 'already-sent' : 'deferred' };
+  const since = new Date().toISOString();
+  await send(mail, signal);
+  return recordSent((recordSignal) => deliveries.record(event, 'notice', since, recordSignal));
+}
+
+export function createNotices(sender: Sender) {
+  const { store, send, config, attempt, now } = sender;
   const { inquiries, deliveries, quotas } = store;
 
   /** A mail to the team gets no notice, which might bounce, too. */
@@ -38,11 +59,9 @@ export function createNotices({ store, send, config, attempt, now }: Sender) {
     }
     if (bounce.isToTeam) return { outcome: 'undelivered' };
     if (!(await quotas.claimNotice(event, signal))) return { outcome: 'withheld' };
-    const claim = await deliveries.claimNotice(event, claimant, signal);
-    if (claim !== 'granted') return { outcome: 'already-sent' };
-    const since = new Date().toISOString();
-    await send(createNoticeMail(bounce, config, row && parseRow(row)), signal);
-    return recordSent((recordSignal) => deliveries.record(event, 'notice', since, recordSignal));
+    const notice = createNoticeMail(bounce, config, row && parseRow(row));
+    const result = await sendOnce(sender, event, claimant, notice, signal);
+    return result.outcome === 'deferred' ? { outcome: 'already-sent' } : result;
   }
 
   async function handleRecord(

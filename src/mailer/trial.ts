@@ -1,9 +1,7 @@
-/** A trial of a version by a deployment (deploy/functions.ts): the mailer without a transport. */
-import type { Invocation, Sender } from './attempt.ts';
-import { createMailer } from './mailer.ts';
+/** Trials of a version by a deployment (deploy/functions.ts): mailer and receiver without a transport. */
+import type { Invocation } from './attempt.ts';
+import type { MailerParts } from './mailer.ts';
 import type { MailerStore } from './store.ts';
-
-type Parts = Omit<Sender, 'attempt'>;
 
 /** Every inquiry exists, was not mailed and is within the quotas; a digest is due, and changes nothing. */
 function toTrialStore({ inquiries, deliveries, quotas, ...store }: MailerStore): MailerStore {
@@ -16,6 +14,7 @@ function toTrialStore({ inquiries, deliveries, quotas, ...store }: MailerStore):
     deliveries: {
       ...deliveries,
       read: async (...key) => (await deliveries.read(...key)) && null,
+      claimNotice: async (...event) => (await deliveries.claimNotice(...event)) && 'granted',
     },
     quotas: {
       ...quotas,
@@ -24,6 +23,7 @@ function toTrialStore({ inquiries, deliveries, quotas, ...store }: MailerStore):
         return { granted: true };
       },
       claimNotice: async (...place) => (await quotas.claimNotice(...place)) || true,
+      claimPassedOn: async () => true,
       beginDigest: async () => ({}),
       closeHour: async () => new Set(),
       saveDigest: async () => undefined,
@@ -32,24 +32,30 @@ function toTrialStore({ inquiries, deliveries, quotas, ...store }: MailerStore):
 }
 
 /**
- * @returns A mailer that answers with the recipients of the mails it would have sent.
- * @throws Also for what the mailer only logs.
+ * @param create - Makes the mailer or receiver to try.
+ * @returns What answers with its result and the recipients of the mails it would have sent.
+ * @throws Also for what is only logged.
  */
 export const createTrial =
-  ({ store, config, now }: Parts) =>
-  async (event: unknown, invocation: Invocation) => {
+  <Event>(
+    store: MailerStore,
+    create: (
+      parts: Pick<MailerParts, 'store' | 'send' | 'log'>,
+    ) => (event: Event, invocation: Invocation) => Promise<unknown>,
+  ) =>
+  async (event: Event, invocation: Invocation) => {
     const mails: string[] = [];
     const failures: unknown[] = [];
-    const handle = createMailer({
+    const handle = create({
       store: toTrialStore(store),
       send: async ({ to }) => void mails.push(to),
-      config,
-      now,
       log: ({ outcome, error }) => {
         if (outcome !== 'sent' || error !== undefined) failures.push(error ?? outcome);
       },
     });
-    const result = await handle(event, invocation);
+    const result = await handle(event, invocation).catch((error: unknown) => {
+      failures.push(error);
+    });
     if (failures.length > 0) throw new Error('The trial failed.', { cause: failures[0] });
     return { result, mails };
   };

@@ -8,12 +8,18 @@ import { findNewText } from './new-text.ts';
 import type { PassReason, ReturnReason } from './mails.ts';
 import type { ReceivedMail } from './parse-mail.ts';
 
+/** A mail, and the inquiry that its address names. */
+interface Known {
+  mail: ReceivedMail;
+  inquiry: StoredInquiry;
+}
+
 export type Decision =
   /** Without `reply`, a dismissal. */
-  | { act: 'answer'; from: string; reply: string | undefined }
+  | (Known & { act: 'answer'; from: string; reply: string | undefined })
   /** To its writer, who is of the team. */
-  | { act: 'return'; from: string; why: ReturnReason }
-  | { act: 'store'; body: string }
+  | (Known & { act: 'return'; from: string; why: ReturnReason })
+  | (Known & { act: 'store'; body: string })
   /** To the team. */
   | { act: 'pass'; why: PassReason };
 
@@ -42,22 +48,23 @@ export function decide(
   if (to === undefined) return pass('address');
   const { kind, inquiry } = to;
   if (inquiry === undefined) return pass('gone');
+  const known = { mail, inquiry };
   const owner = toMailbox(inquiry.email);
   const added = findNewText(text, inboxFrom.toLowerCase());
 
   if (kind === 'f') {
     const isOwner = inquiry.email_verified === true && from === owner?.toLowerCase();
     if (!followUps || !isOwner) return pass('sender');
-    return added.why === undefined ? { act: 'store', body: added.text } : pass(added.why);
+    return added.why === undefined ? { ...known, act: 'store', body: added.text } : pass(added.why);
   }
   if (from === undefined || !isOfTeam(from, replyFrom)) return pass('sender');
   const isBlank = added.why === 'empty' || added.why === 'quotation';
   if (subject.trim().toLowerCase() === DISMISSAL.toLowerCase()) {
     return isBlank
-      ? { act: 'answer', from, reply: undefined }
-      : { act: 'return', from, why: 'both' };
+      ? { ...known, act: 'answer', from, reply: undefined }
+      : { ...known, act: 'return', from, why: 'both' };
   }
-  if (added.why !== undefined) return { act: 'return', from, why: added.why };
-  if (owner === undefined) return { act: 'return', from, why: 'no-address' };
-  return { act: 'answer', from, reply: added.text };
+  if (added.why !== undefined) return { ...known, act: 'return', from, why: added.why };
+  if (owner === undefined) return { ...known, act: 'return', from, why: 'no-address' };
+  return { ...known, act: 'answer', from, reply: added.text };
 }

@@ -4,15 +4,14 @@ import { createDynamoDbClient } from '../entities/client.ts';
 import { createInquiryStore } from '../entities/inquiry-store.ts';
 import { openTable } from '../entities/table.ts';
 import { createInquiries } from '../inquiries.ts';
-import { createAttempt, type Invocation } from '../mailer/attempt.ts';
+import type { Invocation } from '../mailer/attempt.ts';
 import { logMail } from '../mailer/log.ts';
 import { createSendMail } from '../mailer/ses.ts';
 import { createMailerStore } from '../mailer/store.ts';
 import { parseReceiverConfig } from './config.ts';
-import { readEvents } from './events.ts';
 import { createRawMails } from './raw-mails.ts';
 import { createReceiver } from './receiver.ts';
-import { createTrial } from './trial.ts';
+import { createReceiverTrial } from './trial.ts';
 
 const config = parseReceiverConfig(process.env);
 const { tableName, retentionDays, inquiriesPerHour } = config;
@@ -25,16 +24,11 @@ const parts = {
   now: Date.now,
   rawMails: createRawMails(config.mailBucket),
   create: createInquiries(inquiries, { inquiriesPerHour }).create,
+  log: logMail,
 };
-const receive = createReceiver({ ...parts, attempt: createAttempt(logMail) });
-const tryEvent = createTrial(parts);
+const handle = createReceiver(parts);
+const tryEvent = createReceiverTrial(parts);
 
 /** A deployment tries a version with an event and `trial: true` (src/receiver/trial.ts). */
-export async function handler(event: SQSEvent, invocation: Invocation) {
-  if ('trial' in event) return tryEvent(event, invocation);
-  const outcomes: string[] = [];
-  for (const { ses, claimant } of readEvents(event)) {
-    outcomes.push(...(await receive(ses, claimant, invocation)));
-  }
-  return { outcomes };
-}
+export const handler = (event: SQSEvent, invocation: Invocation): Promise<unknown> =>
+  ('trial' in event ? tryEvent : handle)(event, invocation);

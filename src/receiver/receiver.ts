@@ -1,12 +1,13 @@
-import type { SESMessage } from 'aws-lambda';
+import type { SESMessage, SQSEvent } from 'aws-lambda';
 import { timeOf } from '../contract.ts';
 import { digest } from '../entities/keys.ts';
 import type { StoredInquiry } from '../entities/stored-inquiries.ts';
 import { ApiError } from '../errors.ts';
 import type { Inquiries } from '../inquiries.ts';
-import { isUnsent, recordSent, type Invocation, type Sender } from '../mailer/attempt.ts';
+import { createAttempt, isUnsent, type Invocation } from '../mailer/attempt.ts';
 import type { Result } from '../mailer/log.ts';
-import { INDEX_LAG } from '../mailer/notices.ts';
+import type { MailerParts } from '../mailer/mailer.ts';
+import { INDEX_LAG, sendOnce } from '../mailer/notices.ts';
 import { toReplySubject } from '../mailer/owner-mails.ts';
 import type { Mail } from '../mailer/send-mail.ts';
 import { isLanguage } from '../text/languages.ts';
@@ -28,7 +29,7 @@ export interface RawMails {
   remove(id: string): Promise<void>;
 }
 
-export interface ReceiverParts extends Sender {
+export interface ReceiverParts extends MailerParts {
   config: ReceiverConfig;
   rawMails: RawMails;
   /** For the owner's next inquiry. */
@@ -39,7 +40,7 @@ export interface ReceiverParts extends Sender {
 const REFUSED = new Set(['TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE', 'IDEMPOTENCY_KEY_REUSED']);
 
 /** A mail at one of its recipients. */
-interface Delivery {
+interface Delivery extends ReceiverParts {
   /** Undefined: not readable. */
   mail: ReceivedMail | undefined;
   /** SES's. */
@@ -53,67 +54,58 @@ interface Delivery {
   signal: AbortSignal;
 }
 
-/** Mails about a received one, each sent once. */
-function createNotices({ store, send, config }: ReceiverParts, delivery: Delivery) {
-  const { deliveries, quotas } = store;
-  const { mail, messageId, replyTo, id, inquiry, claimant, signal } = delivery;
+/** A mail about a received one. */
+const notify = async (
+  delivery: Delivery,
+  event: string,
+  why: string,
+  mail: Mail,
+): Promise<Result> => ({
+  ...(await sendOnce(delivery, event, delivery.claimant, mail, delivery.signal)),
+  why,
+});
 
-  async function sendOnce(event: string, why: string, notice: Mail): Promise<Result> {
-    const claim = await deliveries.claimNotice(event, claimant, signal);
-    if (claim === 'sent') return { outcome: 'already-sent', why };
-    // Until the other invocation has sent it, the mail has to stay.
-    if (claim === 'claimed') return { outcome: 'deferred', why };
-    const since = new Date().toISOString();
-    await send(notice, signal);
-    const record = async (recordSignal: AbortSignal) =>
-      deliveries.record(event, 'notice', since, recordSignal);
-    return { ...(await recordSent(record)), why };
-  }
-
-  /** To the team. */
-  async function pass(why: PassReason): Promise<Result> {
-    // Once for an inquiry, so that two programs that answer each other end; what comes back, too.
-    const event =
-      why === 'automatic' && id !== undefined
-        ? digest(why, id)
-        : digest('passed-on', mail?.messageId ?? messageId);
-    const isClaimed = await quotas.claimPassedOn(event, signal);
-    if (!isClaimed) return { outcome: 'withheld', why };
-    return sendOnce(event, why, createPassedOnMail(mail, why, inquiry, config));
-  }
-
-  /** To its writer. */
-  async function sendBack(
-    received: ReceivedMail,
-    row: StoredInquiry,
-    from: string,
-    why: ReturnReason,
-  ): Promise<Result> {
-    const kind = digest('returned', row.id, from, why);
-    const event = digest(kind, received.text);
-    if (!(await quotas.claimReturned(kind, event, signal))) return pass('repeated');
-    const returned = createReturnedMail(received, from, why, row, config, replyTo);
-    return sendOnce(event, why, returned);
-  }
-
-  return { sendOnce, pass, sendBack };
+/** To the team. */
+async function pass(delivery: Delivery, why: PassReason): Promise<Result> {
+  const { store, config, mail, messageId, id, inquiry, signal } = delivery;
+  // Once for an inquiry, so that two programs that answer each other end; what comes back, too.
+  const event =
+    why === 'automatic' && id !== undefined
+      ? digest(why, id)
+      : digest('passed-on', mail?.messageId ?? messageId);
+  const isClaimed = await store.quotas.claimPassedOn(event, signal);
+  if (!isClaimed) return { outcome: 'withheld', why };
+  return notify(delivery, event, why, createPassedOnMail(mail, why, inquiry, config));
 }
 
-type Notices = ReturnType<typeof createNotices>;
+/** To its writer. */
+async function sendBack(
+  delivery: Delivery,
+  mail: ReceivedMail,
+  row: StoredInquiry,
+  from: string,
+  why: ReturnReason,
+): Promise<Result> {
+  const { store, config, replyTo, signal } = delivery;
+  const kind = digest('returned', row.id, from, why);
+  const event = digest(kind, mail.text);
+  if (!(await store.quotas.claimReturned(kind, event, signal))) return pass(delivery, 'repeated');
+  const returned = createReturnedMail(mail, from, why, row, config, replyTo);
+  return notify(delivery, event, why, returned);
+}
 
 /** Stores the owner's next inquiry. */
 async function storeFollowUp(
-  { config, create }: ReceiverParts,
-  { pass }: Notices,
-  { messageId, signal }: Delivery,
-  { attachments, messageId: key = messageId }: ReceivedMail,
-  { cognito_sub: sub, email, subject, language: ofRow }: StoredInquiry,
-  text: string,
+  delivery: Delivery,
+  { mail, inquiry, body }: Extract<Decision, { act: 'store' }>,
 ): Promise<Result> {
-  const language = isLanguage(ofRow) ? ofRow : config.language;
+  const { config, create, signal } = delivery;
+  const { attachments, messageId: key = delivery.messageId } = mail;
+  const { cognito_sub: sub, email, subject } = inquiry;
+  const language = isLanguage(inquiry.language) ? inquiry.language : config.language;
   const request = {
     subject: toReplySubject(subject, language),
-    body: [text, ...attachments.map((name) => `[Not kept: ${name}]`)].join('\n'),
+    body: [body, ...attachments.map((name) => `[Not kept: ${name}]`)].join('\n'),
   };
   const options = { key, language, isEmailVerified: true };
   try {
@@ -122,58 +114,65 @@ async function storeFollowUp(
   } catch (error) {
     const isFinal = error instanceof ApiError && REFUSED.has(error.code);
     if (!isFinal) throw error;
-    return pass('refused');
+    return pass(delivery, 'refused');
   }
 }
 
 /** Answers or dismisses an inquiry, and tells the team in its thread. */
 async function storeAnswer(
-  { store: { inquiries }, config }: ReceiverParts,
-  { sendOnce, pass, sendBack }: Notices,
-  { replyTo, signal }: Delivery,
-  received: ReceivedMail,
-  row: StoredInquiry,
-  { from, reply }: Extract<Decision, { act: 'answer' }>,
+  delivery: Delivery,
+  { mail, inquiry, from, reply }: Extract<Decision, { act: 'answer' }>,
 ): Promise<Result> {
-  const { status } = await inquiries.answer(row, { reply, respondent: from });
-  if (status === 'not-found') return pass('gone');
-  if (status === 'too-large') return sendBack(received, row, from, 'too-long');
-  const stored = await inquiries.read(row, signal);
-  if (stored === undefined) return pass('gone');
+  const { store, config, replyTo, signal } = delivery;
+  const { status } = await store.inquiries.answer(inquiry, { reply, respondent: from });
+  if (status === 'not-found') return pass(delivery, 'gone');
+  if (status === 'too-large') return sendBack(delivery, mail, inquiry, from, 'too-long');
+  const stored = await store.inquiries.read(inquiry, signal);
+  if (stored === undefined) return pass(delivery, 'gone');
   // The same is this one, delivered again.
   const isOwn = stored.respondent === from && stored.reply === reply;
-  if (!isOwn) return sendBack(received, stored, from, 'answered');
+  if (!isOwn) return sendBack(delivery, mail, stored, from, 'answered');
   const answered = createAnsweredMail(stored, config, replyTo);
-  const told = await sendOnce(digest('answered', row.id), 'answered', answered);
-  const isWhole = received.attachments.length === 0;
-  return isWhole ? told : sendBack(received, row, from, 'attachments');
+  const told = await notify(delivery, digest('answered', inquiry.id), 'answered', answered);
+  const isWhole = mail.attachments.length === 0;
+  return isWhole ? told : sendBack(delivery, mail, inquiry, from, 'attachments');
 }
 
-async function act(parts: ReceiverParts, delivery: Delivery, decision: Decision): Promise<Result> {
-  const notices = createNotices(parts, delivery);
-  const { mail, inquiry } = delivery;
-  if (decision.act === 'pass') return notices.pass(decision.why);
-  // Others have both.
-  if (mail === undefined || inquiry === undefined) return notices.pass('gone');
+async function act(delivery: Delivery, decision: Decision): Promise<Result> {
   switch (decision.act) {
+    case 'pass':
+      return pass(delivery, decision.why);
     case 'return':
-      return notices.sendBack(mail, inquiry, decision.from, decision.why);
+      return sendBack(delivery, decision.mail, decision.inquiry, decision.from, decision.why);
     case 'store':
-      return storeFollowUp(parts, notices, delivery, mail, inquiry, decision.body);
+      return storeFollowUp(delivery, decision);
     case 'answer':
-      return storeAnswer(parts, notices, delivery, mail, inquiry, decision);
+      return storeAnswer(delivery, decision);
   }
 }
 
 /**
- * Handles an event of SES about a mail to the domain of answers. What is answered, stored, sent back or passed on is so
+ * SES's notice of a mail; undefined for a text, such as that SES has validated the topic.
+ *
+ * Source: SES Developer Guide, "Notification contents for Amazon SES email receiving".
+ */
+function parseEvent(body: string): SESMessage | undefined {
+  if (!body.startsWith('{')) return undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only SES publishes to the topic
+  const { mail, receipt } = JSON.parse(body) as Partial<SESMessage>;
+  return mail && receipt && { mail, receipt };
+}
+
+/**
+ * Handles SES's events about mails to the domain of answers. What is answered, stored, sent back or passed on is so
  * once, however often the event comes. docs/adr/0085
  *
  * @throws Error when something can succeed later, so that Lambda repeats the event, with the same claimant.
  */
 export function createReceiver(parts: ReceiverParts) {
-  const { store, config, attempt, now, rawMails } = parts;
+  const { store, config, log, now, rawMails } = parts;
   const { inquiries, addresses } = store;
+  const attempt = createAttempt(log);
 
   /** What becomes of a mail at one of its recipients. */
   async function handleRecipient(
@@ -190,12 +189,12 @@ export function createReceiver(parts: ReceiverParts) {
     if (id !== undefined && inquiry === undefined && timeOf(id) > now() - INDEX_LAG) {
       return { outcome: 'deferred', inquiry: id };
     }
-    const delivery = { mail, messageId, replyTo, id, inquiry, claimant, signal };
+    const delivery = { ...parts, mail, messageId, replyTo, id, inquiry, claimant, signal };
     const decision = decide(mail, receipt, address && { ...address, inquiry }, config);
-    return { ...(await act(parts, delivery, decision)), inquiry: id };
+    return { ...(await act(delivery, decision)), inquiry: id };
   }
 
-  return async (event: SESMessage, claimant: string, invocation: Invocation) => {
+  async function receive(event: SESMessage, claimant: string, invocation: Invocation) {
     const { mail, receipt } = event;
     const raw = await rawMails.read(mail.messageId);
     if (raw === undefined) return [];
@@ -211,5 +210,14 @@ export function createReceiver(parts: ReceiverParts) {
     // Others are read by an operator, or deleted after 7 days.
     if (!outcomes.includes('withheld')) await rawMails.remove(mail.messageId);
     return outcomes;
+  }
+
+  return async ({ Records }: SQSEvent, invocation: Invocation) => {
+    const outcomes: string[] = [];
+    for (const { messageId: claimant, body } of Records) {
+      const event = parseEvent(body);
+      if (event) outcomes.push(...(await receive(event, claimant, invocation)));
+    }
+    return { outcomes };
   };
 }

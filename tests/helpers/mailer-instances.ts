@@ -1,22 +1,21 @@
 /** Instances of the mailer on one table, with the test's clock and SES. */
 import { randomUUID } from 'node:crypto';
-import type { SESMessage, SQSEvent } from 'aws-lambda';
+import type { SESMessage } from 'aws-lambda';
 import { createClient } from '../../local/database/table.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
-import { createAttempt } from '../../src/mailer/attempt.ts';
 import type { CompletedMail } from '../../src/mailer/log.ts';
 import { createMailer } from '../../src/mailer/mailer.ts';
 import type { Mail } from '../../src/mailer/send-mail.ts';
 import { createMailerStore } from '../../src/mailer/store.ts';
-import { createTrial as createMailerTrial } from '../../src/mailer/trial.ts';
+import { createTrial } from '../../src/mailer/trial.ts';
 import type { ReceiverConfig } from '../../src/receiver/config.ts';
 import { createReceiver } from '../../src/receiver/receiver.ts';
-import { createTrial as createReceiverTrial } from '../../src/receiver/trial.ts';
+import { createReceiverTrial } from '../../src/receiver/trial.ts';
 import { MAIL_SETTINGS } from './events.ts';
 import { createWriter, readFailures, type StreamRecord } from './mailer.ts';
 import { createOwnTable } from './own-table.ts';
-import { RECEIVER_SETTINGS } from './received-mails.ts';
+import { RECEIVER_SETTINGS, toQueueEvent } from './received-mails.ts';
 
 export type MailerInstances = Awaited<ReturnType<typeof createMailerInstances>>;
 
@@ -76,9 +75,10 @@ export async function createMailerInstances(
       store: { ...store, deliveries: { ...deliveries, record } },
       send: async (mail: Mail, signal: AbortSignal) => run(async () => accept(mail, signal)),
       now: () => all.time,
+      log,
     };
-    const handle = createMailer({ ...parts, log });
-    const tryMailer = createMailerTrial(parts);
+    const handle = createMailer(parts);
+    const tryMailer = createTrial(parts.store, (silent) => createMailer({ ...parts, ...silent }));
     const receiverParts = {
       ...parts,
       config: { ...config, ...RECEIVER_SETTINGS, ...settings },
@@ -91,7 +91,7 @@ export async function createMailerInstances(
         remove: async (id: string) => run(async () => void all.rawMails.delete(id)),
       },
     };
-    const receive = createReceiver({ ...receiverParts, attempt: createAttempt(log) });
+    const receive = createReceiver(receiverParts);
     const tryReceiver = createReceiverTrial(receiverParts);
     const invocation = {
       awsRequestId: randomUUID(),
@@ -101,10 +101,10 @@ export async function createMailerInstances(
     const invoke = async (event: unknown) => handle(event, invocation);
     return {
       invoke,
-      receive: async (mail: SESMessage, claimant: string = randomUUID()) =>
-        receive(mail, claimant, invocation),
+      receive: async (mail: SESMessage | string, claimant?: string) =>
+        (await receive(toQueueEvent(mail, claimant), invocation)).outcomes,
       tryMailer: async (event: unknown) => tryMailer(event, invocation),
-      tryReceiver: async (event: SQSEvent) => tryReceiver(event, invocation),
+      tryReceiver: async (mail: SESMessage) => tryReceiver(toQueueEvent(mail), invocation),
       killed: killed.promise,
       steps: () => steps,
       tick: async () => invoke({ digest: true }),

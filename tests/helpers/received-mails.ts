@@ -62,9 +62,11 @@ export function deliverMail(
   } as SESMessage;
 }
 
-/** What the receiver takes from its queue. */
-export const toQueueEvent = (messageId: string, ...bodies: string[]): SQSEvent =>
-  ({ Records: bodies.map((body) => ({ messageId, body })) }) as SQSEvent;
+/** What the receiver takes from its queue: SES's event, or a text. */
+export function toQueueEvent(message: SESMessage | string, messageId: string = randomUUID()) {
+  const body = typeof message === 'string' ? message : JSON.stringify(message);
+  return { Records: [{ messageId, body }] } as SQSEvent;
+}
 
 export const createAddress = async (
   { client, table: name }: Pick<MailerInstances, 'client' | 'table'>,

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { HOUR } from '../../src/limits.ts';
-import { readEvents } from '../../src/receiver/events.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
 import { idOf } from '../helpers/mailer.ts';
@@ -11,7 +10,6 @@ import {
   deliverMail,
   quoting,
   RECEIVER_SETTINGS,
-  toQueueEvent,
   type NewMail,
 } from '../helpers/received-mails.ts';
 
@@ -166,16 +164,15 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
 
   it('sends later what it could not send, for the event that has claimed it', async () => {
     const message = deliverMail(all, 'info@reply.example.com', {});
-    const texts = ['Successfully validated SNS topic.', '{}'];
-    const event = toQueueEvent('first', ...texts, JSON.stringify(message));
-    const [{ ses, claimant } = { ses: message, claimant: '' }, ...others] = readEvents(event);
-    expect([claimant, others]).toEqual(['first', []]);
+    for (const text of ['Successfully validated SNS topic.', '{}']) {
+      expect(await all.create().receive(text)).toEqual([]);
+    }
     all.failing['notice'] = new Error('SES is down.');
-    await expect(all.create().receive(ses, claimant)).rejects.toThrow('not handled');
+    await expect(all.create().receive(message, 'first')).rejects.toThrow('not handled');
     // SES may deliver an event twice: the other one must not remove the mail.
-    await expect(all.create().receive(ses)).rejects.toThrow('not handled');
+    await expect(all.create().receive(message)).rejects.toThrow('not handled');
     all.failing = {};
-    expect(await all.create().receive(ses, claimant)).toEqual(['sent']);
+    expect(await all.create().receive(message, 'first')).toEqual(['sent']);
     expect(all.mails).toHaveLength(1);
     expect(all.rawMails.size).toBe(0);
   });
@@ -223,17 +220,21 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     expect(all.rawMails.size).toBe(1);
   });
 
-  it('is tried with a mail to the team that is not sent, and changes no row', async () => {
-    const ses = deliverMail(all, await createAddress(all, 'r', randomUUID()), {});
+  it('is tried with a mail to the team that is not sent, and leaves but a delivery record', async () => {
+    const message = deliverMail(all, await createAddress(all, 'r', randomUUID()), {});
     all.rawMails.clear();
-    const rows = await readTable(all.client, all.table);
-    const event = toQueueEvent('trial', JSON.stringify(ses));
-    expect(await all.create().tryReceiver(event)).toEqual({ mails: [TEAM] });
-    expect(await readTable(all.client, all.table)).toEqual(rows);
+    const before = await readTable(all.client, all.table);
+    for (let times = 0; times < 2; times++) {
+      const tried = { result: { outcomes: ['sent'] }, mails: [TEAM] };
+      expect(await all.create().tryReceiver(message)).toEqual(tried);
+    }
+    const record = expect.objectContaining({ mail: 'notice' }) as object;
+    const after = await readTable(all.client, all.table);
+    expect(new Set(after)).toEqual(new Set([...before, record]));
     all.rawMails.get = () => {
       throw new Error('403');
     };
-    await expect(all.create().tryReceiver(event)).rejects.toThrow('The trial failed.');
+    await expect(all.create().tryReceiver(message)).rejects.toThrow('The trial failed.');
     expect(all.mails).toEqual([]);
   });
 
