@@ -126,8 +126,13 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   it('has in the next digest what the one before has not sent', async () => {
     const mailer = await start({ totalMailsPerHour: 1 });
-    await mailer.handle(await write(3));
+    const records = await write(3);
+    all.failing = { inquiry: NO };
+    expect(await mailer.handle(records)).toHaveLength(1);
     all.failing = { digest: NO };
+    // What has failed keeps its place.
+    expect(await mailer.handle(records)).toEqual([]);
+    expect(all.mailed('inquiry')).toHaveLength(1);
     expect(await tickAt(START + 5 * MINUTE)).toEqual([]);
     all.failing = {};
     await mailer.handle(await write(2, START + 11 * MINUTE));
