@@ -5,7 +5,7 @@ import { AddressRejected, MailRejected } from '../../src/mailer/send-mail.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { MAIL_SETTINGS, SUB } from '../helpers/events.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
-import { idOf, toReply, type StreamRecord } from '../helpers/mailer.ts';
+import { idOf, toRecord, toReply, type StreamRecord } from '../helpers/mailer.ts';
 import { SES_EXAMPLES, toBounce, toEvent } from '../helpers/ses-events.ts';
 
 const START = Math.floor(Date.now() / HOUR) * HOUR;
@@ -158,6 +158,11 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     ] as const) {
       expect(await mailer.invoke(event)).toEqual({ outcomes: [outcome] });
     }
+    // The index may not have it yet.
+    const [young = toRecord({})] = await write(1);
+    await all.remove(young);
+    const early = toEvent(bounce, { inquiry: idOf(young), mail: 'reply' });
+    await expect(mailer.invoke(early)).rejects.toThrow('not sent yet');
     expect(all.mails).toEqual([]);
   });
 
