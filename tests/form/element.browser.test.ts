@@ -213,24 +213,20 @@ it('keeps text, focus and caret when its settings change', async () => {
   await reads();
 });
 
-const refuse = "throw new DOMException('The operation is insecure.', 'SecurityError')";
-it.each([
-  ['localStorage', `Object.defineProperty(globalThis, 'localStorage', { get() { ${refuse} } })`],
-  [
-    'sessionStorage',
-    `Object.defineProperty(globalThis, 'sessionStorage', { get() { ${refuse} } })`,
-  ],
-  ['BroadcastChannel', `globalThis.BroadcastChannel = function () { ${refuse} }`],
-  ['clipboard', `Object.defineProperty(navigator, 'clipboard', { value: undefined })`],
-  ['randomUUID', 'Crypto.prototype.randomUUID = undefined'],
-  ['highlights', 'globalThis.Highlight = undefined'],
-])('works in a browser that refuses %s', async (_, before) => {
-  const body = '<inquiry-form list></inquiry-form>';
-  const { deliver, lists, click, see } = await embed({ body, before });
+it('works in a browser that refuses storage, channels and the clipboard', async () => {
+  const { deliver, lists, click, see } = await embed({
+    body: '<inquiry-form list></inquiry-form>',
+    before: `const refuse = () => { throw new DOMException('The operation is insecure.', 'SecurityError'); };
+      for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(globalThis, name, { get: refuse });
+      globalThis.BroadcastChannel = function () { refuse(); };
+      Object.defineProperty(navigator, 'clipboard', { value: undefined });
+      Crypto.prototype.randomUUID = undefined;
+      globalThis.Highlight = undefined;`,
+  });
   await deliver('refused');
   await lists('refused');
   await click('Copy reference');
-  await see(/^(Copied|Copying didn’t work)$/);
+  await see('Copying didn’t work');
 });
 
 it('names wrong settings, and ignores most of them', async () => {

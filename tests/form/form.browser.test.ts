@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PHONE } from '../helpers/chromium.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
@@ -27,17 +27,6 @@ const expectInView = async (place: Locator) => {
   expect(isInView).toBe(true);
 };
 
-/** Required and not invalid, in the accessibility tree. */
-const expectRequired = async (page: Page, label: string) => {
-  const session = await page.context().newCDPSession(page);
-  const { nodes } = await session.send('Accessibility.getFullAXTree');
-  const field = nodes.find(({ role, name }) => role?.value === 'textbox' && name?.value === label);
-  const properties = Object.fromEntries(
-    (field?.properties ?? []).map(({ name, value }) => [name, value.value as unknown]),
-  );
-  expect(properties).toMatchObject({ required: true, invalid: 'false' });
-};
-
 it('asks for a message, sends once, and lists what was sent on top', async () => {
   const email = anyone().replace('ana', 'müller');
   const visit = await begin({ reducedMotion: 'reduce' }, email);
@@ -46,27 +35,19 @@ it('asks for a message, sends once, and lists what was sent on top', async () =>
   const list = page.getByRole('heading', { name: 'Your inquiries' });
   await list.waitFor({ state: 'hidden' });
   await see(/We can’t send email to .*müller.*In your message, /);
-  await expectRequired(page, 'Message');
-  for (const text of ['', '  ']) {
-    await visit.write('a subject is no message', text);
-    for (const press of [
-      async () => send.click(),
-      async () => subject.press('Enter'),
-      async () => subject.press('Control+Enter'),
-      async () => message.press('Control+Enter'),
-    ]) {
-      await page.locator('#body[aria-invalid=false]').waitFor();
-      await press();
-      await see('Please write a message.');
-      await page.locator('#body:focus[aria-invalid=true]').waitFor();
-      await subject.press('End');
-      await page.keyboard.type('x');
-    }
+  await visit.write('a subject is no message', '  ');
+  for (const press of [
+    async () => send.click(),
+    async () => subject.press('Enter'),
+    async () => message.press('Control+Enter'),
+  ]) {
+    await page.locator('#body[required][aria-invalid=false]').waitFor();
+    await press();
+    await see('Please write a message.');
+    await page.locator('#body:focus[aria-invalid=true]').waitFor();
+    await page.keyboard.type(' ');
+    await lacks('Please write a message.');
   }
-  await send.click();
-  await page.keyboard.type('a');
-  await lacks('Please write a message.');
-  await page.locator('#body[aria-invalid=false]').waitFor();
   expect(posts).toEqual([]);
   await submit('first', 'one\n\ntwo');
   await see('how else we can reach you, please write another');
@@ -127,17 +108,22 @@ it('keeps a draft for its user until it is sent', async () => {
 });
 
 it('stays in view beside a long list, or has a button that leads back to it', async () => {
-  const rows = numbered(12, 'line\n'.repeat(30));
+  const body = 'line\n'.repeat(30);
+  const long = 'subject '.repeat(100);
+  const rows = [...numbered(10, body), [long, body], [long]] as const;
   const { page, send, button, focusIs, see, subject, items } = await beginWith(rows);
   await see('12 inquiries');
+  await page.locator('h4.cut').nth(1).waitFor();
   // The first frame shows the layout, the second records its shifts.
-  const shift = `new Promise((resolve) => {
-    let sum = 0;
-    const add = (list) => list.getEntries().forEach(({ value }) => (sum += value));
+  const moved = await page.evaluate(`new Promise((resolve) => {
+    const nodes = [];
+    const add = (list) => list.getEntries().forEach(({ sources }) => nodes.push(...sources.flatMap(({ node }) => node ?? [])));
     new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
-    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(sum))));
-  })`;
-  expect(await page.evaluate(shift)).toBeLessThan(0.001);
+    const isOutside = (node) => !node.parentElement?.closest('.item');
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() =>
+      resolve(nodes.filter(isOutside).map(({ outerHTML }) => outerHTML)))));
+  })`);
+  expect(moved).toEqual([]);
   await items.last().scrollIntoViewIfNeeded();
   expect(await page.evaluate('scrollY')).toBeGreaterThan(0);
   await expectInView(send);
@@ -156,20 +142,6 @@ it('stays in view beside a long list, or has a button that leads back to it', as
   await focusIs('subject');
   await expectInView(subject);
   await back.waitFor({ state: 'hidden' });
-});
-
-it('moves no inquiry where a long subject is cut off', async () => {
-  const long = 'subject '.repeat(100);
-  const { page } = await beginWith([['below'], [long, 'line\n'.repeat(30)], [long]]);
-  await page.locator('h4.cut').nth(1).waitFor();
-  const moved = await page.evaluate(`new Promise((resolve) => {
-    const names = [];
-    const add = (list) => list.getEntries().forEach(({ sources }) =>
-      sources.forEach(({ node }) => names.push(node?.className)));
-    new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
-    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(names))));
-  })`);
-  expect(moved).not.toContain('item folded');
 });
 
 it('works by keyboard alone', async () => {
@@ -270,20 +242,18 @@ it('takes a topic as the subject, and says what becomes of the inquiry', async (
   const { page, click, subject, holds, see, seeIn, focusIs, ...phone } = await begin({
     ...PHONE,
     config: {
-      topics: ['Billing', { en: 'Delivery', de: 'Lieferung' }],
+      topics: ['Billing'],
       expectation: 'We answer within two working days.',
       answersFrom: 'team@shop.example',
     },
   });
-  const pressed = '[aria-pressed=true]';
+  const pressed = page.locator('[aria-pressed=true]');
   await click('Billing');
   await page.reload();
   await holds('Billing');
-  await seeIn(pressed, 'Billing');
+  await pressed.waitFor();
   await subject.fill('my text');
-  await page.locator(pressed).waitFor({ state: 'detached' });
-  await click('Delivery');
-  await holds('Delivery: my text');
+  await pressed.waitFor({ state: 'detached' });
   await phone.submit('Where is my parcel?', 'line\n'.repeat(40));
   await expectInView(page.locator('.sent'));
   await see('We answer within two working days.', /by email from .team@shop\.example. to .ana-/);
@@ -306,20 +276,6 @@ it('takes a topic as the subject, and says what becomes of the inquiry', async (
 describe('with one key per draft', () => {
   beforeEach(({ skip }) => skip(whyNoDynamoDbLocal !== undefined, whyNoDynamoDbLocal));
 
-  /** The service gets the inquiry, but its answers are lost; later requests are answered. */
-  const sendUnanswered = async (
-    { page, submit, see }: Awaited<ReturnType<typeof begin>>,
-    text: string,
-  ) => {
-    await intercept(page, 'POST', async (route) => {
-      await route.fetch();
-      await route.abort('connectionreset');
-    });
-    await submit(text);
-    await see('We can’t tell yet');
-    await page.unrouteAll();
-  };
-
   it('stores one inquiry when two tabs send the same draft', async () => {
     const { context, stored, posts, ...one } = await begin();
     await one.write('one draft', 'in two tabs');
@@ -338,13 +294,10 @@ describe('with one key per draft', () => {
   it('is ready to send, or finishes sending, after a sign-in or a reload', async () => {
     const visit = await signIn();
     const { page, click, write, send, see, holds, focusIs, lists, stored } = visit;
-    const end = async () => {
-      // As after a reload: expired, without a refresh token; the gateway refuses it.
-      const idToken = await createToken({ email: visit.email, claims: { exp: 1 } });
-      await changeSession(page, { idToken });
-    };
     await write('kept', 'all of it');
-    await end();
+    // As after a reload: expired, without a refresh token; the gateway refuses it.
+    const idToken = await createToken({ email: visit.email, claims: { exp: 1 } });
+    await changeSession(page, { idToken });
     await send.click();
     await see('Your session has ended');
     await click('Sign in again');
@@ -353,10 +306,6 @@ describe('with one key per draft', () => {
     await focusIs('Send inquiry');
     await page.keyboard.press('Enter');
     await lists('kept');
-    await sendUnanswered(visit, 'arrived');
-    await end();
-    await see('Your session has ended', 'We can’t tell yet');
-    await visit.deliver();
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
     let attempts = 0;
     await intercept(page, 'POST', async (route) => {
@@ -369,16 +318,23 @@ describe('with one key per draft', () => {
     await reached;
     await page.reload();
     await see('received your inquiry');
-    await lists('interrupted', 'arrived', 'kept');
+    await lists('interrupted', 'kept');
     await click('Write another');
     await holds('');
-    await stored('interrupted', 'arrived', 'kept');
+    await stored('interrupted', 'kept');
   });
 
   it('asks before it sends another version of what was sent', async () => {
     const visit = await begin();
-    const { write, deliver, page, click, send, see, holds, lists, stored } = visit;
-    await sendUnanswered(visit, 'first version');
+    const { write, page, click, send, see, lists, stored } = visit;
+    // The service gets the inquiry, but its answers are lost.
+    await intercept(page, 'POST', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await visit.submit('first version');
+    await see('We can’t tell yet');
+    await page.unrouteAll();
     await write('second version', 'longer');
     await page.reload();
     await lists('first version');
@@ -390,16 +346,10 @@ describe('with one key per draft', () => {
     await click('Keep editing');
     await visit.focusIs('body');
     await stored('first version');
-    await page.reload();
-    await holds('second version', 'longer');
     await send.click();
     await click('Send this version too');
     await see('received your inquiry');
     await lists('second version', 'first version');
     await stored('second version', 'first version');
-    await sendUnanswered(visit, 'one');
-    await write('');
-    await deliver('another');
-    await stored('another', 'one', 'second version', 'first version');
   });
 });
