@@ -19,14 +19,11 @@ export interface FormState {
 }
 
 export type Status =
-  | { kind: 'sending' }
   | { kind: 'slow' | 'ready' | 'elsewhere' }
   /** Again, after this failure. */
   | { kind: 'connected'; failure: Failure & { at: number } }
   /** The service has forgotten the key. */
-  | { kind: 'old-attempt'; at: number }
-  /** For screen readers only. */
-  | { kind: 'announced'; text: string };
+  | { kind: 'old-attempt'; at: number };
 
 /** `newKey`: of the next draft. `at`: milliseconds. */
 export type Action =
@@ -72,7 +69,7 @@ export function reduce(state: FormState, action: Action): FormState {
         draft: { ...draft, pending: isUnsure(draft) ? pending : action.at },
         isSending: true,
         failure: undefined,
-        status: { kind: 'sending' },
+        status: undefined,
       };
     case 'failed': {
       const { kind, mayBeDone } = action.failure;

@@ -6,11 +6,7 @@ import { copyButton } from '../../ui/copy.ts';
 import { button, div, h } from '../../ui/dom.ts';
 import { beginningOf } from '../../ui/format.ts';
 import { fieldNames, textsOf } from './fields.ts';
-import type { ViewParts } from './view-parts.ts';
-
-export interface ItemParts extends Pick<ViewParts, 'locale' | 'linkTo'> {
-  say: (text: string) => void;
-}
+import type { Parts } from './view-parts.ts';
 
 export type Item = ReturnType<typeof createItem>;
 
@@ -21,7 +17,7 @@ const FOLDED_BODY = 2_000;
 const SUBJECT_LINES = 2;
 const BODY_LINES = 6;
 
-export function createItem(inquiry: Inquiry, parts: ItemParts) {
+export function createItem(inquiry: Inquiry, parts: Parts) {
   const { id, created_at } = inquiry;
   const [subject, body] = [toVisible(inquiry.subject), toVisible(inquiry.body)];
   const { strings, language, formatClock, formatTime } = parts.locale;

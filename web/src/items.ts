@@ -1,8 +1,9 @@
 import type { Inquiry } from '../../src/contract.ts';
-import { createItem, measure, type Item, type ItemParts } from './item.ts';
+import { createItem, measure, type Item } from './item.ts';
 import { showHits } from './marks.ts';
+import type { Parts } from './view-parts.ts';
 
-export function createItems(parts: ItemParts) {
+export function createItems(parts: Parts) {
   const items = new Map<string, Item>();
 
   // Only items near the window are laid out and can be measured.

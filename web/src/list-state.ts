@@ -19,7 +19,6 @@ export interface ListState {
   isNotFound: boolean;
   /** The id last sent or looked for. */
   marked?: string | undefined;
-  said: { text: string };
 }
 
 export type Action =
@@ -32,15 +31,13 @@ export type Action =
   | { type: 'linked'; inquiry: Inquiry | undefined }
   | { type: 'shown'; id: string }
   | { type: 'sent'; inquiry: Inquiry }
-  | { type: 'searched'; query: string; since: string }
-  | { type: 'said'; text: string };
+  | { type: 'searched'; query: string; since: string };
 
 export const NOTHING: ListState = {
   query: '',
   since: '',
   visible: [],
   isNotFound: false,
-  said: { text: '' },
 };
 
 export function reduce(state: ListState, action: Action): ListState {
@@ -76,8 +73,6 @@ export function reduce(state: ListState, action: Action): ListState {
     }
     case 'searched':
       return select({ ...state, query: action.query, since: action.since });
-    case 'said':
-      return { ...state, said: { text: action.text } };
   }
 }
 

@@ -5,16 +5,13 @@ import { describeAnswer } from './messages.ts';
 import { copyButton } from '../../ui/copy.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { button, div, h } from '../../ui/dom.ts';
-import type { ViewParts } from './view-parts.ts';
-
-type SentParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
+import type { Parts } from './view-parts.ts';
 
 /** @returns Also the title, which takes the focus. */
 export function sentPanel(
   inquiry: Inquiry,
-  { user, locale, branding }: SentParts,
+  { user, locale, branding, say }: Parts,
   writeAnother: () => void,
-  say: (text: string) => void,
 ): { element: HTMLElement; title: HTMLElement } {
   const { form, sent, list: listed } = locale.strings;
   const { expectation } = branding;

@@ -15,6 +15,15 @@ export interface ViewParts {
   drafts?: Drafts;
   linkTo?: ((id: string) => string) | undefined;
   linked?: string | undefined;
-  onSent?: (inquiry: Inquiry) => void;
+  onSent?: (inquiry: Inquiry, key: string) => void;
   onFailed?: (failure: Failure) => void;
+}
+
+/** What form and list have of their view. */
+export interface Parts extends ViewParts {
+  drafts: Drafts;
+  /** Aborted when the view is removed. */
+  signal: AbortSignal;
+  /** To screen readers. */
+  say: (text: string) => void;
 }

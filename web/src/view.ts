@@ -8,7 +8,7 @@ import type { Locale } from './locale.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isText, toRecord } from './narrow.ts';
 import { dataOf, openChannel } from './storage.ts';
-import type { ViewParts } from './view-parts.ts';
+import type { Parts, ViewParts } from './view-parts.ts';
 
 export type View = ReturnType<typeof createView>;
 
@@ -23,22 +23,23 @@ interface SentMessage {
   key: string;
 }
 
-export function createView(parts: ViewParts) {
-  const { user, locale, drafts = createDrafts(sessionStorage, localStorage, user.sub) } = parts;
+export function createView(given: ViewParts) {
+  const { user, locale, drafts = createDrafts(sessionStorage, localStorage, user.sub) } = given;
   const removal = new AbortController();
   const tabs = openChannel(`inquiries.sent.${user.sub}`);
   const { signal } = removal;
-  const list = parts.withList ? createList({ ...parts, signal }) : undefined;
+  const status = h('p', { class: 'sr', role: 'status' });
+  const say = (text: string): void => void (status.textContent = text);
+  const parts: Parts = { ...given, drafts, signal, say };
+  const list = given.withList ? createList(parts) : undefined;
   const form = createForm({
     ...parts,
-    drafts,
     refreshList: () => void list?.refresh(),
-    signal,
     onSent(inquiry, key) {
       list?.add(inquiry);
       // Sending may end after the removal.
       if (!signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
-      parts.onSent?.(inquiry);
+      given.onSent?.(inquiry, key);
     },
   });
   tabs.addEventListener('message', (event: Event) => {
@@ -51,6 +52,7 @@ export function createView(parts: ViewParts) {
   const element = h(
     'div',
     { class: 'view', lang: locale.language, dir: locale.direction },
+    status,
     h('div', { class: list === undefined ? 'column' : 'columns' }, form.element, list?.element),
     list === undefined ? undefined : form.backButton,
   );
@@ -62,7 +64,7 @@ export function createView(parts: ViewParts) {
     show: async (id: string) => list?.show(id),
     /** Loads the list and finishes sending; never rejects. */
     async start(): Promise<void> {
-      await Promise.all([list?.show(parts.linked ?? ''), form.resume()]);
+      await Promise.all([list?.show(given.linked ?? ''), form.resume()]);
     },
     stop(): void {
       removal.abort();
