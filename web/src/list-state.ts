@@ -28,8 +28,7 @@ export type Action =
   | { type: 'asked-older' }
   | { type: 'failed-older'; failure: Failure }
   | { type: 'loaded-older'; after: string; page: Page }
-  | { type: 'linked'; inquiry: Inquiry | undefined }
-  | { type: 'shown'; id: string }
+  | { type: 'shown'; id: string; linked: Inquiry | undefined }
   | { type: 'sent'; inquiry: Inquiry }
   | { type: 'searched'; query: string; since: string };
 
@@ -60,11 +59,10 @@ export function reduce(state: ListState, action: Action): ListState {
       // The list was replaced meanwhile.
       if (page?.next !== action.after) return state;
       return select({ ...state, page: appendOlder(page, action.page) });
-    case 'linked':
-      return select({ ...state, linked: action.inquiry });
     case 'shown': {
-      const isNotFound = allOf(state).every(({ id }) => id !== action.id);
-      return { ...state, marked: action.id, isNotFound, wanted: undefined };
+      const { id, linked } = action;
+      const next = select({ ...state, linked, marked: id, wanted: undefined });
+      return { ...next, isNotFound: allOf(next).every((inquiry) => inquiry.id !== id) };
     }
     case 'sent': {
       const shown = page ?? { inquiries: [], next: undefined };

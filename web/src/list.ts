@@ -129,12 +129,14 @@ async function show(list: List, fragment: string): Promise<void> {
   if (list.state.page === undefined || wanted === undefined) return;
   if (isFiltered(list.state)) view.search.clear();
   dispatch({ type: 'asked', wanted });
-  if (allOf(list.state).every((inquiry) => inquiry.id !== id)) {
+  const isWanted = (inquiry: Inquiry): boolean => inquiry.id === id;
+  let { linked } = list.state;
+  if (!allOf(list.state).some(isWanted)) {
     const found = await parts.api.list(toQueryFor(id));
     if (isFailure(found)) return dispatch({ type: 'failed', failure: found });
-    dispatch({ type: 'linked', inquiry: found.inquiries.find((inquiry) => inquiry.id === id) });
+    linked = found.inquiries.find(isWanted);
   }
-  dispatch({ type: 'shown', id });
+  dispatch({ type: 'shown', id, linked });
   if (list.state.isNotFound) return view.scrollToNotice();
   view.unfold(id);
   view.focus(id);
