@@ -23,6 +23,8 @@ const PDF = `Content-Type: multipart/mixed; boundary=b\n\n--b\n\n${quoting('Yes.
 const WITH_PDF = `From: ${OLGA}\nMessage-ID: <a@b>\n${PDF}`;
 const SHADE = { from: USER.email, text: quoting('And the shade?'), messageId: 'a@users.example' };
 const OTHER = { from: 'x@other.example' };
+const AUTOMATIC = { headers: 'Auto-Submitted: auto-replied\n' };
+const UTF_8 = 'Content-Type: text/plain; charset=utf-8\n';
 const NESTED = 'Content-Type: multipart/mixed; boundary=b\n\n--b\n'.repeat(1_000);
 
 interface Case {
@@ -42,6 +44,9 @@ const CASES: Record<string, Case> = {
   'nothing but the quotation': { mails: [{ text: quoting('') }] },
   'an answer below the quotation': { mails: [{ text: `${quoting('')}\nYes.` }] },
   'an answer that is too long': { mails: [{ text: quoting('x'.repeat(399_000)) }] },
+  'an answer that is larger than an item': {
+    mails: [{ headers: UTF_8, text: quoting('漢'.repeat(150_000)) }],
+  },
   'a second answer': { mails: [{ from: 'bea@example.com', text: quoting('No.') }, {}] },
   'an answer with an attachment': { mails: [{ raw: Buffer.from(WITH_PDF) }] },
   'an answer with a signature': {
@@ -55,7 +60,7 @@ const CASES: Record<string, Case> = {
   'no verdict': { mails: [{ verdicts: { dmarc: 'PROCESSING_FAILED' } }] },
   spam: { mails: [{ verdicts: { spam: 'FAIL' } }] },
   'a virus': { mails: [{ verdicts: { virus: 'GRAY' } }] },
-  'an automatic mail': { mails: [{ headers: 'Auto-Submitted: auto-replied\n' }] },
+  'automatic mails': { mails: [AUTOMATIC, AUTOMATIC] },
   'a list': { mails: [{ headers: 'List-Id: <team.example.com>\n' }] },
   'a program': { mails: [{ headers: 'Precedence: bulk\n' }] },
   'a bounce': { mails: [{ source: '<>' }] },
