@@ -168,7 +168,7 @@ it('is shared by the tabs of one user, which show what another sends', async () 
     const { sub } = JSON.parse(sessionStorage.getItem('inquiries.session')).user;
     const channel = new BroadcastChannel('inquiries.sent.' + sub);
     // Of another version.
-    for (const message of [null, {}, { inquiry: {}, key: 'k' }]) channel.postMessage(message);
+    for (const message of [null, {}, { inquiry: { created_at: '2026' }, key: 'k' }]) channel.postMessage(message);
   }`);
   await send.click();
   await same.see('You sent this inquiry from another tab.');
