@@ -261,7 +261,7 @@ it('takes a topic as the subject, and says what becomes of the inquiry', async (
   await focusIs('We’ve received your inquiry');
   expect(await page.locator('form > .live:not(:empty)').count()).toBe(0);
   await click('Copy reference');
-  await seeIn('.view > [role=status]', 'Copied');
+  await seeIn('form > [role=status]', 'Copied');
   const reference = await page.evaluate<string>('navigator.clipboard.readText()');
   await seeIn('.sent', reference);
   await click('Where is my parcel?');

@@ -148,7 +148,7 @@ it.each<[rule: string, from: FormState, action: Action, to: object]>([
     'the first attempt is remembered',
     begin(DRAFT),
     { type: 'started', at: 2 },
-    { draft: { ...DRAFT, pending: 2 }, isSending: true },
+    { draft: { ...DRAFT, pending: 2 }, isSending: true, status: { kind: 'sending' } },
   ],
   [
     'a further attempt does not change that',

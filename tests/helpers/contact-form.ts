@@ -152,7 +152,7 @@ export const beginWith = async (rows: readonly Sent[], arrival?: Arrival, email 
     })),
   );
   const visit = await begin(arrival, email);
-  const said = visit.page.locator('.view > [role=status]');
+  const said = visit.page.locator('.list > [role=status]');
   const list = {
     ...visit,
     ids: inquiries.map(({ id }) => id),

@@ -8,10 +8,12 @@ import { CONTROLS, fieldNames, mapFields, sizeOf, type Texts } from './fields.ts
 import type { FormState } from './form-state.ts';
 import { describeSize } from './messages.ts';
 import { topicMenu } from './topics.ts';
-import type { Parts } from './view-parts.ts';
+import type { ViewParts } from './view-parts.ts';
+
+type EditorParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
 
 /** @param onEdit - Called after each change by the user. */
-export function createEditor(parts: Parts, onEdit: (texts: Texts) => void) {
+export function createEditor(parts: EditorParts, onEdit: (texts: Texts) => void) {
   const { user, locale, branding } = parts;
   const { form: strings } = locale.strings;
   const inputs = mapFields((name) =>

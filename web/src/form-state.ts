@@ -19,11 +19,14 @@ export interface FormState {
 }
 
 export type Status =
+  | { kind: 'sending' }
   | { kind: 'slow' | 'ready' | 'elsewhere' }
   /** Again, after this failure. */
   | { kind: 'connected'; failure: Failure & { at: number } }
   /** The service has forgotten the key. */
-  | { kind: 'old-attempt'; at: number };
+  | { kind: 'old-attempt'; at: number }
+  /** For screen readers only. */
+  | { kind: 'announced'; text: string };
 
 /** `newKey`: of the next draft. `at`: milliseconds. */
 export type Action =
@@ -69,7 +72,7 @@ export function reduce(state: FormState, action: Action): FormState {
         draft: { ...draft, pending: isUnsure(draft) ? pending : action.at },
         isSending: true,
         failure: undefined,
-        status: undefined,
+        status: { kind: 'sending' },
       };
     case 'failed': {
       const { kind, mayBeDone } = action.failure;

@@ -1,19 +1,22 @@
 import { div, h, live, notice, p, setBusy } from '../../ui/dom.ts';
 import { createEditor } from './editor.ts';
 import { hasText, type Texts } from './fields.ts';
-import type { FormState } from './form-state.ts';
+import type { FormState, Status } from './form-state.ts';
 import type { Locale } from './locale.ts';
 import { describeSendFailure, describeStatus } from './messages.ts';
 import { sentPanel } from './sent.ts';
 import { isUnsure } from './submission.ts';
-import type { Parts } from './view-parts.ts';
+import type { ViewParts } from './view-parts.ts';
+
+export type FormViewParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
 
 interface Handlers {
   edit: (texts: Texts) => void;
   writeAnother: () => void;
+  say: (text: string) => void;
 }
 
-export function createFormView(parts: Parts, { edit, writeAnother }: Handlers) {
+export function createFormView(parts: FormViewParts, { edit, writeAnother, say }: Handlers) {
   const { locale } = parts;
   const { form: strings } = locale.strings;
   const editor = createEditor(parts, edit);
@@ -26,7 +29,7 @@ export function createFormView(parts: Parts, { edit, writeAnother }: Handlers) {
   const attributes = { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true };
   const element = h('form', attributes, editor.element, place, alert, status, actions);
   let panel: ReturnType<typeof sentPanel> | undefined;
-  let shown: Pick<FormState, 'failure' | 'status' | 'sent'> = {};
+  let said: Pick<FormState, 'failure' | 'status' | 'sent'> = {};
 
   return {
     element,
@@ -42,17 +45,16 @@ export function createFormView(parts: Parts, { edit, writeAnother }: Handlers) {
       element.classList.toggle('blank', !isWritten);
       editor.element.hidden = sent !== undefined;
       actions.hidden = sent !== undefined;
-      if (sent !== shown.sent) {
-        panel = sent && sentPanel(sent, parts, writeAnother);
+      if (sent !== said.sent) {
+        panel = sent && sentPanel(sent, parts, writeAnother, say);
         place.replaceChildren(...(panel === undefined ? [] : [panel.element]));
       }
-      if (failure !== shown.failure || state.status !== shown.status) {
+      if (failure !== said.failure || state.status !== said.status) {
         const bad = failure && !state.status && notice('bad', describeSendFailure(locale, failure));
         alert.replaceChildren(...(bad ? [bad] : []));
-        const said = state.status && notice('plain', describeStatus(locale, state.status));
-        status.replaceChildren(...(said ? [said] : []));
+        status.replaceChildren(...(state.status ? [toContent(state.status, locale)] : []));
       }
-      shown = { failure, status: state.status, sent };
+      said = { failure, status: state.status, sent };
     },
     /** The focus announces the title. */
     focusSent(): void {
@@ -70,4 +72,10 @@ function labelOf({ isSending, failure, draft }: FormState, { strings }: Locale):
   if (isSending) return form.sending;
   const hasFailed = failure !== undefined && failure.kind !== 'too-large';
   return hasFailed || isUnsure(draft) ? form.tryAgain : form.send;
+}
+
+function toContent(status: Status, locale: Locale): HTMLElement {
+  if (status.kind === 'sending') return p('sr', locale.strings.form.sending);
+  if (status.kind === 'announced') return p('sr', status.text);
+  return notice('plain', describeStatus(locale, status));
 }

@@ -2,14 +2,19 @@ import { isFailure, type Failure } from './api.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { ask, button, isComposing } from '../../ui/dom.ts';
+import type { Drafts } from './drafts.ts';
 import { EMPTY, hasText, sizeOf, toRequest } from './fields.ts';
 import { begin, reduce, type Action, type FormState } from './form-state.ts';
 import { createFormView } from './form-view.ts';
 import { hasExpired, isUnsure, send } from './submission.ts';
-import type { Parts } from './view-parts.ts';
+import type { ViewParts } from './view-parts.ts';
 
-interface FormParts extends Parts {
+interface FormParts extends Omit<ViewParts, 'onSent'> {
+  drafts: Drafts;
   refreshList: () => void;
+  onSent: (inquiry: Inquiry, key: string) => void;
+  /** Aborted when the form is removed. */
+  signal: AbortSignal;
 }
 
 interface Form {
@@ -33,6 +38,7 @@ export function createForm(parts: FormParts) {
   const view = createFormView(parts, {
     edit: (texts) => form.dispatch({ type: 'edited', texts, newKey: newKey() }),
     writeAnother: () => writeAnother(form),
+    say: (text) => form.dispatch({ type: 'said', status: { kind: 'announced', text } }),
   });
   const keep = (state: FormState): FormState => ({
     ...state,
@@ -139,13 +145,11 @@ async function transmit(form: Form): Promise<void> {
     return parts.refreshList();
   }
   dispatch({ type: 'started', at: Date.now() });
-  const { api, locale, say } = parts;
-  say(locale.strings.form.sending);
   const timer = setTimeout(() => dispatch({ type: 'said', status: { kind: 'slow' } }), SLOW_AFTER);
+  const { api, locale } = parts;
   const request = async () => api.create(toRequest(draft), key, locale.language);
   const result = await send(request, isUnsure(draft));
   clearTimeout(timer);
-  say('');
   if (!isFailure(result)) finish(form, result, key);
   else if (result.kind === 'reused') await askAboutVersions(form, result);
   else fail(form, result);
@@ -170,10 +174,11 @@ function finish({ parts, view, dispatch }: Form, inquiry: Inquiry, key: string):
   const { activeElement } = document;
   const isElsewhere = activeElement !== document.body && !view.element.matches(':focus-within');
   dispatch({ type: 'sent', inquiry, newKey: newKey() });
-  parts.onSent?.(inquiry, key);
+  parts.onSent(inquiry, key);
   // A user who has moved on keeps the focus.
   if (!isElsewhere) return view.focusSent();
-  parts.say(parts.locale.strings.sent.title);
+  const { title } = parts.locale.strings.sent;
+  dispatch({ type: 'said', status: { kind: 'announced', text: title } });
 }
 
 function fail({ parts, view, dispatch }: Form, failure: Failure): void {

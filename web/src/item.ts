@@ -6,7 +6,11 @@ import { copyButton } from '../../ui/copy.ts';
 import { button, div, h } from '../../ui/dom.ts';
 import { beginningOf } from '../../ui/format.ts';
 import { fieldNames, textsOf } from './fields.ts';
-import type { Parts } from './view-parts.ts';
+import type { ViewParts } from './view-parts.ts';
+
+export interface ItemParts extends Pick<ViewParts, 'locale' | 'linkTo'> {
+  say: (text: string) => void;
+}
 
 export type Item = ReturnType<typeof createItem>;
 
@@ -17,7 +21,7 @@ const FOLDED_BODY = 2_000;
 const SUBJECT_LINES = 2;
 const BODY_LINES = 6;
 
-export function createItem(inquiry: Inquiry, parts: Parts) {
+export function createItem(inquiry: Inquiry, parts: ItemParts) {
   const { id, created_at } = inquiry;
   const [subject, body] = [toVisible(inquiry.subject), toVisible(inquiry.body)];
   const { strings, language, formatClock, formatTime } = parts.locale;

@@ -1,9 +1,8 @@
 import type { Inquiry } from '../../src/contract.ts';
-import { createItem, measure, type Item } from './item.ts';
+import { createItem, measure, type Item, type ItemParts } from './item.ts';
 import { showHits } from './marks.ts';
-import type { Parts } from './view-parts.ts';
 
-export function createItems(parts: Parts) {
+export function createItems(parts: ItemParts) {
   const items = new Map<string, Item>();
 
   // Only items near the window are laid out and can be measured.

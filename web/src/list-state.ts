@@ -19,6 +19,7 @@ export interface ListState {
   isNotFound: boolean;
   /** The id last sent or looked for. */
   marked?: string | undefined;
+  said: { text: string };
 }
 
 export type Action =
@@ -30,13 +31,15 @@ export type Action =
   | { type: 'loaded-older'; after: string; page: Page }
   | { type: 'shown'; id: string; linked: Inquiry | undefined }
   | { type: 'sent'; inquiry: Inquiry }
-  | { type: 'searched'; query: string; since: string };
+  | { type: 'searched'; query: string; since: string }
+  | { type: 'said'; text: string };
 
 export const NOTHING: ListState = {
   query: '',
   since: '',
   visible: [],
   isNotFound: false,
+  said: { text: '' },
 };
 
 export function reduce(state: ListState, action: Action): ListState {
@@ -71,6 +74,8 @@ export function reduce(state: ListState, action: Action): ListState {
     }
     case 'searched':
       return select({ ...state, query: action.query, since: action.since });
+    case 'said':
+      return { ...state, said: { text: action.text } };
   }
 }
 

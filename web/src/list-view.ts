@@ -7,7 +7,7 @@ import { createItems } from './items.ts';
 import { describeCount, isFiltered, isSearching, NOTHING, type ListState } from './list-state.ts';
 import { describeAnswer, describeListFailure } from './messages.ts';
 import { createSearchBar } from './search-bar.ts';
-import type { Parts } from './view-parts.ts';
+import type { ViewParts } from './view-parts.ts';
 
 interface Handlers {
   search: (query: string, since: string) => void;
@@ -16,18 +16,20 @@ interface Handlers {
   nearEnd: () => void;
   retry: () => Promise<void>;
   signIn: () => Promise<void>;
+  say: (text: string) => void;
 }
 
 const SEARCH_FROM = 6;
 /** Distance to the end at which more is loaded. */
 const NEAR = '1500px';
 
-export function createListView(parts: Parts, handlers: Handlers) {
+export function createListView(parts: ViewParts, handlers: Handlers) {
   const { user, locale, branding } = parts;
   const { list: strings, page, session, form } = locale.strings;
-  const items = createItems(parts);
+  const items = createItems({ ...parts, say: handlers.say });
   const groupByDay = createDays(locale, ({ id }) => items.get(id)?.element);
   const search = createSearchBar(locale, handlers.search);
+  const status = h('p', { class: 'sr', role: 'status' });
   const count = p('count');
   const alert = live('alert');
   const place = div('place');
@@ -56,6 +58,7 @@ export function createListView(parts: Parts, handlers: Handlers) {
     ),
     p('hint', answers && locale.join(strings.answers, answers)),
     search.element,
+    status,
     alert,
     place,
     note,
@@ -97,6 +100,7 @@ export function createListView(parts: Parts, handlers: Handlers) {
       // Before the first inquiry there is only the form.
       element.hidden = isLoaded && isEmpty && !isFiltered(state) && !failure && !isNotFound;
       moreButton.hidden = isWhole || isFiltered(state);
+      if (state.said !== shown.said) status.textContent = state.said.text;
       if (failure !== shown.failure || isNotFound !== shown.isNotFound) {
         const said = failure
           ? explain(failure)

@@ -13,22 +13,30 @@ import {
 } from './list-state.ts';
 import { createListView } from './list-view.ts';
 import { toQueryFor } from './pages.ts';
-import type { Parts } from './view-parts.ts';
+import type { ViewParts } from './view-parts.ts';
+
+interface ListParts extends ViewParts {
+  /** Aborted when the list is removed. */
+  signal: AbortSignal;
+}
 
 interface List {
-  parts: Parts;
+  parts: ListParts;
   view: ReturnType<typeof createListView>;
   /** Changed by `dispatch` only. */
   state: ListState;
   dispatch: (action: Action) => void;
+  say: (text: string) => void;
   loading?: Promise<void> | undefined;
 }
 
-export function createList(parts: Parts) {
+export function createList(parts: ListParts) {
+  const say = (text: string): void => list.dispatch({ type: 'said', text });
   const view = createListView(parts, {
+    say,
     search(query, since) {
       list.dispatch({ type: 'searched', query, since });
-      parts.say('');
+      say('');
       continueSearch(list);
     },
     refresh: async () => refresh(list, true),
@@ -48,6 +56,7 @@ export function createList(parts: Parts) {
       list.state = reduce(list.state, action);
       view.render(list.state);
     },
+    say,
   };
   const whenOnline = (): void => {
     const { failure, trouble } = list.state;
@@ -73,11 +82,11 @@ async function retry(list: List): Promise<void> {
 async function refresh(list: List, isAsked = false, wanted?: string): Promise<void> {
   const { page, list: strings } = list.parts.locale.strings;
   list.dispatch({ type: 'asked', wanted });
-  if (list.state.page === undefined) list.parts.say(page.wait);
+  if (list.state.page === undefined) list.say(page.wait);
   const result = await loadNewest(list);
   const hasFailed = isFailure(result);
   list.dispatch(hasFailed ? { type: 'failed', failure: result } : { type: 'loaded', page: result });
-  list.parts.say(isAsked && !hasFailed ? strings.updated : '');
+  list.say(isAsked && !hasFailed ? strings.updated : '');
 }
 
 async function loadNewest(list: List): Promise<Page | Failure> {
@@ -96,7 +105,7 @@ async function more(list: List): Promise<void> {
 }
 
 async function loadOlder(list: List): Promise<void> {
-  const { parts, view, dispatch } = list;
+  const { parts, view, dispatch, say } = list;
   const after = list.state.page?.next;
   if (after === undefined) return;
   dispatch({ type: 'asked-older' });
@@ -105,16 +114,16 @@ async function loadOlder(list: List): Promise<void> {
   // The button may be gone afterwards.
   const hadFocus = view.moreButton.matches(':focus');
   dispatch({ type: 'loaded-older', after, page });
-  parts.say(parts.locale.strings.list.updated);
+  say(parts.locale.strings.list.updated);
   const [first] = page.inquiries;
   if (hadFocus && first !== undefined) view.focus(first.id);
 }
 
 /** Announces what a search has found, and loads more. */
 function continueSearch(list: List): void {
-  const { state, parts } = list;
+  const { state, parts, say } = list;
   if (!isFiltered(state)) return;
-  parts.say(
+  say(
     isSearching(state) ? parts.locale.strings.list.searching : describeCount(state, parts.locale),
   );
   if (isSearching(state)) void more(list);

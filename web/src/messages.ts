@@ -31,7 +31,10 @@ export function describeSendFailure(
   return { title: failures[kind], text: join(outcome, failures.textKept, then) };
 }
 
-export function describeStatus(locale: Locale, status: Status): Message {
+export function describeStatus(
+  locale: Locale,
+  status: Exclude<Status, { kind: 'sending' } | { kind: 'announced' }>,
+): Message {
   const { form, sent, failures } = locale.strings;
   switch (status.kind) {
     case 'slow':

@@ -5,13 +5,16 @@ import { describeAnswer } from './messages.ts';
 import { copyButton } from '../../ui/copy.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { button, div, h } from '../../ui/dom.ts';
-import type { Parts } from './view-parts.ts';
+import type { ViewParts } from './view-parts.ts';
+
+type SentParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
 
 /** @returns Also the title, which takes the focus. */
 export function sentPanel(
   inquiry: Inquiry,
-  { user, locale, branding, say }: Parts,
+  { user, locale, branding }: SentParts,
   writeAnother: () => void,
+  say: (text: string) => void,
 ): { element: HTMLElement; title: HTMLElement } {
   const { form, sent, list: listed } = locale.strings;
   const { expectation } = branding;

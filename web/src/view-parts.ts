@@ -15,15 +15,6 @@ export interface ViewParts {
   drafts?: Drafts;
   linkTo?: ((id: string) => string) | undefined;
   linked?: string | undefined;
-  onSent?: (inquiry: Inquiry, key: string) => void;
+  onSent?: (inquiry: Inquiry) => void;
   onFailed?: (failure: Failure) => void;
-}
-
-/** What form and list have of their view. */
-export interface Parts extends ViewParts {
-  drafts: Drafts;
-  /** Aborted when the view is removed. */
-  signal: AbortSignal;
-  /** To screen readers. */
-  say: (text: string) => void;
 }

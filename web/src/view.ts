@@ -8,7 +8,7 @@ import type { Locale } from './locale.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isText, toRecord } from './narrow.ts';
 import { dataOf, openChannel } from './storage.ts';
-import type { Parts, ViewParts } from './view-parts.ts';
+import type { ViewParts } from './view-parts.ts';
 
 export type View = ReturnType<typeof createView>;
 
@@ -23,23 +23,22 @@ interface SentMessage {
   key: string;
 }
 
-export function createView(given: ViewParts) {
-  const { user, locale, drafts = createDrafts(sessionStorage, localStorage, user.sub) } = given;
+export function createView(parts: ViewParts) {
+  const { user, locale, drafts = createDrafts(sessionStorage, localStorage, user.sub) } = parts;
   const removal = new AbortController();
   const tabs = openChannel(`inquiries.sent.${user.sub}`);
   const { signal } = removal;
-  const status = h('p', { class: 'sr', role: 'status' });
-  const say = (text: string): void => void (status.textContent = text);
-  const parts: Parts = { ...given, drafts, signal, say };
-  const list = given.withList ? createList(parts) : undefined;
+  const list = parts.withList ? createList({ ...parts, signal }) : undefined;
   const form = createForm({
     ...parts,
+    drafts,
     refreshList: () => void list?.refresh(),
+    signal,
     onSent(inquiry, key) {
       list?.add(inquiry);
       // Sending may end after the removal.
       if (!signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
-      given.onSent?.(inquiry, key);
+      parts.onSent?.(inquiry);
     },
   });
   tabs.addEventListener('message', (event: Event) => {
@@ -52,7 +51,6 @@ export function createView(given: ViewParts) {
   const element = h(
     'div',
     { class: 'view', lang: locale.language, dir: locale.direction },
-    status,
     h('div', { class: list === undefined ? 'column' : 'columns' }, form.element, list?.element),
     list === undefined ? undefined : form.backButton,
   );
@@ -64,7 +62,7 @@ export function createView(given: ViewParts) {
     show: async (id: string) => list?.show(id),
     /** Loads the list and finishes sending; never rejects. */
     async start(): Promise<void> {
-      await Promise.all([list?.show(given.linked ?? ''), form.resume()]);
+      await Promise.all([list?.show(parts.linked ?? ''), form.resume()]);
     },
     stop(): void {
       removal.abort();
