@@ -86,6 +86,6 @@ it.skipIf(chromium.findChromium(process.env) === undefined)(
 );
 
 it('does not say that the form runs without a browser', async () => {
-  vi.spyOn(chromium, 'findChromium').mockReturnValue(undefined);
+  vi.mocked(chromium.findChromium).mockReturnValueOnce(undefined);
   expect(await runForm(site.url, undefined, {})).toMatch(/^not run: no Chromium is installed/);
 });
