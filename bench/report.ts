@@ -78,7 +78,9 @@ function costOf(results: Results | undefined, figure: string): Cost | string | u
 
 function formatCost(cost: Cost | string | undefined): string {
   if (typeof cost !== 'object') return cost ?? '–';
-  return [cost.wall, cost.cpu].map((value) => value.toPrecision(value < 100 ? 3 : 4)).join(' / ');
+  return [cost.wall, cost.cpu]
+    .map((value) => (value < 100 ? value.toPrecision(3) : value.toFixed(0)))
+    .join(' / ');
 }
 
 /** Means of the middle half: waits come in steps of 20 ms, by which medians would jump. */
