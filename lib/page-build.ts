@@ -34,7 +34,7 @@ export async function buildPage(page: string): Promise<void> {
   await build({ ...configOf(page), logLevel: 'silent' });
   // The custom element is beside the form.
   if (page === WEB) {
-    await build({ configFile: join(WEB, 'vite.element.config.ts'), logLevel: 'silent' });
+    await build({ ...configOf(page), mode: 'element', logLevel: 'silent' });
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig, type Plugin, type Rolldown } from 'vite';
+import { defineConfig, type BuildEnvironmentOptions, type Plugin, type Rolldown } from 'vite';
 import { LANGUAGES } from '../src/text/languages.ts';
 import { loadLocale } from './src/locale.ts';
 
@@ -48,17 +48,33 @@ function firstPaint(): Plugin {
   };
 }
 
-export default defineConfig({
+const build: BuildEnvironmentOptions = {
+  target: 'baseline-widely-available',
+  // Browsers with light-dark().
+  cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+  // The policy refuses data: addresses of inlined files.
+  assetsInlineLimit: 0,
+  modulePreload: false,
+};
+
+/** The page, or by `--mode element` the custom element beside it. */
+export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
-  plugins: [firstPaint()],
   // Relative: the build works under any path.
   base: './',
-  build: {
-    target: 'baseline-widely-available',
-    // Browsers with light-dark().
-    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-    // The policy refuses data: addresses of inlined files.
-    assetsInlineLimit: 0,
-    modulePreload: false,
-  },
-});
+  ...(mode === 'element'
+    ? {
+        publicDir: false,
+        build: {
+          ...build,
+          emptyOutDir: false,
+          lib: {
+            entry: join(import.meta.dirname, 'src/element.ts'),
+            formats: ['es'],
+            fileName: () => 'inquiry-form.js',
+          },
+          rolldownOptions: { output: { chunkFileNames: 'assets/[name]-[hash].js', minify: true } },
+        },
+      }
+    : { build, plugins: [firstPaint()] }),
+}));
