@@ -1,7 +1,7 @@
 import { problemPage } from '../../ui/dom.ts';
 import { createApi, isFailure } from './client.ts';
 import { showInbox } from './inbox.ts';
-import { FIRST_QUERY } from './query.ts';
+import { FIRST_QUERY } from './list-state.ts';
 import { dropSecret, hasSecret, takeSecret } from './address.ts';
 
 const WRONG_ADDRESS =

@@ -12,8 +12,8 @@ import { createDetail, type Detail } from './detail.ts';
 import { createDrafts, type Drafts } from './drafts.ts';
 import { listenForKeys, showKeys } from './keys.ts';
 import { createList, type List } from './list.ts';
+import { queryOf, searchFor } from './list-state.ts';
 import { createOutbox } from './outbox.ts';
-import { queryOf, searchFor } from './query.ts';
 import { updateAges } from './times.ts';
 import { createToasts, type Toasts } from './toasts.ts';
 

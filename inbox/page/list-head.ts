@@ -1,7 +1,17 @@
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import type { Query } from './client.ts';
-import { countOf, describeStatus, headingOf, type ListState } from './list-state.ts';
-import { CHOICES, FIRST_QUERY, ORDERS, queryOf, searchFor, turned } from './query.ts';
+import {
+  CHOICES,
+  countOf,
+  describeStatus,
+  FIRST_QUERY,
+  headingOf,
+  ORDERS,
+  queryOf,
+  searchFor,
+  turned,
+  type ListState,
+} from './list-state.ts';
 
 /** Milliseconds from the last key to the search. */
 const TYPING_PAUSE = 400;

@@ -2,9 +2,9 @@ import { button, div, h, live, notice, p } from '../../ui/dom.ts';
 import { isFailure, type Failure, type Listing } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import { markHits } from './hits.ts';
+import { createRow } from './inquiry-view.ts';
 import type { ListHead } from './list-head.ts';
 import { describeNone, shownOf, type ListState } from './list-state.ts';
-import { createRow } from './row.ts';
 import { focusGently } from './typing.ts';
 
 export function createListView(head: ListHead, drafts: Drafts, onMore: () => Promise<void>) {

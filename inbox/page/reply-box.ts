@@ -1,6 +1,5 @@
 import { escapeAddress } from '../../src/text/invisible.ts';
-import { copyButton } from '../../ui/copy.ts';
-import { button, div, h, isComposing } from '../../ui/dom.ts';
+import { button, copyButton, div, h, isComposing } from '../../ui/dom.ts';
 import { canMail } from '../words.ts';
 import type { Inquiry, Session } from './client.ts';
 import { findBraces } from './fill-in.ts';

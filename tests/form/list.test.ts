@@ -2,9 +2,14 @@ import { expect, it } from 'vitest';
 import type { Failure } from '../../web/src/api.ts';
 import { parseListQuery } from '../../src/contract.ts';
 import { loadLocale } from '../../web/src/locale.ts';
-import { describeCount, isSearching, NOTHING, reduce } from '../../web/src/list-state.ts';
+import {
+  createMatcher,
+  describeCount,
+  isSearching,
+  NOTHING,
+  reduce,
+} from '../../web/src/list-state.ts';
 import { addSent, appendOlder, mergeNewest, toQueryFor } from '../../web/src/pages.ts';
-import { createMatcher } from '../../web/src/search.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
 const locale = await loadLocale('en', ['en-GB']);

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { beginningOf, directionOf } from '../../ui/format.ts';
-import { sizeOf } from '../../web/src/fields.ts';
+import { sizeOf, toggleTopic } from '../../web/src/fields.ts';
 import { chooseLanguage, loadLocale } from '../../web/src/locale.ts';
 import { describeSendFailure, describeSize } from '../../web/src/messages.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
-import { toggleTopic } from '../../web/src/subject.ts';
 
 const EN = await loadLocale('en', ['de', 'en-GB']);
 

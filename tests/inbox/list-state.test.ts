@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import * as list from '../../inbox/page/list-state.ts';
-import { queryOf, searchFor, turned } from '../../inbox/page/query.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
 const toRows = (ids: string) => Array.from(ids, (id) => ({ ...INQUIRY, id }));
@@ -53,7 +52,7 @@ it('takes at most 20 new ones at a time, the oldest first', () => {
 it('goes on from no place while another list is loaded, and takes each new inquiry once', () => {
   const state = list.receive(open('ab'), { inquiries: [], next: 'b' }, true);
   expect(list.startLoading(state, true).next).toBe('b');
-  const loading = list.startLoading(state, false, queryOf('all'));
+  const loading = list.startLoading(state, false, list.queryOf('all'));
   expect([loading.next, list.describeStatus(loading)]).toEqual([undefined, 'Loading…']);
   expect(list.headingOf(list.NOTHING)).toBe('Unanswered');
   expect(idsOf(list.insert(state, toRows('bc')))).toBe('abc');
@@ -65,7 +64,7 @@ it('says that there is nothing to answer only after the list was loaded', () => 
   expect(list.describeNone(list.receive(state, FAILURE, false))).toBe('');
   const loaded = list.receive(state, { inquiries: [] }, false);
   expect(list.describeNone(loaded)).toMatch(/^Nothing to answer/);
-  expect(list.describeNone({ ...loaded, query: queryOf('all') })).toBe('No inquiries.');
+  expect(list.describeNone({ ...loaded, query: list.queryOf('all') })).toBe('No inquiries.');
 });
 
 it('keeps what is loaded when the rest cannot be, and nothing of another query', () => {
@@ -76,7 +75,7 @@ it('keeps what is loaded when the rest cannot be, and nothing of another query',
 });
 
 it('lists closed ones with answers that the response does not have yet', () => {
-  const state = { ...list.addAnswer(open('ab'), 'a', ANSWER), query: queryOf('all') };
+  const state = { ...list.addAnswer(open('ab'), 'a', ANSWER), query: list.queryOf('all') };
   expect(list.shownOf(state)).toEqual([{ ...INQUIRY, id: 'a', ...ANSWER }, ...toRows('b')]);
 });
 
@@ -86,7 +85,7 @@ it.each([
   ['', 'a', 'No matches so far'],
   ['', undefined, 'No matches'],
 ])('a search that has found %j and goes on from %s says %s', (ids, next, text) => {
-  const searching = { ...list.NOTHING, query: searchFor('x') };
+  const searching = { ...list.NOTHING, query: list.searchFor('x') };
   const state = list.receive(searching, { inquiries: toRows(ids), ...(next && { next }) }, false);
   expect(list.describeStatus(state)).toBe(text);
   expect(list.headingOf(state)).toBe('Search');
@@ -106,9 +105,12 @@ it.each([
 });
 
 it('turns the order, unless there is one alone; a search that ends leads to what is unanswered', () => {
-  const query = queryOf('all');
-  expect(turned(query)).toEqual({ ...query, order: 'oldest' });
-  expect(turned({ ...query, order: 'oldest' })).toEqual(query);
-  expect([turned(searchFor('x')), turned(queryOf('undelivered'))]).toEqual([undefined, undefined]);
-  expect(searchFor('')).toEqual(queryOf('unanswered'));
+  const query = list.queryOf('all');
+  expect(list.turned(query)).toEqual({ ...query, order: 'oldest' });
+  expect(list.turned({ ...query, order: 'oldest' })).toEqual(query);
+  expect([list.turned(list.searchFor('x')), list.turned(list.queryOf('undelivered'))]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(list.searchFor('')).toEqual(list.queryOf('unanswered'));
 });

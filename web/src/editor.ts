@@ -3,18 +3,17 @@ import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/text/mailbox.ts';
 import { div, h, p } from '../../ui/dom.ts';
 import { directionOf } from '../../ui/format.ts';
-import { isolate } from './bidi.ts';
 import { CONTROLS, fieldNames, mapFields, sizeOf, type Texts } from './fields.ts';
 import type { FormState } from './form-state.ts';
-import { describeSize } from './messages.ts';
+import { describeSize, isolate } from './messages.ts';
 import { topicMenu } from './topics.ts';
 import type { ViewParts } from './view-parts.ts';
 
-type EditorParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
-
 /** @param onEdit - Called after each change by the user. */
-export function createEditor(parts: EditorParts, onEdit: (texts: Texts) => void) {
-  const { user, locale, branding } = parts;
+export function createEditor(
+  { user, locale, branding }: ViewParts,
+  onEdit: (texts: Texts) => void,
+) {
   const { form: strings } = locale.strings;
   const inputs = mapFields((name) =>
     h(name === 'body' ? 'textarea' : 'input', { id: name, ...CONTROLS[name] }),

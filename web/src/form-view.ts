@@ -1,14 +1,14 @@
-import { div, h, live, notice, p, setBusy } from '../../ui/dom.ts';
+import type { Inquiry } from '../../src/contract.ts';
+import { toReference } from '../../src/limits.ts';
+import { inLanguage } from '../../src/text/languages.ts';
+import { button, copyButton, div, h, live, notice, p, setBusy } from '../../ui/dom.ts';
 import { createEditor } from './editor.ts';
 import { hasText, type Texts } from './fields.ts';
 import type { FormState, Status } from './form-state.ts';
 import type { Locale } from './locale.ts';
-import { describeSendFailure, describeStatus } from './messages.ts';
-import { sentPanel } from './sent.ts';
+import { describeAnswer, describeSendFailure, describeStatus, isolate } from './messages.ts';
 import { isUnsure } from './submission.ts';
 import type { ViewParts } from './view-parts.ts';
-
-export type FormViewParts = Pick<ViewParts, 'user' | 'locale' | 'branding'>;
 
 interface Handlers {
   edit: (texts: Texts) => void;
@@ -16,7 +16,7 @@ interface Handlers {
   say: (text: string) => void;
 }
 
-export function createFormView(parts: FormViewParts, { edit, writeAnother, say }: Handlers) {
+export function createFormView(parts: ViewParts, { edit, writeAnother, say }: Handlers) {
   const { locale } = parts;
   const { form: strings } = locale.strings;
   const editor = createEditor(parts, edit);
@@ -78,4 +78,39 @@ function toContent(status: Status, locale: Locale): HTMLElement {
   if (status.kind === 'sending') return p('sr', locale.strings.form.sending);
   if (status.kind === 'announced') return p('sr', status.text);
   return notice('plain', describeStatus(locale, status));
+}
+
+/** @returns Also the title, which takes the focus. */
+function sentPanel(
+  inquiry: Inquiry,
+  { user, locale, branding }: ViewParts,
+  writeAnother: () => void,
+  say: (text: string) => void,
+): { element: HTMLElement; title: HTMLElement } {
+  const { form, sent, list: listed } = locale.strings;
+  const { expectation } = branding;
+  const answer =
+    describeAnswer(user, branding, locale) ??
+    locale.join(form.noMail(isolate(user.email)), sent.reachable);
+  const reference = toReference(inquiry.id);
+  const title = h('h1', { tabindex: '-1' }, sent.title);
+  const element = div(
+    'sent',
+    title,
+    div(
+      'notice reference',
+      h(
+        'p',
+        {},
+        h('span', { class: 'hint' }, sent.reference),
+        ' ',
+        h('code', { dir: 'ltr' }, reference),
+      ),
+      copyButton(sent.copy, reference, {}, listed, say),
+    ),
+    expectation === undefined ? undefined : h('p', {}, inLanguage(expectation, locale.language)),
+    h('p', {}, answer),
+    div('actions', button(sent.another, { class: 'link' }, writeAnother)),
+  );
+  return { element, title };
 }

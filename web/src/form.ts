@@ -9,10 +9,9 @@ import { createFormView } from './form-view.ts';
 import { hasExpired, isUnsure, send } from './submission.ts';
 import type { ViewParts } from './view-parts.ts';
 
-interface FormParts extends Omit<ViewParts, 'onSent'> {
+interface FormParts extends ViewParts {
   drafts: Drafts;
   refreshList: () => void;
-  onSent: (inquiry: Inquiry, key: string) => void;
   /** Aborted when the form is removed. */
   signal: AbortSignal;
 }
@@ -174,7 +173,7 @@ function finish({ parts, view, dispatch }: Form, inquiry: Inquiry, key: string):
   const { activeElement } = document;
   const isElsewhere = activeElement !== document.body && !view.element.matches(':focus-within');
   dispatch({ type: 'sent', inquiry, newKey: newKey() });
-  parts.onSent(inquiry, key);
+  parts.onSent?.(inquiry, key);
   // A user who has moved on keeps the focus.
   if (!isElsewhere) return view.focusSent();
   const { title } = parts.locale.strings.sent;

@@ -1,8 +1,9 @@
 import type { Inquiry } from '../../src/contract.ts';
+import { fold, isFound, parseQuery } from '../../src/text/search-text.ts';
 import type { Failure, Page } from './api.ts';
+import { textsOf } from './fields.ts';
 import type { Locale } from './locale.ts';
 import { addSent, appendOlder, mergeNewest } from './pages.ts';
-import { createMatcher } from './search.ts';
 
 export interface ListState {
   page?: Page | undefined;
@@ -105,4 +106,20 @@ export function describeCount(state: ListState, { strings: { list }, count }: Lo
   if (!isFiltered(state)) return isPartial(state) ? '' : count(list.count, visible.length);
   if (visible.length > 0) return count(list.matches, visible.length);
   return isPartial(state) ? list.noMatchYet : list.noMatch;
+}
+
+const foldedTexts = new WeakMap<Inquiry, string>();
+
+function foldedTextOf(inquiry: Inquiry): string {
+  const text = foldedTexts.get(inquiry) ?? fold(textsOf(inquiry).join('\n'));
+  foldedTexts.set(inquiry, text);
+  return text;
+}
+
+/** All terms, or the reference, must be found. @param since - In the form of `created_at`; empty: any time. */
+export function createMatcher(query: string, since: string): (inquiry: Inquiry) => boolean {
+  const terms = parseQuery(query);
+  return (inquiry) =>
+    inquiry.created_at >= since &&
+    terms.every((term) => isFound(term, foldedTextOf(inquiry), inquiry.id));
 }

@@ -1,11 +1,10 @@
 import type { Failure } from './api.ts';
 import { button, div, h, live, notice, p } from '../../ui/dom.ts';
-import { isolate } from './bidi.ts';
 import { arrange, createDays } from './days.ts';
 import { fold } from './item.ts';
 import { createItems } from './items.ts';
 import { describeCount, isFiltered, isSearching, NOTHING, type ListState } from './list-state.ts';
-import { describeAnswer, describeListFailure } from './messages.ts';
+import { describeAnswer, describeListFailure, isolate } from './messages.ts';
 import { createSearchBar } from './search-bar.ts';
 import type { ViewParts } from './view-parts.ts';
 

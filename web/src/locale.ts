@@ -1,7 +1,6 @@
 import { directionOf, type Language } from '../../src/text/languages.ts';
 import { createTimeFormat } from '../../ui/format.ts';
-import type { Strings } from './languages/en.ts';
-import type { Plural } from './languages/strings.ts';
+import type { Plural, Strings } from './languages/en.ts';
 
 const LOADERS = {
   en: async () => import('./languages/en.ts'),

@@ -1,11 +1,11 @@
 import { createApi, withFirstPage, type Api } from './api.ts';
 import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../src/text/languages.ts';
 import { INQUIRY_ID, toReference } from '../../src/limits.ts';
-import { isolate } from './bidi.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
 import { removeDeletedDrafts } from './drafts.ts';
 import { button, h, problemPage } from '../../ui/dom.ts';
 import { chooseLanguage, loadLocale, type Locale } from './locale.ts';
+import { isolate } from './messages.ts';
 import { signedOutPage } from './signed-out-page.ts';
 import { createSignIn, type SignInResult } from './session.ts';
 import { attempt } from './storage.ts';

@@ -1,10 +1,9 @@
 import type { Failure } from './api.ts';
-import { isolate } from './bidi.ts';
 import type { Branding } from './config.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/text/mailbox.ts';
 import type { FormState, Status } from './form-state.ts';
-import type { Message } from './languages/strings.ts';
+import type { Message } from './languages/en.ts';
 import type { Locale } from './locale.ts';
 import type { User } from './user.ts';
 
@@ -12,6 +11,9 @@ import type { User } from './user.ts';
 const MINUTE = 60_000;
 /** Bytes from which the size is shown. An item also holds names and keys. */
 const WARN_FROM = ITEM_LIMIT * 0.8;
+
+/** Isolates a text's direction (Unicode UAX 9). Empty text stays empty. */
+export const isolate = (text: string): string => (text === '' ? '' : `\u2068${text}\u2069`);
 
 /** What happened, what it means for the text, and what to do. */
 export function describeSendFailure(

@@ -1,7 +1,7 @@
 import { inLanguage, type Text } from '../../src/text/languages.ts';
 import { button, div, h } from '../../ui/dom.ts';
+import { toggleTopic, topicOf } from './fields.ts';
 import type { Locale } from './locale.ts';
-import { toggleTopic, topicOf } from './subject.ts';
 
 export function topicMenu(
   texts: readonly Text[],

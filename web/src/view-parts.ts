@@ -15,6 +15,6 @@ export interface ViewParts {
   drafts?: Drafts;
   linkTo?: ((id: string) => string) | undefined;
   linked?: string | undefined;
-  onSent?: (inquiry: Inquiry) => void;
+  onSent?: (inquiry: Inquiry, key: string) => void;
   onFailed?: (failure: Failure) => void;
 }

@@ -38,7 +38,7 @@ export function createView(parts: ViewParts) {
       list?.add(inquiry);
       // Sending may end after the removal.
       if (!signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
-      parts.onSent?.(inquiry);
+      parts.onSent?.(inquiry, key);
     },
   });
   tabs.addEventListener('message', (event: Event) => {
