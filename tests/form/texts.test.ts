@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { beginningOf, directionOf } from '../../ui/format.ts';
+import type { Failure } from '../../web/src/api.ts';
 import { sizeOf, toggleTopic } from '../../web/src/fields.ts';
 import { chooseLanguage, loadLocale } from '../../web/src/locale.ts';
-import { describeSendFailure, describeSize } from '../../web/src/messages.ts';
+import { describeListFailure, describeSendFailure, describeSize } from '../../web/src/messages.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 
 const EN = await loadLocale('en', ['de', 'en-GB']);
@@ -59,32 +60,30 @@ it.each([
   expect(directionOf(text)).toBe(direction);
 });
 
-const KEPT = 'Nothing was sent. We’ve kept your text.';
-const UNKNOWN =
-  'We can’t tell yet whether your inquiry arrived. We’ve kept your text. It’s safe to try again: we store it only once.';
-it.each([
-  [{ kind: 'server', mayBeDone: true }, 'Something went wrong on our side', UNKNOWN],
-  [{ kind: 'signed-out', mayBeDone: true }, 'Your session has ended', UNKNOWN],
-  [{ kind: 'signed-out' }, 'Your session has ended', KEPT],
-  [{ kind: 'busy' }, 'The service is very busy', `${KEPT} Please try again in a minute.`],
-  [
-    { kind: 'refused', message: 'Because.' },
-    'The service didn’t accept this',
-    `${KEPT} \u2068Because.\u2069`,
-  ],
-  [
-    { kind: 'limit', retryAfter: 61 },
-    'You’ve reached the hourly limit',
-    `${KEPT} You can send it at 14:07.`,
-  ],
-] as const)(
-  'after %j it is said what happened, what became of the inquiry, and what to do',
-  (failure, title, text) => {
-    const at = new Date(2026, 6, 1, 14, 5).getTime();
-    const said = describeSendFailure(EN, { mayBeDone: false, ...failure, at });
-    expect(said).toEqual({ title, text });
-  },
-);
+const KINDS: Failure['kind'][] = [
+  'signed-out',
+  'too-large',
+  'busy',
+  'limit',
+  'conflict',
+  'reused',
+  'refused',
+  'offline',
+  'unreachable',
+  'server',
+];
+
+it('says what happened, what became of the inquiry, and what to do', async () => {
+  const at = new Date(2026, 6, 1, 14, 5).getTime();
+  const said = KINDS.flatMap((kind) =>
+    [false, true].map((mayBeDone) => {
+      const failure = { kind, mayBeDone, message: 'Because.', retryAfter: 61 };
+      const { title, text } = describeSendFailure(EN, { ...failure, at });
+      return [`${kind}, ${mayBeDone}`, title, text, describeListFailure(EN, failure).text, ''];
+    }),
+  );
+  await expect(said.flat().join('\n')).toMatchFileSnapshot('golden/failures.txt');
+});
 
 it.each([
   [['en'], ['de-AT', 'en'], 'en'],
