@@ -15,14 +15,7 @@ import { stopClock } from '../helpers/clock.ts';
 import { createFolder, writeState } from '../helpers/data-folder.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import { first, refuse } from '../helpers/fault-proxy.ts';
-import {
-  beforehand,
-  containing,
-  openInbox,
-  parseLines,
-  startStage,
-  type OwnInbox,
-} from '../helpers/inbox.ts';
+import { beforehand, openInbox, parseLines, startStage, type OwnInbox } from '../helpers/inbox.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -155,24 +148,19 @@ it('reply opens an editor, sends what is above a line, and keeps a text that was
   const folder = join(createFolder(), '$(false); "');
   mkdirSync(folder);
   vi.stubEnv('TMPDIR', folder);
-  /** Runs a shell script as the editor, with the file as last argument. @returns Also what is kept of the text. */
+  const said: string[] = [];
+  /** Runs a shell script as the editor, with the file as last argument, and says what is kept of the text. */
   async function edit({ id }: { id: string }, script: string) {
     const editor = join(table.folder, 'my editor');
     writeFileSync(editor, `#!/bin/sh\nset -e\n${script}\n`, { mode: 0o755 });
     const env = { EDITOR: 'false', VISUAL: `'${editor}' --wait` };
-    const { code, stdout, stderr } = await table.run(`reply ${id}`, { ...TERMINAL, env });
-    const [, kept] = /^Your text is kept in (.*)$/m.exec(stderr) ?? [];
-    return [
-      code,
-      stdout + stderr,
-      kept === undefined ? '' : readFileSync(kept, 'utf8').slice(0, 5),
-    ];
+    const transcript = await table.transcribe([[`reply ${id}`, { ...TERMINAL, env }]]);
+    const [, kept] = /Your text is kept in (.*)$/m.exec(transcript) ?? [];
+    said.push(`${script}\n${transcript}${kept ? readFileSync(kept, 'utf8').slice(0, 5) : ''}`);
   }
   const row = await add(1, { subject: 'S\u001b[2J', body: 'first\nsecond' });
   const copy = join(table.folder, 'copy');
-  const write = `cp -p "$2" '${copy}'; sed -i '3s/^/  Hello/; 5s/^/Olga/' "$2"`;
-  const done = `Answered ${referenceOf(row)} as ${userInfo().username}.\n`;
-  expect(await edit(row, write)).toEqual([0, done, '']);
+  await edit(row, `cp -p "$2" '${copy}'; sed -i '3s/^/  Hello/; 5s/^/Olga/' "$2"`);
   expect(await read(row)).toMatchObject({ reply: '  Hello\n\nOlga' });
   await expect(readFileSync(copy, 'utf8')).toMatchFileSnapshot('golden/draft.txt');
   expect(statSync(copy).mode & 0o777).toBe(0o600);
@@ -182,16 +170,16 @@ it('reply opens an editor, sends what is above a line, and keeps a text that was
   table.meet(first(1, answer), 'UpdateItem');
   const mine = `sed -i '1s/^/mine/' "$2"`;
   const opens = `touch '${folder}/opened'`;
-  for (const [inquiry, script, code, message, kept = ''] of [
-    [await add(3, ANSWER), opens, 3, 'Already answered by Ben at 20'],
-    [await add(4, { email: NOBODY }), opens, 4, `No mail can go to ${NOBODY}`],
-    [open, ':', 2, 'The reply is empty; nothing was sent.'],
-    [open, 'echo text > "$2"', 1, 'The line above the inquiry is missing', 'text\n'],
-    [open, `${mine}; exit 1`, 1, 'The editor failed', 'mine\n'],
-    [open, mine, 3, 'Already answered by Ben at 20', 'mine\n'],
-  ] as const) {
-    expect(await edit(inquiry, script)).toEqual([code, containing(message), kept]);
-  }
+  await edit(await add(3, ANSWER), opens);
+  await edit(await add(4, { email: NOBODY }), opens);
+  for (const script of [':', 'echo text > "$2"', `${mine}; exit 1`, mine]) await edit(open, script);
+  const transcript = said
+    .join('\n')
+    .replaceAll(table.folder, 'FOLDER')
+    .replaceAll(folder, 'TMPDIR')
+    .replaceAll(/(?<=TMPDIR.inquiry-)\w+/g, '…')
+    .replace(`as ${userInfo().username}.`, 'as USER.');
+  await expect(transcript).toMatchFileSnapshot('golden/edited-replies.txt');
   // Only what is kept.
   expect(readdirSync(folder)).toHaveLength(3);
 });
