@@ -1,8 +1,8 @@
-/** What other tabs send and keep of a user's text: the form's modules with Node's channels and locks. */
+/** What other tabs send, and keep of a user's text. */
 import { randomUUID } from 'node:crypto';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createDrafts, removeDeletedDrafts } from '../../web/src/drafts.ts';
-import { createTabs } from '../../web/src/tabs.ts';
+import { parseMessage } from '../../web/src/tabs.ts';
 import { createStorage } from '../helpers/storage.ts';
 
 const user = { sub: 'ana', email: 'ana@example.com' };
@@ -27,49 +27,10 @@ const MALFORMED: unknown[] = [
   ]),
 ];
 
-/** A tab, what it is asked and told, and a channel for anything. */
-function openTab(name: string = randomUUID(), give?: () => typeof TOKENS) {
-  const heard: unknown[] = [];
-  const tabs = createTabs({
-    name,
-    give: async (wanted) => {
-      heard.push(wanted);
-      return give?.();
-    },
-    onSignOut: () => void heard.push('signed-out'),
-    onDelete: (sub) => void heard.push({ deleted: sub }),
-  });
-  const channel = new BroadcastChannel(name);
-  onTestFinished(() => {
-    channel.close();
-    tabs.close();
-  });
-  return { tabs, heard, channel, name };
-}
-
-it('malformed messages are ignored by a tab that listens', async () => {
-  const { heard, channel } = openTab();
-  for (const [index, message] of MALFORMED.entries()) {
-    channel.postMessage(message);
-    // Messages keep their order.
-    channel.postMessage({ deleted: String(index) });
-  }
-  const markers = MALFORMED.map((_, index) => ({ deleted: String(index) }));
-  await expect.poll(() => heard.at(-1)).toEqual(markers.at(-1));
-  expect(heard).toEqual(markers);
-});
-
-it('malformed messages are no answer to a tab that asks', async () => {
-  const { tabs, channel, name } = openTab();
-  let answer: unknown;
-  const other = openTab(name, () => {
-    channel.postMessage(answer);
-    return TOKENS;
-  });
-  other.tabs.open();
-  for (const message of MALFORMED) {
-    answer = message;
-    expect(await tabs.ask({})).toEqual(TOKENS);
+it('malformed messages of other tabs are no messages', () => {
+  for (const data of MALFORMED) {
+    const message = parseMessage(new MessageEvent('message', { data }));
+    expect([data, message]).toEqual([data, undefined]);
   }
 });
 

@@ -110,7 +110,7 @@ export function createTabs({ name, give, onSignOut, onDelete }: TabsParts) {
 }
 
 /** Undefined when malformed: tabs may show other versions of the page. */
-function parseMessage(event: Event): Message | undefined {
+export function parseMessage(event: Event): Message | undefined {
   const data = dataOf(event);
   if (data === 'signed-out' || data === 'wait') return data;
   const { wanted, tokens, deleted } = toRecord(data);
