@@ -5,11 +5,10 @@ locals {
     : aws_apigatewayv2_api.this.api_endpoint
   )
 
-  # Explicit methods: an ANY route with an authorizer answers preflights with 401. With CORS configured, the gateway
-  # answers OPTIONS itself. The function answers PUT, PATCH, DELETE and HEAD with 405.
+  # Not ANY: with an authorizer it answers preflights with 401. The function answers all but GET and POST with 405.
   methods = toset(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])
 
-  # No personal data: no claims, IP address, user agent or raw path. docs/adr/0022
+  # No personal data. docs/adr/0022
   access_log_fields = {
     requestId          = "$context.requestId"
     requestTime        = "$context.requestTime"
@@ -86,7 +85,7 @@ resource "aws_apigatewayv2_route" "this" {
   authorizer_id      = aws_apigatewayv2_authorizer.this.id
 }
 
-# With this prefix, API Gateway adds no entry per log group to the account's resource policy, whose size is limited.
+# With this prefix, API Gateway adds no entry to the account's resource policy, whose size is limited.
 resource "aws_cloudwatch_log_group" "access" {
   name              = "/aws/vendedlogs/apigateway/${local.name}"
   retention_in_days = local.settings.log_retention_days
@@ -102,7 +101,7 @@ resource "aws_apigatewayv2_stage" "this" {
     format          = jsonencode(local.access_log_fields)
   }
 
-  # Each call invokes the function: enough for Route 53's checkers.
+  # Each call invokes the function.
   dynamic "route_settings" {
     for_each = values(aws_apigatewayv2_route.probe)[*].route_key
 
@@ -113,8 +112,8 @@ resource "aws_apigatewayv2_stage" "this" {
     }
   }
 
-  # Always both limits: the gateway takes a missing one for 0 and answers every call with 429. Metrics per route are
-  # billed as custom ones, and the access log has the figures.
+  # The gateway takes a missing limit for 0 and answers every call with 429. Metrics per route are billed as custom
+  # ones.
   default_route_settings {
     throttling_rate_limit  = local.settings.throttling.rate_limit
     throttling_burst_limit = local.settings.throttling.burst_limit
@@ -135,8 +134,8 @@ resource "aws_lambda_permission" "live" {
   depends_on = [terraform_data.live]
 }
 
-# Called by Route 53 with the setting `probe` (observability.tf). Without an authorizer there are no claims, so the
-# function answers 401 and reads nothing; a health check takes only 2xx and 3xx for success.
+# For Route 53, with the setting `probe`. Without claims the function answers 401 and reads nothing; a health check
+# takes only 2xx and 3xx for success.
 resource "aws_apigatewayv2_integration" "probe" {
   for_each = toset(local.settings.probe ? ["GET"] : [])
 

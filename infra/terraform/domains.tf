@@ -1,7 +1,5 @@
-# Domains of the API (`domain`) and of the form (`site_domain`), with certificates. In a hosted zone of this
-# account the DNS records are made, too. Elsewhere they are entered by hand, and `dns` says which of them
-# exist: a certificate cannot be used before its record exists, nor a name before it points here. Until then
-# the stage keeps the addresses that AWS gives.
+# Domains of API and form. In a hosted zone of this account the DNS records are made, too. Elsewhere `dns` says which of
+# them exist: a certificate cannot be used before its record exists, nor a name before it points here.
 locals {
   domains = {
     for use, domain in { api = local.settings.domain, site = local.has_site ? local.settings.site_domain : null } :
@@ -20,7 +18,7 @@ locals {
   usable     = { for use, domain in local.domains : use => domain if local.dns[use] != "none" }
   site_alias = lookup(local.usable, "site", null)
 
-  # Names for which this module requests a certificate. CloudFront takes those of us-east-1 only.
+  # Names without a certificate of their own. CloudFront takes those of us-east-1 only.
   requested = { for kind in ["api", "site"] : kind => toset([
     for use, domain in local.domains : domain.name if use == kind && domain.certificate_arn == null
   ]) }
@@ -74,7 +72,7 @@ resource "aws_acm_certificate" "site" {
   lifecycle { create_before_destroy = true }
 }
 
-# Waits until AWS has seen the record. A certificate that is not validated within 72 hours has to be requested again.
+# Waits until AWS has seen the record.
 resource "aws_acm_certificate_validation" "api" {
   for_each = setintersection(local.requested.api, values(local.usable)[*].name)
 

@@ -13,7 +13,7 @@ locals {
     permissions_boundary = lookup(var.permissions_boundaries, local.stage, null)
     log_retention_days   = local.settings.log_retention_days
     versioned            = local.versioned
-    # `npm ci`'s node, which may not be the PATH's.
+    # The node that `npm ci` installs.
     gate = "\"${abspath(path.root)}/../../node_modules/.bin/node\" \"${abspath(path.root)}/../../deploy/make-live.ts\""
     assume_role_policy = jsonencode({
       Version   = "2012-10-17"
@@ -26,7 +26,6 @@ locals {
     } : null
   }
 
-  # What a function needs that stores inquiries.
   storing = {
     # Also for transactions of puts.
     Inquiries = { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = aws_dynamodb_table.this.arn }
@@ -101,7 +100,7 @@ resource "aws_lambda_function" "this" {
     } : name => tostring(value) if value != null }
   }
 
-  # INFO includes platform.report, which the memory filter reads.
+  # The memory filter reads platform.report.
   logging_config {
     log_format            = "JSON"
     log_group             = aws_cloudwatch_log_group.function.name

@@ -1,6 +1,5 @@
-# `terraform destroy` of a stage with deletion protection stops here, before anything else: it would delete
-# the API and the logs and then fail at the table. Everything that nothing else depends on is listed, so that
-# Terraform begins with this resource.
+# Stops `terraform destroy` of a stage with deletion protection, which would delete API and logs and then fail at the
+# table. Terraform begins with this resource, since it depends on everything that nothing else depends on.
 resource "terraform_data" "guard" {
   input = {
     is_protected = local.deletion_protection_enabled

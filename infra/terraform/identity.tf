@@ -7,8 +7,8 @@ locals {
 
   sign_in_origin = local.has_user_pool ? module.identity[0].sign_in_origin : null
 
-  # Cognito alone sends 50 mails a day for all users of the account. It refuses an identity that SES has not
-  # verified yet: the deployment after that changes the sender.
+  # Cognito alone sends 50 mails a day. It refuses an identity that SES has not verified: the deployment after that
+  # changes the sender.
   pool_mails = local.has_user_pool ? [for inbox in local.inbox[*] : inbox if inbox.pool_mail] : []
   senders = flatten([
     for inbox in local.pool_mails : [

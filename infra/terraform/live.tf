@@ -1,4 +1,4 @@
-# What the gateway calls. Terraform makes the alias, without a version; the gate below moves it, and rollback does.
+# The gateway calls it. The gate below and rollback move it.
 resource "aws_lambda_alias" "live" {
   name             = "live"
   function_name    = aws_lambda_function.this.function_name
@@ -8,14 +8,12 @@ resource "aws_lambda_alias" "live" {
   lifecycle { ignore_changes = [description, function_version] }
 }
 
-# The gate: deploy/make-live.ts publishes a version, checks it as rollback does, and makes it live. If it fails, this
-# resource is tainted, so that the next apply runs it again. docs/adr/0025
+# The gate: if it fails, Terraform taints this resource, so that the next apply runs it again. docs/adr/0025
 resource "terraform_data" "live" {
   triggers_replace = {
-    # What a version has.
     function = { for name, value in aws_lambda_function.this : name => value if contains(local.versioned, name) }
     pinned   = var.live_version
-    # Says when a version was withdrawn, which is checked again before it is live again.
+    # A withdrawn version is checked again before it is live.
     withdrawn = aws_lambda_alias.live.description
   }
 
@@ -34,7 +32,7 @@ resource "terraform_data" "live" {
 }
 
 locals {
-  # Code and settings of aws_lambda_function, of which each change needs a version.
+  # The arguments of which each change needs a version.
   versioned = [
     "architectures", "description", "environment", "handler", "logging_config", "memory_size", "role", "runtime",
     "source_code_hash", "timeout", "tracing_config",

@@ -1,14 +1,13 @@
 locals {
-  # Namespaces of the metric filters, and of what src/log.ts and src/mailer/log.ts write.
+  # Of the metric filters, and of what src/log.ts and src/mailer/log.ts write.
   metric_namespace   = "${var.name}/${local.stage}"
   function_namespace = "Inquiries"
 
-  # The mailer's functions, by the kind of their mails.
+  # By the kind of their mails.
   alarmed = merge(local.mailer_names, { for replies in local.replies[*] : "received" => local.receiver_name })
 
   failures = flatten([for of in ["errors", "lost"] : formatlist("%s_${of}", keys(local.alarmed))])
 
-  # Where metrics come from.
   of_api      = { namespace = "AWS/ApiGateway", dimensions = { ApiId = aws_apigatewayv2_api.this.id } }
   of_function = { namespace = "AWS/Lambda", dimensions = { FunctionName = local.name } }
   of_filters  = { namespace = local.metric_namespace, dimensions = {} }
@@ -19,7 +18,7 @@ locals {
     dimensions = { TableName = local.name, GlobalSecondaryIndexName = "by-state" }
   }
 
-  # AWS's metrics, by their names in expressions; the statistic is the sum if none is named.
+  # By their names in expressions; the statistic is the sum if none is named.
   metrics = merge(
     {
       requests      = merge(local.of_api, { metric = "Count" })
@@ -82,8 +81,7 @@ locals {
     } : "${kind}_${suffix}" => merge(local.of_function, { dimensions = { FunctionName = name } }, metric) }]...
   )
 
-  # ACM renews 60 days before the end, and writes the metric at least daily
-  # (docs.aws.amazon.com/acm/latest/userguide/cloudwatch-metrics.html).
+  # ACM renews 60 days before the end (docs.aws.amazon.com/acm/latest/userguide/cloudwatch-metrics.html).
   certificate_alarm = {
     description = "A certificate was not renewed."
     expression  = "days_left"
@@ -91,11 +89,9 @@ locals {
     period      = 24 * 60 * 60
   }
 
-  # docs/runbook.md has a section on each. No expression uses FILL, whose effect on a series without data is not
-  # documented: failures have none at first. Arithmetic takes a missing value as 0, so one series with data is enough;
-  # where one series limits another, the access log's filters have a value for every request. An alarm on AWS/DynamoDB
-  # keeps its state while data is missing, whatever treat_missing_data says: 0 * requests ends it with the next
-  # requests.
+  # Each has a section in docs/runbook.md. No expression uses FILL, whose effect on a series without data is not
+  # documented. Arithmetic takes a missing value as 0, so one series with data is enough. An alarm on AWS/DynamoDB keeps
+  # its state while data is missing, whatever treat_missing_data says: 0 * requests ends it with the next requests.
   alarms = {
     function-errors = {
       description = "Invocations ended without a response: clients got 5xx."
@@ -154,7 +150,6 @@ locals {
     # Only with a domain.
     certificate-api = local.certificate_alarm
 
-    # Only in a stage with the setting `inbox`.
     mailer-errors = {
       description = "Invocations of a mailer ended without a result, or it was not invoked."
       expression  = join(" + ", concat(local.failures, ["untimed"]))
@@ -205,13 +200,13 @@ locals {
 }
 
 locals {
-  # The access log's values are strings, so a line that a pattern does not match counts as `otherwise`: there is data
-  # whenever there are requests.
+  # The access log's values are strings, so a line that a pattern does not match counts as `otherwise`: each request
+  # gives data.
   metric_filters = merge(
     {
-      # Zeros for the filter not-json, whose log group is empty until a request reaches the function.
+      # Zeros for not-json, whose log group is empty until a request reaches the function.
       access-NotJson = { log = aws_cloudwatch_log_group.access, pattern = "", metric = "NotJson", value = "0" }
-      # By the gateway's authorizer, or by the function for the claims.
+      # 401 by the gateway, or by the function.
       access-Refused = {
         log       = aws_cloudwatch_log_group.access
         pattern   = "{ $.status = \"401\" }"
@@ -235,14 +230,14 @@ locals {
         metric    = "Admitted"
         otherwise = "0"
       }
-      # A body that is not JSON is a 500 by the contract. The gateway counts it as 5xx; the alarm subtracts it.
+      # A body that is not JSON is a 500 by the contract, which api-5xx-rate subtracts.
       not-json = {
         log       = aws_cloudwatch_log_group.function
         pattern   = "{ $.level = \"WARN\" && $.message.status = 500 }"
         metric    = "NotJson"
         otherwise = "0"
       }
-      # No metric has the memory without Lambda Insights, but the platform.report line.
+      # Only the platform.report line has the memory, without Lambda Insights.
       memory = {
         log     = aws_cloudwatch_log_group.function
         pattern = "{ $.type = \"platform.report\" }"
@@ -251,7 +246,7 @@ locals {
         unit    = "Megabytes"
       }
     },
-    # Not reported to Lambda (src/mailer/mailer.ts), so that they hold nothing back.
+    # Lambda does not know of these (src/mailer/mailer.ts).
     { for group in module.mailer[*].log_group : "mailer-refused" => {
       log = group
       pattern = format(
@@ -296,8 +291,7 @@ module "alarms" {
 locals {
   issuer_url = regex("^https://(?P<host>[^/:]+):?(?P<port>[0-9]*)(?P<path>/.*)?$", local.issuer)
 
-  # Asked by Route 53. A health check counts the API's 401 without a token as a failure: /probe turns it into a 200
-  # (api.tf).
+  # A health check takes the API's 401 for a failure: /probe turns it into a 200 (api.tf).
   health_checks = { for name, check in {
     form = local.has_site ? {
       what = "The form"
@@ -338,7 +332,7 @@ locals {
   )
 }
 
-# The fewest regions: each call of the API costs a request, an invocation and log lines.
+# The fewest regions: each call of the API is a request, an invocation and log lines.
 resource "aws_route53_health_check" "this" {
   for_each = local.health_checks
 
@@ -354,7 +348,7 @@ resource "aws_route53_health_check" "this" {
   tags = { Name = "${local.name}-${each.key}" }
 }
 
-# Route 53 writes metrics in this region only, which may be a stage's, so the topic has another name.
+# Route 53 writes metrics in this region only, which may be the stage's, so the topic has another name.
 module "alarms_us_east_1" {
   source    = "./alarms"
   providers = { aws = aws.us_east_1 }
@@ -377,7 +371,7 @@ module "alarms_us_east_1" {
   )
 }
 
-# A graph of each alarm with its threshold, and how long clients wait. CloudWatch places them, four in a row
+# A graph of each alarm, and how long clients wait. CloudWatch places them, four in a row
 # (docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html).
 resource "aws_cloudwatch_dashboard" "this" {
   dashboard_name = local.name

@@ -1,5 +1,5 @@
-# Rules for the selected stage's settings, by message. `npm run deploy` checks `form`, as the form does
-# (web/src/config.ts). They are no `validation` of the variable, which cannot use locals that read it (a cycle).
+# Rules for the selected stage's settings, by message. No `validation` of the variable, which cannot use locals that
+# read it (a cycle). `npm run deploy` checks `form` (web/src/config.ts).
 locals {
   # The files of web/src/languages.
   languages = ["en", "de", "fr", "es", "ja", "ar"]
@@ -16,7 +16,7 @@ locals {
     "inbox.parallelization_factor" = 10
   }
 
-  # Write units a second of the index by-state, one for each inquiry: at first, and of its 16 keys at most.
+  # Write units a second of the index, one for each inquiry: at first, and of its 16 keys at most.
   index_units = min(16000, coalesce(local.settings.warm_throughput, 4000))
 
   set_domains = concat(local.settings.domain[*], local.settings.site_domain[*])

@@ -6,15 +6,13 @@ locals {
   )
   cors_origin = local.settings.cors_origin == null ? local.site_origin : local.settings.cors_origin
 
-  # The form's settings that are set: the form refuses keys without a value.
+  # The form refuses keys without a value.
   form = {
     for key, value in merge({ answersFrom = one(local.inbox[*].from) }, local.settings.form[*]...) :
     key => value if value != null
   }
 
-  # The API and an issuer of the user's own are not known here by their addresses: the API allows the origin of the
-  # distribution, which uses this policy, so its address would be a cycle. `npm run deploy` writes the exact
-  # addresses into the policy of the page itself, and browsers apply both policies.
+  # The API allows the distribution's origin, so its own address would be a cycle. docs/adr/0028
   site_connections = local.has_user_pool ? [
     "https://cognito-idp.${local.region}.amazonaws.com",
     local.sign_in_origin,

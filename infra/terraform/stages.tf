@@ -1,16 +1,16 @@
 locals {
-  # Facts that the commands and the local gateway read, too (lib/stages.ts).
+  # Also read by the commands and the local gateway (lib/stages.ts).
   service     = jsondecode(file("${path.module}/service.json"))
   stage_names = keys(local.service.stages)
 
-  # The stage is the workspace, so that a plan fits its state. docs/adr/0020
+  # docs/adr/0020
   stage    = terraform.workspace
   settings = var.stages[terraform.workspace]
   inbox    = local.settings.inbox
   replies  = try(local.inbox.replies, null)
   name     = "${var.name}-${local.stage}"
 
-  # An API for another host's page (cors_origin) comes without a form, unless the form has a domain.
+  # An API for another host's page comes without a form, unless the form has a domain.
   has_site = coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null)
 
   deletion_protection_enabled = coalesce(local.settings.deletion_protection_enabled, local.stage != "develop")

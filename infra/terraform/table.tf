@@ -1,5 +1,4 @@
-# The keys of src/entities/inquiry.ts. Index, stream and settings are updated in place; a change of the keys would
-# replace the table.
+# The keys of src/entities/inquiry.ts; a change of them would replace the table.
 resource "aws_dynamodb_table" "this" {
   name         = local.name
   billing_mode = "PAY_PER_REQUEST"
@@ -28,9 +27,8 @@ resource "aws_dynamodb_table" "this" {
     type = "S"
   }
 
-  # All inquiries by answer, for operators, as in local/database/table.ts. docs/adr/0081. Under a new name, Terraform
-  # creates an index before it deletes one, each with its own UpdateTable. Providers from 6.29 on deprecate hash_key and
-  # range_key for key_schema, which 5.100 does not know.
+  # As in local/database/table.ts. docs/adr/0081. Under a new name, Terraform creates an index before it deletes one.
+  # From 6.29 on, hash_key and range_key are deprecated for key_schema, which 5.100 does not know.
   global_secondary_index {
     name               = "by-state"
     hash_key           = "inbox"
@@ -48,8 +46,7 @@ resource "aws_dynamodb_table" "this" {
     recovery_period_in_days = local.settings.pitr_days
   }
 
-  # Set on inquiries if retention_days was set (docs/adr/0084), and on delivery records. DynamoDB deletes up to days
-  # later; readers hide what has expired.
+  # On inquiries with retention_days (docs/adr/0084), delivery records, keys and counts.
   ttl {
     attribute_name = "expires_at"
     enabled        = true
@@ -66,8 +63,7 @@ resource "aws_dynamodb_table" "this" {
   }
 }
 
-# What table and index take from the first second on (docs/operations.md). The provider's own warm_throughput replaces
-# the table once AWS has raised it. docs/adr/0020
+# The provider's own warm_throughput replaces the table once AWS has raised it. docs/adr/0020
 resource "terraform_data" "warm_throughput" {
   for_each = toset([for units in local.settings.warm_throughput[*] : tostring(units)])
 
@@ -87,8 +83,7 @@ resource "terraform_data" "warm_throughput" {
   }
 }
 
-# Who was erased: a keyed hash of each sub and the time, in a table that a restore of the inquiries does not touch.
-# docs/adr/0084
+# Not restored with the inquiries. docs/adr/0084
 resource "aws_dynamodb_table" "erasures" {
   name         = "${local.name}-erasures"
   billing_mode = "PAY_PER_REQUEST"

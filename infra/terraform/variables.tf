@@ -1,16 +1,15 @@
 variable "stages" {
   description = "Settings of each stage; `{}` is a stage with a user pool and a contact form of its own."
   type = map(object({
-    # Issuer of the tokens, an https URL equal to their `iss` byte for byte; unset: a Cognito user pool of the stage.
-    # With it, the client ids accepted in `aud`; the stage's form signs in as the first.
+    # Issuer of the tokens, an https URL equal to `iss` byte for byte; unset: a Cognito user pool of the stage. With it,
+    # the client ids accepted in `aud`; the stage's form signs in as the first.
     issuer   = optional(string)
     audience = optional(list(string))
 
     # The one origin of browsers, as they send it: scheme://host[:port]; unset: the stage's own form.
     cors_origin = optional(string)
 
-    # Whether the stage serves the contact form (web/README.md) from a bucket and CloudFront; by default without
-    # cors_origin or with site_domain.
+    # Whether the stage serves the contact form (web/README.md); by default without cors_origin or with site_domain.
     site = optional(bool)
     form = optional(object({
       name         = optional(string)
@@ -27,17 +26,17 @@ variable "stages" {
 
     # Domain names of API and form; unset: AWS's. `certificate_arn`: an ACM certificate of the same region, for the form
     # of us-east-1; unset: one is requested. `hosted_zone`: a public zone of this account for the records; unset: they
-    # are entered by hand (output dns_records), and `dns` says which exist: "none", "certificate" or "all"
-    # (docs/deploy.md); default: "none", with certificate_arn "certificate". "all" disables the execute-api host.
+    # are entered by hand, and `dns` says which exist: "none" (default), "certificate" (default with certificate_arn) or
+    # "all", which disables the execute-api host (docs/deploy.md).
     hosted_zone = optional(string)
     domain      = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
     site_domain = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
 
-    # Whether users may register themselves in the stage's user pool and use an authenticator app (docs/deploy.md).
+    # Whether users may sign up in the stage's user pool and use an authenticator app (docs/deploy.md).
     sign_up = optional(bool, true)
     totp    = optional(bool, false)
 
-    # Days: of log events; to which the tables can be restored, 1 to 35; after which a new inquiry expires, 1 to 36,500,
+    # Days: of log events; to which the tables can be restored, 1 to 35; until a new inquiry expires, 1 to 36,500,
     # unset: never.
     log_retention_days = optional(number, 30)
     pitr_days          = optional(number, 35)
@@ -85,8 +84,8 @@ variable "stages" {
       burst_limit = 200
     })
 
-    # Write units a second of table and index from the first second on, at least 4,001, by the AWS CLI; unset: 4,000,
-    # and twice their peak after each half hour (docs/operations.md).
+    # Write units a second of table and index from the first second on, at least 4,001, by the AWS CLI; unset: 4,000
+    # (docs/operations.md).
     warm_throughput = optional(number)
 
     # Reserved concurrency of the function; unset: the account's pool; 0 stops it.
@@ -95,7 +94,7 @@ variable "stages" {
     # Whether X-Ray traces the functions.
     tracing = optional(bool, true)
 
-    # Whether Route 53 calls the API every few seconds, at /probe.
+    # Whether Route 53 calls the API at /probe.
     probe = optional(bool, false)
 
     # Address of alarms, and SNS topics that page somebody: one of the stage's region, and with a form or probe one of
@@ -104,7 +103,7 @@ variable "stages" {
     alarm_topic_arns = optional(list(string), [])
 
     # Customer key of the tables; unset: AWS's. Its policy must let the roles of functions and operators use it through
-    # DynamoDB (kms:ViaService): this module gives no KMS permission.
+    # DynamoDB (kms:ViaService).
     table_kms_key_arn = optional(string)
   }))
   default  = {}

@@ -4,15 +4,13 @@ terraform {
   required_providers {
     aws = {
       source = "hashicorp/aws"
-      # The oldest that was run with this module. 6.17 to 6.34 change or refuse the index (docs/aws-evidence.md). With
-      # `key_schema`, removing an index recreates all (hashicorp/terraform-provider-aws#46601), so it has the deprecated
-      # hash_key and range_key.
+      # The oldest that was run with this module (docs/aws-evidence.md).
       version = ">= 6.47, < 7"
     }
   }
 
-  # A partial configuration: bucket and region come from `terraform init -backend-config=…`, so that a checkout without
-  # them cannot create a second, local state. For local state, see backend_override.tf.example. docs/adr/0020
+  # Bucket and region come from `terraform init -backend-config=…`, so that a checkout without them cannot create a
+  # second, local state. docs/adr/0020
   backend "s3" {
     # Without -backend-config, Terraform refuses this region and prints it.
     bucket       = "none"
@@ -23,7 +21,6 @@ terraform {
   }
 }
 
-# Credentials and endpoints come from the environment (AWS_PROFILE, AWS_ENDPOINT_URL, …).
 provider "aws" {
   region = var.region
 

@@ -45,7 +45,7 @@ variable "alarms" {
     minimum     = optional(number) # in place of `threshold`: raised below it
     period      = optional(number, 300)
     is_slow     = optional(bool, false) # raised in two of the last three periods instead of one
-    needs_data  = optional(bool, false) # raised without data, which there is none of without requests
+    needs_data  = optional(bool, false) # raised without data, as without requests
     is_ticket   = optional(bool, false) # a stranger or one user can raise it: mailed, but pages nobody
   }))
 }
@@ -59,15 +59,13 @@ locals {
 
 data "aws_region" "this" {}
 
-# Not encrypted with alias/aws/sns, which CloudWatch may not use: notifications would fail without notice. They contain
-# names of metrics and thresholds only.
+# Not encrypted with alias/aws/sns, which CloudWatch may not use: notifications would fail without notice.
 resource "aws_sns_topic" "this" {
   for_each = local.addresses
 
   name = var.topic_name
 }
 
-# AWS mails a confirmation link; before it is opened, no alarm is delivered.
 resource "aws_sns_topic_subscription" "this" {
   for_each = local.addresses
 

@@ -8,15 +8,14 @@ locals {
   region    = data.aws_region.current.id
 }
 
-# The APIs of stages that exist now: they have no names in IAM, and some no tags. Apply again after a stage's first
-# deployment.
+# The APIs of existing stages, which have no names in IAM. Apply again after a stage's first deployment.
 data "aws_apigatewayv2_apis" "stage" {
   for_each = var.github == null ? [] : local.stages
 
   tags = { service = var.name, stage = each.key }
 }
 
-# Route 53 is in every region, its tags are in this one.
+# Route 53's tags are in this region.
 data "aws_resourcegroupstaggingapi_resources" "health_checks" {
   for_each = var.github == null ? [] : local.stages
   provider = aws.us_east_1
@@ -117,8 +116,8 @@ resource "aws_s3_bucket_lifecycle_configuration" "state" {
   depends_on = [aws_s3_bucket_versioning.state]
 }
 
-# Each stage with `replies` adds its rule. One set is active in an account and region (botocore, ses:
-# SetActiveReceiptRuleSet), so `npm run bootstrap` refuses to replace another.
+# Stages with `replies` add their rules. One set is active in an account and region (botocore, ses:
+# SetActiveReceiptRuleSet).
 resource "aws_ses_receipt_rule_set" "this" {
   for_each = toset(local.received)
 
@@ -131,7 +130,7 @@ resource "aws_ses_active_receipt_rule_set" "this" {
   rule_set_name = aws_ses_receipt_rule_set.this[each.key].rule_set_name
 }
 
-# For the whole account, which at first has no cost allocation tags.
+# For the whole account, which has no cost allocation tags at first.
 resource "aws_budgets_budget" "monthly" {
   for_each = { for budget in var.budget[*] : "account" => budget }
 

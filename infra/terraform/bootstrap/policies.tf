@@ -1,29 +1,25 @@
 # Policies of the roles that GitHub assumes, and of operators. Only locals, so that tests evaluate them without an
-# account; main.tf has local.account, partition, region and the data. Each stage has three for GitHub: `boundary` limits
-# the roles `deploy` and `plan` and every role that `deploy` creates; `read` is attached to both, `deploy` to its role.
-# docs/roles.md says what follows.
+# account. `boundary` limits the roles `deploy` and `plan` and every role that `deploy` creates; `read` is attached to
+# both, `deploy` to its role. docs/roles.md
 
 locals {
   service = jsondecode(file("${path.module}/../service.json"))
   stages  = toset(keys(local.service.stages))
 
-  # Keeps the bootstrap's own roles and policies out of the patterns of a stage's names.
+  # Keeps these roles and policies out of the patterns of a stage's names.
   path = "/terraform-bootstrap/"
 
   state_key        = "inquiries/terraform.tfstate"
   state_bucket_arn = "arn:${local.partition}:s3:::${var.bucket}"
 
-  # With them, stages may have what receives mails.
   received = var.receives_mail ? ["mails"] : []
 
-  # What ARNs begin with.
   iam = "arn:${local.partition}:iam::${local.account}"
   arn = {
     for service in ["cognito-idp", "dynamodb", "events", "lambda", "logs", "ses", "sqs", "ssm"] :
     service => "arn:${local.partition}:${service}:${local.region}:${local.account}"
   }
 
-  # What belongs to each stage.
   own = {
     for stage, name in { for stage in local.stages : stage => "${var.name}-${stage}" } : stage => {
       name      = name
@@ -36,7 +32,7 @@ locals {
       table     = "${local.arn.dynamodb}:table/${name}"
       tagged    = { StringEquals = { "aws:ResourceTag/service" = var.name, "aws:ResourceTag/stage" = stage } }
 
-      # Routes and integrations have no tags: a stage's roles may change the APIs that exist now, by id.
+      # Routes and integrations have no tags: a stage's roles may change the APIs that exist now.
       gateway = formatlist("arn:${local.partition}:apigateway:${local.region}::%s", concat(
         ["/apis"], length(lookup(var.domains, stage, [])) == 0 ? [] : ["/domainnames"],
         flatten([for id in try(data.aws_apigatewayv2_apis.stage[stage].ids, []) : ["/apis/${id}*", "/tags/*${id}*"]]),
@@ -65,11 +61,11 @@ locals {
     )
   }
 
-  # In the boundary and in `deploy`. No role creates or tags what is allowed by tag or id, which it could otherwise make
-  # its own. An administrator creates these (docs/roles.md).
+  # In the boundary and in `deploy`. No role creates or tags what is allowed by tag or id, since it could make it its
+  # own.
   shared = {
     for stage, own in local.own : stage => {
-      # The lock is beside the state. No role deletes a state or a version.
+      # The lock is beside the state. No role deletes either.
       WriteState = { Action = "s3:PutObject", Resource = "${own.state}*" }
       Unlock     = { Action = "s3:DeleteObject", Resource = "${own.state}.tflock" }
       Streams = {
@@ -77,8 +73,8 @@ locals {
         Resource  = "*"
         Condition = { ArnLike = { "lambda:FunctionArn" = "${own.functions[0]}-*" } }
       }
-      # AWS has nothing narrower for log deliveries; headers policies have neither names nor tags; receipt rules have no
-      # resource types.
+      # Log deliveries have no narrower permission, headers policies neither names nor tags, receipt rules no resource
+      # types.
       WriteUnnamed = {
         Action = concat(
           ["cloudfront:UpdateResponseHeadersPolicy", "logs:*LogDelivery", "logs:PutResourcePolicy"],
@@ -92,13 +88,13 @@ locals {
           data.aws_resourcegroupstaggingapi_resources.health_checks[stage].resource_tag_mapping_list[*].resource_arn
         ), [])
       }
-      # Cognito makes it for the account's first pool that mails through SES.
+      # Cognito creates it for the account's first pool that mails through SES.
       MailOfPools = {
         Action    = "iam:CreateServiceLinkedRole"
         Resource  = "*"
         Condition = { StringEquals = { "iam:AWSServiceName" = "email.cognito-idp.amazonaws.com" } }
       }
-      # Records at and below the names; those below prove ownership to ACM.
+      # ACM's records are below the names.
       Records = {
         Action   = "route53:ChangeResourceRecordSets"
         Resource = length(own.domains) == 0 ? [] : ["arn:${local.partition}:route53:::hostedzone/*"]
@@ -113,18 +109,17 @@ locals {
     }
   }
 
-  # For operators of `npm run inbox -- --stage STAGE`: one of the two is attached by hand; the smaller cannot delete.
-  # They are not the stage's, so no role that deploys can change them. Neither reaches a restored table: whoever may
-  # restore one may replay its erasures.
+  # For operators; one of the two is attached by hand, and the smaller cannot delete. No role that deploys can change
+  # them. Neither reaches a restored table.
   answer = {
     for stage, own in local.own : stage => {
-      # Lists through the index, then whole rows by key; exports and erasures from the table.
+      # Exports and erasures scan the table.
       Read = {
         Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:Scan"]
         Resource = formatlist("${own.table}%s", ["", "/index/by-state"])
       }
-      # The columns of an answer and its partition. The keys are in the condition, which IAM does not distinguish from
-      # what an update sets; DynamoDB refuses a change of the keys.
+      # The keys are in the condition, which IAM does not distinguish from what an update sets; DynamoDB refuses a
+      # change of the keys.
       Answer = {
         Action   = "dynamodb:UpdateItem"
         Resource = own.table
@@ -135,7 +130,7 @@ locals {
           "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
         }
       }
-      # Whether there is a mailer, which the page says.
+      # The page says whether there is a mailer.
       FindMailer = { Action = "lambda:GetFunctionConcurrency", Resource = "${own.functions[0]}-mailer" }
     }
   }
@@ -154,7 +149,7 @@ locals {
         Resource = [local.state_bucket_arn, "${local.state_bucket_arn}/${local.state_key}", "${own.state}*"]
       }
       Gateway = { Action = "apigateway:*", Resource = own.gateway }
-      # `*UserPool*` does not match actions on users, here the smoke test's.
+      # `*UserPool*` matches no action on users, such as the smoke test's.
       Tagged = {
         Action = [
           "acm:*",
@@ -179,7 +174,7 @@ locals {
         Resource  = "*"
         Condition = { StringEquals = { "kms:ViaService" = "dynamodb.${local.region}.amazonaws.com" } }
       }
-      # Shorter than in `read`: a policy has at most 6,144 characters.
+      # Short: a policy has at most 6,144 characters.
       Unnamed = {
         Action = [
           "cloudfront:Get*", "cloudfront:List*",
@@ -208,9 +203,8 @@ locals {
         Resource  = "*"
         Condition = { StringNotLike = { "lambda:Principal" = "*.amazonaws.com" } }
       }
-      # First, what opens rows, logs, a function or an address to others, or copies rows beyond an erasure; no
-      # deployment does it. Then UpdateTable, which switches off deletion protection, UpdateContinuousBackups the backups, and
-      # UpdateTimeToLive, which deletes rows. docs/roles.md says what IAM cannot deny.
+      # First, what opens rows, logs, a function or an address to others, or copies rows beyond an erasure. UpdateTable
+      # switches off deletion protection, UpdateContinuousBackups the backups, and UpdateTimeToLive deletes rows.
       Never = {
         Effect = "Deny"
         Action = concat([
@@ -226,7 +220,7 @@ locals {
       }
     })
 
-    # For both roles. `terraform init` reads the state of the workspace `default`, which never exists.
+    # `terraform init` reads the state of the workspace `default`, which never exists.
     read = {
       StateBucket = { Action = "s3:ListBucket", Resource = local.state_bucket_arn }
       State       = { Action = "s3:GetObject", Resource = ["${own.state}*", "${local.state_bucket_arn}/${local.state_key}"] }
@@ -250,7 +244,6 @@ locals {
       }
       ReadReceipt = { Action = "ses:DescribeReceiptRule", Resource = [for use in local.received : "*"] }
       ReadGateway = { Action = "apigateway:GET", Resource = own.gateway }
-      # Configuration without names, and lists.
       ReadUnnamed = {
         Action = [
           "cloudfront:Get*", "cloudfront:List*",
@@ -313,7 +306,7 @@ locals {
         Resource  = "*"
         Condition = own.tagged
       }
-      # A new mapping is tagged; no statement allows anything by these tags.
+      # A new mapping is tagged; these tags allow nothing.
       TagStreams = {
         Action    = "lambda:TagResource"
         Resource  = "${local.arn.lambda}:event-source-mapping:*"
@@ -343,7 +336,7 @@ locals {
         Action   = ["dynamodb:DescribeTable", "dynamodb:ListTagsOfResource", "dynamodb:Scan"]
         Resource = "${own.table}-erasures"
       }
-      # An erased user's account, in the pool that a tag of the table of erasures names.
+      # The account, in the pool that a tag of the table of erasures names.
       DeleteAccount = {
         Action    = ["cognito-idp:AdminDeleteUser", "cognito-idp:ListUsers"]
         Resource  = "${local.arn.cognito-idp}:userpool/*"
@@ -355,18 +348,18 @@ locals {
         Resource = flatten([for bucket in slice(own.buckets, 1, length(own.buckets)) : [bucket, "${bucket}/*"]])
       }
       ReadErasureKey = { Action = "ssm:GetParameter", Resource = "${local.arn.ssm}:parameter/${own.name}/erasure-key" }
-      # Created by the first erasure; a replaced key would make all records useless.
+      # Created by the first erasure; another key would make all records useless.
       CreateErasureKey = {
         Action    = "ssm:PutParameter"
         Resource  = "${local.arn.ssm}:parameter/${own.name}/erasure-key"
         Condition = { StringNotEquals = { "ssm:Overwrite" = "true" } }
       }
-      # Sends mails again (docs/runbook.md).
+      # docs/runbook.md, "Send mails again".
       SendAgain = { Action = "lambda:InvokeFunction", Resource = "${own.functions[0]}-mailer:live" }
     })
   } }
 
-  # By name without the service's. The boundary has no Sids, for its 6,144 characters.
+  # The boundary has no Sids, for its 6,144 characters.
   policies = merge([for stage, kinds in local.statements : { for kind, statements in kinds : "${stage}-${kind}" => {
     Version = "2012-10-17"
     Statement = [
@@ -375,9 +368,8 @@ locals {
     ]
   } }]...)
 
-  # Who may assume the roles: the repository's jobs with the role's environment. Complete subjects, never a wildcard:
-  # `repo:OWNER/*` or `repo:*:environment:release` would match another repository's environment, and a `*` at the end
-  # `release-test`.
+  # Complete subjects: `repo:OWNER/*` or `repo:*:environment:release` would match another repository's environment, and
+  # a `*` at the end `release-test`.
   #
   # Repositories created or renamed since 15 July 2026 send subjects with ids, others when they opt in.
   repositories = var.github == null ? [] : concat(

@@ -29,7 +29,7 @@ variable "github" {
   type = object({
     repository = string # OWNER/NAME
 
-    # Numeric ids of the owner and of the repository: both or neither. Without them only subjects without ids count.
+    # Numeric ids of owner and repository, both or neither. Without them only subjects without ids count.
     owner_id      = optional(string)
     repository_id = optional(string)
 

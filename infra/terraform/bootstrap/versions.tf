@@ -1,5 +1,4 @@
-# Applied once per account and region by `npm run bootstrap`: the bucket of the state, its own included, and what GitHub
-# needs.
+# Applied by `npm run bootstrap`, once per account and region.
 
 terraform {
   required_version = ">= 1.11"

@@ -1,4 +1,4 @@
-# The user pool of a stage without its own issuer: users sign up with their email, on Cognito's pages.
+# The user pool of a stage without its own issuer, with Cognito's pages.
 
 terraform {
   required_providers {
@@ -39,8 +39,7 @@ variable "form_urls" {
 data "aws_caller_identity" "this" {}
 data "aws_region" "this" {}
 
-# Cognito resets what an update leaves out: changes by hand, such as a trigger or a text, are lost with the next change
-# here, and a change by the CLI loses what is set here.
+# Cognito resets what an update leaves out, so changes by hand or by the CLI are lost, or lose what is set here.
 resource "aws_cognito_user_pool" "this" {
   name                     = var.name
   deletion_protection      = var.is_protected ? "ACTIVE" : "INACTIVE"
@@ -70,7 +69,7 @@ resource "aws_cognito_user_pool" "this" {
     content { enabled = true }
   }
 
-  # A new address takes effect once its owner has confirmed it, since an inquiry belongs to sub and email.
+  # An inquiry belongs to sub and email, so a new address takes effect once it is confirmed.
   user_attribute_update_settings { attributes_require_verification_before_update = ["email"] }
 
   account_recovery_setting {
@@ -80,7 +79,7 @@ resource "aws_cognito_user_pool" "this" {
     }
   }
 
-  # Length instead of composition, as NIST SP 800-63B recommends.
+  # NIST SP 800-63B recommends length instead of composition.
   password_policy {
     minimum_length                   = 12
     require_lowercase                = false

@@ -1,5 +1,5 @@
-# SES's events: bounces and complaints for the mailer, received mails for the receiver. From a topic they come to a queue,
-# from which Lambda repeats them for a day, so that a fault loses none.
+# SES's events: bounces and complaints for the mailer, received mails for the receiver. Lambda repeats what fails from
+# the queue for a day. docs/adr/0080
 
 locals {
   # Who publishes, by the function that takes them.

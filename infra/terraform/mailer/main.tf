@@ -88,7 +88,6 @@ locals {
     "arn", data.aws_partition.this.partition, "ses", data.aws_region.this.id, data.aws_caller_identity.this.account_id,
   ])
 
-  # Without a value: not set.
   environment = { for name, value in {
     TABLE_NAME           = var.table.name
     INBOX_TO             = var.settings.to
@@ -106,9 +105,8 @@ locals {
     FOLLOW_UPS           = one(var.settings.replies[*].follow_ups)
   } : name => tostring(value) if value != null }
 
-  # Two functions of one package, so that a flood of inquiries delays no reply: Lambda takes one event source mapping of
-  # a stream and a function, whatever the filters (409 ResourceConflictException;
-  # aws/serverless-application-model#1320). The local stack reads the same filters.
+  # Lambda takes one event source mapping of a stream and a function (aws/serverless-application-model#1320).
+  # docs/adr/0080
   stream_filters = jsondecode(file("${path.module}/../stream-filters.json"))
 
   mailer = {
@@ -135,7 +133,6 @@ locals {
     },
   )
 
-  # What all of them may do.
   sending = {
     # Partition keys of src/entities/delivery.ts and reply-keys.ts: the mailer cannot write an inquiry.
     Records = {
@@ -148,8 +145,8 @@ locals {
         ) }
       }
     }
-    # Limited by the sender. SES also requires the permission on recipients' identities that the account has (in the
-    # sandbox, of all) and on an identity's default configuration set.
+    # SES also requires the permission on recipients' identities that the account has (in the sandbox, of all) and on an
+    # identity's default configuration set.
     Mail = {
       Action = "ses:SendEmail"
       Resource = [
@@ -165,7 +162,6 @@ locals {
     Traces = var.shared.traces
   }
 
-  # Of policies of queues and buckets.
   only_tls = {
     Sid       = "OnlyTls"
     Effect    = "Deny"
@@ -173,11 +169,10 @@ locals {
     Condition = { Bool = { "aws:SecureTransport" = "false" } }
   }
 
-  # Invoked by the timer.
   live = aws_lambda_alias.live["inquiries"]
 
-  # Regions with their own zone of DKIM keys (docs.aws.amazon.com/general/latest/gr/ses.html, "DKIM domains"): SES's
-  # SigningHostedZone, which the provider does not export.
+  # Regions with their own zone of DKIM keys (docs.aws.amazon.com/general/latest/gr/ses.html, "DKIM domains"); the
+  # provider does not export SES's SigningHostedZone.
   own_dkim_zones = [
     "af-south-1", "ap-northeast-3", "ap-south-2", "ap-southeast-3", "ap-southeast-5", "ca-west-1",
     "eu-central-2", "eu-south-1", "il-central-1", "me-central-1", "us-gov-east-1",
@@ -189,7 +184,7 @@ data "aws_caller_identity" "this" {}
 data "aws_partition" "this" {}
 data "aws_region" "this" {}
 
-# SES has a domain once per account and region: one stage creates it, others name it in `identity`.
+# One stage creates the domain's identity, others name it in `identity`.
 resource "aws_sesv2_email_identity" "this" {
   for_each = toset(var.settings.identity == null ? [split("@", var.settings.from)[1]] : [])
 
@@ -199,7 +194,7 @@ resource "aws_sesv2_email_identity" "this" {
   dkim_signing_attributes { next_signing_key_length = "RSA_2048_BIT" }
 }
 
-# Otherwise SES forwards bounces to `from`, which nobody reads (botocore, sesv2: PutEmailIdentityFeedbackAttributes).
+# Otherwise SES forwards bounces to `from` (botocore, sesv2: PutEmailIdentityFeedbackAttributes).
 resource "aws_sesv2_email_identity_feedback_attributes" "this" {
   for_each = aws_sesv2_email_identity.this
 
@@ -207,8 +202,7 @@ resource "aws_sesv2_email_identity_feedback_attributes" "this" {
   email_forwarding_enabled = false
 }
 
-# For all mails, also the user pool's: they are counted for alarms, the mailer tells the team of bounces and complaints,
-# and their addresses get no more mails.
+# Also for the user pool's mails: alarms count them, and addresses with a bounce or complaint get no more.
 resource "aws_sesv2_configuration_set" "this" {
   configuration_set_name = var.name
 
@@ -248,7 +242,7 @@ resource "aws_sesv2_configuration_set_event_destination" "metrics" {
   }
 }
 
-# Given up by Lambda: where records are in the stream, not what they contain; and events of SES.
+# Records that Lambda gave up, by their place in the stream, and events of SES.
 resource "aws_sqs_queue" "dead_letters" {
   name                      = "${local.name}-dead-letters"
   message_retention_seconds = 14 * 24 * 60 * 60
@@ -294,7 +288,7 @@ resource "aws_iam_role_policy" "this" {
       Events      = merge(local.take_events, { Resource = aws_sqs_queue.ses["inquiries"].arn })
       # Whether an inquiry exists.
       Inquiries = { Action = "dynamodb:GetItem", Resource = var.table.arn }
-      # Inquiries to send again, by id, and those of digests.
+      # For inquiries to send again, and digests.
       Index = { Action = "dynamodb:Query", Resource = "${var.table.arn}/index/by-state" }
     }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
   })
@@ -337,7 +331,7 @@ resource "aws_lambda_function" "this" {
   depends_on = [aws_iam_role_policy.receiver, aws_iam_role_policy.this]
 }
 
-# As live.tf does.
+# As in live.tf.
 resource "aws_lambda_alias" "live" {
   for_each = aws_lambda_function.this
 
@@ -371,7 +365,7 @@ resource "terraform_data" "live" {
   depends_on = [aws_iam_role_policy.receiver, aws_iam_role_policy.this]
 }
 
-# Lambda tries the timer's events three times, and keeps those that fail.
+# Lambda tries the timer's events three times.
 resource "aws_lambda_function_event_invoke_config" "this" {
   function_name          = local.live.function_name
   qualifier              = local.live.name
@@ -393,9 +387,8 @@ resource "aws_lambda_event_source_mapping" "this" {
   batch_size             = 100
   parallelization_factor = each.key == "inquiries" ? var.settings.parallelization_factor : 1
 
-  # A failed record delays those behind it in its shard until it is too old: SES's pace is no reason to give it up.
-  # Delivery records (docs/adr/0080) prevent duplicates. A digest has the inquiries that were given up
-  # (src/mailer/digests.ts waits for 7 hours); replies are tried as long as the stream has them.
+  # A failed record delays those behind it in its shard until it is too old. A digest has the inquiries that were given
+  # up (src/mailer/digests.ts waits for 7 hours); replies are tried as long as the stream has them.
   function_response_types        = ["ReportBatchItemFailures"]
   bisect_batch_on_function_error = true
   maximum_retry_attempts         = -1

@@ -1,4 +1,4 @@
-# Answers by mail (docs/adr/0085), with the setting `replies`: SES stores a mail and says so (events.tf).
+# docs/adr/0085
 
 locals {
   replies = toset(var.settings.replies == null ? [] : ["received"])
@@ -9,7 +9,7 @@ locals {
     "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "sa-east-1", "us-east-1", "us-east-2", "us-west-1", "us-west-2",
   ]
 
-  # Known before the rule, since SES asks bucket and topic for permission when it is made.
+  # SES needs the permission of bucket and topic before the rule exists.
   receipt_rule_arn = "${local.ses}:receipt-rule-set/${var.receipt_rule_set}:receipt-rule/${var.name}"
 
   receiver_environment = { for name, value in {
@@ -24,8 +24,7 @@ resource "aws_s3_bucket" "mails" {
   for_each = local.replies
 
   # Unique over all accounts.
-  bucket = "${var.name}-mails-${data.aws_caller_identity.this.account_id}"
-  # Has only what is not handled yet.
+  bucket        = "${var.name}-mails-${data.aws_caller_identity.this.account_id}"
   force_destroy = true
 }
 
@@ -81,7 +80,6 @@ resource "aws_s3_bucket_policy" "mails" {
   depends_on = [aws_s3_bucket_public_access_block.mails]
 }
 
-# SES receives for a domain that is verified, itself or by a parent.
 resource "aws_ses_receipt_rule" "mails" {
   for_each = local.replies
 

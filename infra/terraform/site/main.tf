@@ -1,4 +1,4 @@
-# The contact form: web/dist in a private bucket, served by CloudFront. `npm run deploy` uploads the files.
+# A private bucket, served by CloudFront. `npm run deploy` uploads the form.
 
 terraform {
   required_providers {
@@ -32,8 +32,7 @@ data "aws_caller_identity" "this" {}
 
 resource "aws_s3_bucket" "this" {
   # Unique over all accounts.
-  bucket = "${var.name}-site-${data.aws_caller_identity.this.account_id}"
-  # Can be built again from their commit.
+  bucket        = "${var.name}-site-${data.aws_caller_identity.this.account_id}"
   force_destroy = true
 }
 
@@ -86,7 +85,7 @@ resource "aws_cloudfront_response_headers_policy" "this" {
   name    = "${var.name}-site"
   comment = "Headers of the contact form of ${var.name}."
 
-  # Other origins load inquiry-form.js and its chunks, as modules with CORS. Every file is public.
+  # Other origins load inquiry-form.js and its chunks.
   cors_config {
     access_control_allow_credentials = false
     origin_override                  = true
@@ -139,7 +138,6 @@ resource "aws_cloudfront_distribution" "this" {
     origin_access_control_id = aws_cloudfront_origin_access_control.this.id
   }
 
-  # Files are kept as long as their Cache-Control says.
   default_cache_behavior {
     target_origin_id       = "bucket"
     viewer_protocol_policy = "redirect-to-https"
@@ -147,7 +145,7 @@ resource "aws_cloudfront_distribution" "this" {
     cached_methods         = ["GET", "HEAD"]
     compress               = true
 
-    # AWS's own cache policy: it follows Cache-Control, compresses, and forwards no cookies or queries.
+    # AWS's own, which follows Cache-Control, compresses, and forwards no cookies or queries.
     cache_policy_id            = "658327ea-f89d-4fab-a63d-7e88639e58f6"
     response_headers_policy_id = aws_cloudfront_response_headers_policy.this.id
   }
