@@ -3,10 +3,8 @@ import { expect, it } from 'vitest';
 import { parseSince } from '../../inbox/arguments.ts';
 import { toCsvText } from '../../inbox/export.ts';
 import { cutText, formatTable } from '../../inbox/output.ts';
-import { formatInquiry } from '../../inbox/show.ts';
 import { formatAge, formatDuration } from '../../inbox/words.ts';
 import { toLines, wrapLine, wrapUsage } from '../../lib/terminal-text.ts';
-import { INQUIRY } from '../helpers/events.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 
 it('a text has a line for each of its own, and four spaces for a tab', () => {
@@ -61,15 +59,6 @@ it.each([40, 200])(
     expect(new Set(places).size).toBe(1);
   },
 );
-
-it('show indents texts, in broken lines too, so that they cannot look like headings', () => {
-  const body = `Reply\n\n${'xy '.repeat(13)}Answer   answered by R`;
-  const lines = formatInquiry({ ...INQUIRY, body }, 40).split('\n');
-  expect(lines.filter((line) => /^(Reply|Answer|Expires)/.test(line))).toEqual([
-    'Answer     not yet',
-  ]);
-  expect(lines).toEqual(expect.arrayContaining(['  Reply', '  Answer   answered by R']));
-});
 
 it.each([
   [0, '0s', 'now'],

@@ -17,6 +17,7 @@ import { EMAIL, SUB } from '../helpers/events.ts';
 import { first, refuse } from '../helpers/fault-proxy.ts';
 import { beforehand, openInbox, parseLines, startStage, type OwnInbox } from '../helpers/inbox.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
+import { readText } from '../helpers/repository.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const HOUR = 3_600_000;
@@ -47,19 +48,21 @@ async function expectLines(
 }
 
 it('list, show and export print JSON lines for programs, and text at a terminal', async () => {
-  const expires_at = (NOW + 3 * DAY) / 1_000 + 60;
+  // From less than 7 days on it is said.
+  const expires_at = (NOW + 7 * DAY) / 1_000;
   await add(3 * DAY, { expires_at: 1 });
-  await add(2 * DAY, { cognito_sub: OTHER, subject: ' \n', body: '=Größe "x"\r\n' });
-  await add(3 * HOUR, { email: 'ana\u200B@b.c', subject: '注文Hi\u{E0041}', expires_at });
+  await add(2 * DAY, { cognito_sub: OTHER, subject: ' \n', body: '=Größe "x"\r\n', expires_at });
+  const subject = '注文Hi\u{E0041}';
+  await add(3 * HOUR, { email: 'ana\u200B@b.c', subject, expires_at: expires_at - 1 });
   const sent = await add(2 * HOUR, {
     ...ANSWER,
     email: 'müller\u200B@example.de',
     subject: 'Sub\u001b[2Jject\u202E',
-    body: 'one\n\u009b31mtwo',
+    body: `Reply\n\n\u009b31m${'xy '.repeat(13)}Answer   answered by R`,
     language: 'de',
     expires_at: 4_000_000_000,
   });
-  const back = await add(HOUR, ANSWER);
+  const back = await add(HOUR, { ...ANSWER, expires_at: NOW / 1_000 + 60 });
   const bounce = { undelivered: 'bounce', undelivered_at: answeredAt } as const;
   for (const [{ id: inquiry }, mail] of [
     [back, 'reply'],
@@ -88,6 +91,7 @@ it('list, show and export print JSON lines for programs, and text at a terminal'
     atTerminal('list --limit 1 --json'),
     atTerminal(`show ${referenceOf(back)}`),
     atTerminal(`show ${referenceOf(sent)}`),
+    [`show ${referenceOf(sent)}`, { ...TERMINAL, columns: 40 }],
   ]);
   const exported = parseLines((await table.run('export')).stdout);
   expect(exported.map(({ created_at }) => created_at)).toHaveLength(4);
@@ -294,3 +298,11 @@ it('help describes each verb without a running stack, in 80 columns', async () =
   expect(help.split('\n').filter(({ length }) => length > 80)).toEqual([]);
   expect(await table.run('help list')).toEqual(await table.run('list --help'));
 });
+
+it.each(Object.entries(VERBS))('docs/inbox.md has the verb %s', (name, { takes }) =>
+  expect(readText('docs/inbox.md')).toMatch(
+    name.startsWith('--')
+      ? `-- ${name}\``
+      : `\n| \`${takes === undefined ? name : `${name} ${takes}`}\` `,
+  ),
+);
