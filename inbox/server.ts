@@ -46,16 +46,11 @@ interface Options {
  * @param connect - Called for each request: a restarted local stack has other addresses.
  * @returns `url` ends in the secret.
  */
-export async function serveInbox(connect: () => Connection, options?: Options) {
-  await buildPageWhenStale(PAGE);
-  return startInboxServer(connect, options);
-}
-
-/** As {@link serveInbox}, with the built page. */
-export async function startInboxServer(
+export async function serveInbox(
   connect: () => Connection,
   { port = 0, savedReplies = [] }: Options = {},
 ) {
+  await buildPageWhenStale(PAGE);
   const secret = randomBytes(32).toString('base64url');
   const server = await startPageServer({
     port,

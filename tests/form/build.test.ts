@@ -2,14 +2,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { buildPageWhenStale } from '../../lib/page-build.ts';
 import { WEB } from '../../lib/paths.ts';
 import { LANGUAGES } from '../../src/text/languages.ts';
 
 const DIST = join(WEB, 'dist');
 const read = (file: string): Buffer => readFileSync(join(DIST, file));
-
-await buildPageWhenStale(WEB);
 
 /** Compressed. */
 const size = (files: string[]): number =>

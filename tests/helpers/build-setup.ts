@@ -1,5 +1,6 @@
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildPageWhenStale } from '../../lib/page-build.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { main } from '../../scripts/build.ts';
 
@@ -11,4 +12,5 @@ export async function setup(): Promise<void> {
   const newest = Math.max(...globSync(SOURCES, { cwd: ROOT }).map(timeOf));
   const oldest = Math.min(...['dist/handler.mjs', 'dist/mailer.zip'].map(timeOf));
   if (oldest < newest) await main([], process);
+  for (const page of ['web', 'inbox/page']) await buildPageWhenStale(join(ROOT, page));
 }

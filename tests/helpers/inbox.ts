@@ -1,7 +1,9 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, onTestFinished } from 'vitest';
-import { connectLocally } from '../../inbox/connect.ts';
+import { connectLocally, type Connection } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
+import type { SavedReply } from '../../inbox/saved-replies.ts';
+import { serveInbox } from '../../inbox/server.ts';
 import { LOCAL } from '../../local/database/table.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
@@ -89,6 +91,18 @@ export async function openInbox({
       const row = toInquiry({ at: now() - age, cognito_sub: SUB, ...change });
       await own.client.send(new PutCommand(entity.put(row).params()));
       return row;
+    },
+    /** Serves the page as olga's until the test ends. @returns Its address, which ends in the secret. */
+    async serve(change: Partial<Connection> = {}, savedReplies: SavedReply[] = []) {
+      const connect = (): Connection => ({
+        ...connection,
+        respondent: async () => 'olga',
+        mail: async () => 'sent',
+        ...change,
+      });
+      const { close, url } = await serveInbox(connect, { savedReplies });
+      onTestFinished(close);
+      return url;
     },
     scan: async (table = own.name) => readTable(own.client, table),
     remove: (row: StoredInquiry) => removeRow(own.client, own.name, row),

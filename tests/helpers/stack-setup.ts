@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { readKey } from '../../lib/issuer-keys.ts';
-import { buildPageWhenStale } from '../../lib/page-build.ts';
-import { WEB } from '../../lib/paths.ts';
 import { startStack } from '../../local/stack.ts';
 import { whyNoFirefox } from './firefox.ts';
 import { whyNoBrowser } from './installed-chromium.ts';
@@ -20,7 +18,6 @@ declare module 'vitest' {
 async function start() {
   const folder = mkdtempDisposableSync(join(tmpdir(), 'inquiries-browser-'));
   const keysFile = join(folder.path, 'issuer-keys.json');
-  await buildPageWhenStale(WEB);
   const stack = await startStack({ keysFile, log: () => undefined });
   const { state, docsUrl, demoUrl, engine, issuer } = stack;
   const provided = {

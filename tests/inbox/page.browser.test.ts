@@ -1,8 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { MailState } from '../../inbox/connect.ts';
 import { escapeText } from '../../src/text/visible.ts';
-import { serveInbox } from '../../inbox/server.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { escapeAddress } from '../../src/text/invisible.ts';
 import {
@@ -46,11 +45,8 @@ describe('the operators’ page', needsBrowser, () => {
   const begin = async (given: readonly (Partial<StoredInquiry> | string)[], options = WIDE) => {
     own = await openInbox();
     mail = 'sent';
-    const { close, url } = await serveInbox(
-      () => ({ ...own.connection, respondent: async () => 'olga', mail: async () => mail }),
-      { savedReplies: [{ title: 'Thanks', text: 'Hello {name}, thank you ({reference}).' }] },
-    );
-    onTestFinished(close);
+    const saved = { title: 'Thanks', text: 'Hello {name}, thank you ({reference}).' };
+    const url = await own.serve({ mail: async () => mail }, [saved]);
     const rows = given.map((each) => (typeof each === 'string' ? { subject: each } : each));
     const created = await Promise.all(rows.map((row, n) => own.add(9_000 - n, row)));
     ids = created.map(({ id }) => id);

@@ -1,6 +1,5 @@
 /** The operators' page in Firefox. */
-import { expect, it, onTestFinished } from 'vitest';
-import { serveInbox } from '../../inbox/server.ts';
+import { expect, it } from 'vitest';
 import { needsFirefox, openFirefox } from '../helpers/firefox.ts';
 import { openInbox } from '../helpers/inbox.ts';
 
@@ -9,11 +8,7 @@ it(
   needsFirefox,
   async () => {
     const own = await openInbox();
-    const { close, url } = await serveInbox(
-      () => ({ ...own.connection, respondent: async () => 'olga', mail: async () => 'sent' }),
-      { savedReplies: [{ title: 'Thanks', text: 'Hello {name}, thank you.' }] },
-    );
-    onTestFinished(close);
+    const url = await own.serve({}, [{ title: 'Thanks', text: 'Hello {name}, thank you.' }]);
     for (const [n, subject] of ['One', 'Two'].entries()) await own.add(9_000 - n, { subject });
     const { page, part, see, click, textsOf, control } = await openFirefox();
     // No time passes, so that whoever has typed goes on typing.

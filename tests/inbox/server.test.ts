@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { connectLocally, connectToStage } from '../../inbox/connect.ts';
 import type { Listing } from '../../inbox/listing.ts';
-import { startInboxServer } from '../../inbox/server.ts';
 import type { StoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { refusal } from '../helpers/aws.ts';
 import { stopClock } from '../helpers/clock.ts';
@@ -15,12 +14,7 @@ const ALL = 'GET inquiries?show=all&order=newest';
 
 const begin = async (change: Partial<StoredInquiries> = {}) => {
   const own = await openInbox();
-  const { url, close } = await startInboxServer(() => ({
-    ...own.connection,
-    inquiries: { ...own.inbox, ...change },
-    respondent: async () => 'ana',
-  }));
-  onTestFinished(close);
+  const url = await own.serve({ inquiries: { ...own.inbox, ...change } });
   const [origin = '', secret = ''] = url.split('/#');
   const page = { authorization: `Bearer ${secret}`, origin };
   /** Sends as the page does, or with other headers; an empty one is left out. */
@@ -120,7 +114,7 @@ it('reads an inquiry, records one answer, and says in one sentence what is wrong
   }
   const golden = answers.join('\n').replaceAll(END_OF_ID, '…');
   await expect(golden).toMatchFileSnapshot('golden/page-requests.txt');
-  expect(await inbox.get(id)).toMatchObject({ reply: 'Yes.', respondent: 'ana' });
+  expect(await inbox.get(id)).toMatchObject({ reply: 'Yes.', respondent: 'olga' });
 });
 
 it('searches in both orders, and lists the latest answers and what came back, page after page', async () => {
