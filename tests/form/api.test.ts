@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { badRequest, internalError, refusals, type ApiError } from '../../src/errors.ts';
-import { createApi, type Failure } from '../../web/src/api.ts';
-import { SignedOut } from '../../web/src/user.ts';
+import { createApi, type Failure, SignedOut } from '../../web/src/api.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
 const created = () => Response.json({ inquiry: INQUIRY }, { status: 201 });
@@ -103,11 +102,6 @@ it.each([
   expect([await post(), await list()]).toEqual([unknown, unknown]);
 });
 
-it('the gateway’s 429 comes before the service has the request', async () => {
-  const answer = Response.json({ message: 'Too Many Requests' }, { status: 429 });
-  expect(await connect([answer]).post()).toMatchObject({ kind: 'busy', mayBeDone: false });
-});
-
 it.each<[what: string, expected: object, ...Parameters<typeof connect>]>([
   ['401: again, once', INQUIRY, [unauthorized(), created()], ['old', 'new']],
   [
@@ -125,6 +119,18 @@ it.each<[what: string, expected: object, ...Parameters<typeof connect>]>([
   ['signed out', { kind: 'signed-out', mayBeDone: false }, [], [new SignedOut()]],
   ['no answer', { kind: 'unreachable', mayBeDone: true }, [LOST]],
   ['no answer offline', { kind: 'offline', mayBeDone: true }, [LOST], undefined, false],
+  [
+    'an answer although the browser says that it is offline',
+    INQUIRY,
+    [created()],
+    undefined,
+    false,
+  ],
+  [
+    'the gateway’s 429: before the service has the request',
+    { kind: 'busy', mayBeDone: false },
+    [Response.json({ message: 'Too Many Requests' }, { status: 429 })],
+  ],
 ])('%s', async (_, expected, answers, tokens = ['t'], isOnline) => {
   const sent = tokens.filter((token) => typeof token === 'string');
   const { requests, waits, post } = connect(answers, tokens, isOnline);

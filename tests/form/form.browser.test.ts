@@ -167,16 +167,6 @@ it('works by keyboard alone', async () => {
   await button('by hand').and(page.locator('[aria-expanded=true]')).waitFor();
 });
 
-it('sends and lists although the browser says that it is offline', async () => {
-  const { deliver, lists, stored } = await begin({
-    prepare: async (page) =>
-      page.addInitScript(`Object.defineProperty(navigator, 'onLine', { value: false })`),
-  });
-  await deliver('behind a VPN');
-  await lists('behind a VPN');
-  await stored('behind a VPN');
-});
-
 it('keeps the text offline, and loads the list when the browser is online again', async () => {
   const { page, context, write, send, see, lacks, stored, lists, ...visit } = await begin();
   await visit.deliver('before');
