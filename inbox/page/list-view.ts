@@ -1,13 +1,34 @@
-import { button, div, h, live, notice, p } from '../../ui/dom.ts';
-import { isFailure, type Failure, type Listing } from './client.ts';
+import { button, div, h, isComposing, live, notice, p } from '../../ui/dom.ts';
+import { isFailure, type Failure, type Listing, type Query } from './client.ts';
 import type { Drafts } from './drafts.ts';
 import { markHits } from './hits.ts';
 import { createRow } from './inquiry-view.ts';
-import type { ListHead } from './list-head.ts';
-import { describeNone, shownOf, type ListState } from './list-state.ts';
+import {
+  CHOICES,
+  countOf,
+  describeNone,
+  describeStatus,
+  FIRST_QUERY,
+  headingOf,
+  ORDERS,
+  queryOf,
+  searchFor,
+  shownOf,
+  turned,
+  type ListState,
+} from './list-state.ts';
 import { focusGently } from './typing.ts';
 
-export function createListView(head: ListHead, drafts: Drafts, onMore: () => Promise<void>) {
+/** Milliseconds from the last key to the search. */
+const TYPING_PAUSE = 400;
+
+export function createListView(
+  stage: string,
+  drafts: Drafts,
+  ask: (query: Query) => Promise<void>,
+  onMore: () => Promise<void>,
+) {
+  const head = createListHead(stage, ask);
   const announcement = h('p', { class: 'sr', role: 'status' });
   const alert = live('alert');
   const items = h('ul', { class: 'ib-rows', role: 'list' });
@@ -19,6 +40,8 @@ export function createListView(head: ListHead, drafts: Drafts, onMore: () => Pro
 
   return {
     element: h('section', name, head.element, announcement, scroller),
+    search: head.search,
+    renderHead: head.render,
     ids: (): string[] => linksIn(items).map(({ hash }) => hash.slice(1)),
     announce: (text: string) => void (announcement.textContent = text),
     /** Without a row, the heading. */
@@ -87,4 +110,69 @@ function keepPlace(scroller: HTMLElement, items: HTMLElement): () => void {
     const link = linkIn(items, anchor?.hash);
     if (link !== undefined) area.scrollTop += link.getBoundingClientRect().top - before;
   };
+}
+
+function createListHead(stage: string, ask: (query: Query) => Promise<void>) {
+  let query = FIRST_QUERY;
+  const status = h('p', { class: 'ib-status', role: 'status' });
+  const heading = h('h2', { id: 'list-title', tabindex: '-1' }, 'Inquiries');
+  const choices = (['unanswered', 'answered', 'all'] as const).map((show) => ({
+    show,
+    element: button(CHOICES[show].title, {}, async () => ask(queryOf(show))),
+  }));
+  const order = button('', { class: 'ib-link' }, async () => ask(turned(query) ?? query));
+  const search = createSearchBox((text) => {
+    if (text !== query.text) void ask(searchFor(text));
+  });
+  const group = { class: 'ib-shows', role: 'group', 'aria-label': 'Which inquiries' };
+  return {
+    element: div(
+      'ib-list-head',
+      div('ib-line ib-title', heading, order),
+      h('div', group, ...choices.map(({ element }) => element)),
+      h('div', { role: 'search', class: 'ib-search' }, search),
+      status,
+    ),
+    heading,
+    search,
+    render(state: ListState): void {
+      ({ query } = state);
+      const count = countOf(state);
+      document.title = `${Number.parseInt(count, 10) > 0 ? `(${count}) ` : ''}Inbox of ${stage}`;
+      heading.textContent = headingOf(state);
+      const said = describeStatus(state);
+      if (status.textContent !== said) status.textContent = said;
+      for (const { show, element } of choices) element.ariaPressed = String(show === query.show);
+      order.textContent = ORDERS[query.order];
+      order.hidden = turned(query) === undefined;
+      order.ariaLabel = `${order.textContent}, change the order`;
+      if (document.activeElement !== search) search.value = query.text;
+    },
+  };
+}
+
+function createSearchBox(onSearch: (text: string) => void): HTMLInputElement {
+  const search = h('input', {
+    type: 'search',
+    id: 'search',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'Search all: reference, email, text',
+    'aria-label': 'Search all inquiries by reference, email and text',
+  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function finish(): void {
+    clearTimeout(timer);
+    onSearch(search.value.trim());
+  }
+  search.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(finish, TYPING_PAUSE);
+  });
+  search.addEventListener('change', finish);
+  // Otherwise Chromium empties the box.
+  search.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && isComposing(event)) event.preventDefault();
+  });
+  return search;
 }

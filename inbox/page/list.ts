@@ -8,7 +8,6 @@ import {
   type Query,
 } from './client.ts';
 import type { Drafts } from './drafts.ts';
-import { createListHead } from './list-head.ts';
 import {
   addAnswer,
   insert,
@@ -29,8 +28,7 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
   let loading: AbortController | undefined;
   /** The open inquiry's index when it left the list. */
   let place = 0;
-  const head = createListHead(stage, ask);
-  const view = createListView(head, drafts, loadMore);
+  const view = createListView(stage, drafts, ask, loadMore);
 
   async function ask(query: Query): Promise<void> {
     await load({ query });
@@ -77,13 +75,13 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
     const { length } = seen.fresh;
     if (length > 0) view.announce(formatCount(length, 'new inquiry', 'new inquiries'));
     const shown = shownOf(state).map(({ id }) => id);
-    if (state.isLoading || shown.join() === view.ids().join()) head.render(state);
+    if (state.isLoading || shown.join() === view.ids().join()) view.renderHead(state);
     else view.draw(state);
   }
 
   return {
     element: view.element,
-    search: head.search,
+    search: view.search,
     ask,
     load,
     poll,
