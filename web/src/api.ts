@@ -1,6 +1,20 @@
 import type * as contract from '../../src/contract.ts';
 import { isText, parseJson, toRecord } from './narrow.ts';
-import { SignedOut, type Session } from './user.ts';
+
+export interface User {
+  sub: string;
+  email: string;
+}
+
+export class SignedOut extends Error {
+  override readonly name = 'SignedOut';
+}
+
+export interface Session {
+  user: User;
+  /** @throws SignedOut when the session has ended; other errors when the issuer cannot be reached. */
+  token(refused?: string): Promise<string>;
+}
 
 /** Why a request failed, as far as it is known. */
 export interface Failure {

@@ -1,13 +1,21 @@
-import { inLanguage } from '../../src/text/languages.ts';
+import { inLanguage, type Text } from '../../src/text/languages.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/text/mailbox.ts';
-import { div, h, p } from '../../ui/dom.ts';
+import { button, div, h, p } from '../../ui/dom.ts';
 import { directionOf } from '../../ui/format.ts';
-import { CONTROLS, fieldNames, mapFields, sizeOf, type Texts } from './fields.ts';
+import {
+  CONTROLS,
+  fieldNames,
+  mapFields,
+  sizeOf,
+  toggleTopic,
+  topicOf,
+  type Texts,
+} from './fields.ts';
 import type { FormState } from './form-state.ts';
+import type { Locale } from './locale.ts';
 import { describeSize, isolate } from './messages.ts';
-import { topicMenu } from './topics.ts';
-import type { ViewParts } from './view-parts.ts';
+import type { ViewParts } from './view.ts';
 
 /** @param onEdit - Called after each change by the user. */
 export function createEditor(
@@ -75,5 +83,33 @@ export function createEditor(
     },
     focusFirst: () => subject.focus(),
     focusMessage: () => body.focus(),
+  };
+}
+
+function topicMenu(
+  texts: readonly Text[],
+  { language, strings }: Locale,
+  onChoose: (change: (subject: string) => string) => void,
+) {
+  if (texts.length === 0) return undefined;
+  const topics = texts.map((text) => inLanguage(text, language));
+  let isLocked = false;
+  const chips = topics.map((topic) =>
+    button(topic, { class: 'chip' }, () => {
+      if (!isLocked) onChoose((subject) => toggleTopic(subject, topic, topics));
+    }),
+  );
+  return {
+    element: h(
+      'div',
+      { class: 'field', role: 'group', 'aria-labelledby': 'topics-label' },
+      h('p', { class: 'label', id: 'topics-label' }, strings.form.topics),
+      div('topics', ...chips),
+    ),
+    render(subject: string, locked: boolean): void {
+      isLocked = locked;
+      const chosen = topicOf(subject, topics);
+      chips.forEach((chip, index) => (chip.ariaPressed = String(topics[index] === chosen)));
+    },
   };
 }

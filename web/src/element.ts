@@ -1,5 +1,5 @@
 /** The custom element, in pages that do the sign-in. web/README.md */
-import { createApi, withFirstPage } from './api.ts';
+import { createApi, withFirstPage, SignedOut, type Session, type User } from './api.ts';
 import { BRANDING, ConfigError, readApiUrl, readColor, refuseAs, type Branding } from './config.ts';
 import { button, div, h, p } from '../../ui/dom.ts';
 import { createDrafts, toStore } from './drafts.ts';
@@ -10,7 +10,6 @@ import { isLanguage, LANGUAGES } from '../../src/text/languages.ts';
 import { baseOf, chooseLanguage, loadLocale, type Locale } from './locale.ts';
 import style from './style.css?inline';
 import { parseToken } from './token.ts';
-import { SignedOut, type Session, type User } from './user.ts';
 import { createView, type View } from './view.ts';
 
 /** Resolves to an ID token if somebody is signed in. @param refused - A token that the API rejected. */

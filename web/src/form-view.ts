@@ -8,7 +8,7 @@ import type { FormState, Status } from './form-state.ts';
 import type { Locale } from './locale.ts';
 import { describeAnswer, describeSendFailure, describeStatus, isolate } from './messages.ts';
 import { isUnsure } from './submission.ts';
-import type { ViewParts } from './view-parts.ts';
+import type { ViewParts } from './view.ts';
 
 interface Handlers {
   edit: (texts: Texts) => void;

@@ -7,7 +7,7 @@ import { EMPTY, hasText, sizeOf, toRequest } from './fields.ts';
 import { begin, reduce, type Action, type FormState } from './form-state.ts';
 import { createFormView } from './form-view.ts';
 import { hasExpired, isUnsure, send } from './submission.ts';
-import type { ViewParts } from './view-parts.ts';
+import type { ViewParts } from './view.ts';
 
 interface FormParts extends ViewParts {
   drafts: Drafts;

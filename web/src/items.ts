@@ -1,8 +1,26 @@
 import type { Inquiry } from '../../src/contract.ts';
+import { NO_SUBJECT } from '../../src/text/languages.ts';
 import { findHits } from '../../src/text/search-text.ts';
+import { isBlank, toVisible } from '../../src/text/visible.ts';
+import { toReference } from '../../src/limits.ts';
+import { button, copyButton, div, h } from '../../ui/dom.ts';
+import { beginningOf } from '../../ui/format.ts';
 import { highlight } from '../../ui/highlight.ts';
-import { createItem, fold, isFolded, measure, type Item, type ItemParts } from './item.ts';
+import { fieldNames, textsOf } from './fields.ts';
+import type { ViewParts } from './view.ts';
 
+interface ItemParts extends Pick<ViewParts, 'locale' | 'linkTo'> {
+  say: (text: string) => void;
+}
+
+type Item = ReturnType<typeof createItem>;
+
+/** UTF-16 units rendered of a folded text, more than its lines hold. */
+const FOLDED_SUBJECT = 1_000;
+const FOLDED_BODY = 2_000;
+/** As in list.css. */
+const SUBJECT_LINES = 2;
+const BODY_LINES = 6;
 /** UTF-16 units that a folded inquiry shows. */
 const SEEN = 100;
 
@@ -35,6 +53,121 @@ export function createItems(parts: ItemParts) {
       }
     },
   };
+}
+
+function createItem(inquiry: Inquiry, parts: ItemParts) {
+  const { id, created_at } = inquiry;
+  const [subject, body] = [toVisible(inquiry.subject), toVisible(inquiry.body)];
+  const { strings, language, formatClock, formatTime } = parts.locale;
+  const title = h('h4', { id: `subject-${id}`, dir: 'auto', tabindex: '-1' });
+  fill(title, subject, FOLDED_SUBJECT, NO_SUBJECT[language]);
+  const text = h('div', { class: 'text', dir: 'auto' });
+  fill(text, body, FOLDED_BODY, strings.list.noMessage);
+  const flip = () => fold(item, !isFolded(item));
+  const toggle = button('', { class: 'small', 'aria-describedby': title.id, hidden: true }, () => {
+    flip();
+    // What was in view is gone.
+    if (isFolded(item)) toggle.scrollIntoView({ block: 'nearest' });
+  });
+  const opener = button('', { class: 'opener', 'aria-labelledby': title.id }, flip);
+  const time = { datetime: created_at, title: formatTime(created_at).exact };
+  const clock = h('time', time, formatClock(Date.parse(created_at)));
+  const foot = div('foot');
+  const element = h(
+    'li',
+    { class: 'item' },
+    h(
+      'article',
+      { 'aria-labelledby': title.id },
+      div('item-head', title, clock, opener),
+      text,
+      toggle,
+      foot,
+    ),
+  );
+  const item = {
+    inquiry,
+    subject,
+    body,
+    parts,
+    element,
+    title,
+    text,
+    toggle,
+    opener,
+    /** Has a size only while the item is laid out. */
+    foot,
+    marks: [] as StaticRange[],
+    wasOpened: false,
+  };
+  // The browser has found folded text.
+  element.addEventListener('beforematch', () => fold(item, false));
+  fold(item, true);
+  return item;
+}
+
+const isFolded = ({ element }: Item): boolean => element.classList.contains('folded');
+
+export function fold(item: Item, folded: boolean): void {
+  const { element, opener, toggle, foot } = item;
+  const { list } = item.parts.locale.strings;
+  for (const rest of element.querySelectorAll('.rest')) {
+    if (folded) rest.setAttribute('hidden', 'until-found');
+    else rest.removeAttribute('hidden');
+  }
+  element.classList.toggle('folded', folded);
+  for (const control of [opener, toggle]) control.ariaExpanded = String(!folded);
+  toggle.textContent = folded ? list.showAll : list.showLess;
+  item.wasOpened = false;
+  if (!folded && !foot.hasChildNodes()) foot.append(...footOf(item));
+}
+
+/** Measures which texts are cut. @returns What renders it. */
+function measure({ title, text, toggle }: Item): () => void {
+  const isTitleCut = isTooLong(title, SUBJECT_LINES);
+  const isTextCut = isTooLong(text, BODY_LINES);
+  return () => {
+    title.classList.toggle('cut', isTitleCut);
+    text.classList.toggle('cut', isTextCut);
+    toggle.hidden = !isTitleCut && !isTextCut;
+  };
+}
+
+function footOf({ inquiry, title, parts: { locale, linkTo, say } }: Item): HTMLElement[] {
+  const { form, list, sent } = locale.strings;
+  const copy = (label: string, content: string) =>
+    copyButton(label, content, { class: 'small', 'aria-describedby': title.id }, list, say);
+  const further = fieldNames
+    .filter((name) => name !== 'subject' && name !== 'body' && inquiry[name])
+    .map((name) => `${form.fields[name]}: ${toVisible(inquiry[name] ?? '')}`);
+  return [
+    ...further.map((line) => h('p', { class: 'text', dir: 'auto' }, line)),
+    h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, toReference(inquiry.id))),
+    div(
+      'copy',
+      copy(list.copyText, textsOf(inquiry).join('\n\n')),
+      linkTo && copy(list.copyLink, linkTo(inquiry.id)),
+    ),
+  ];
+}
+
+/** A long text's rest costs nothing while folded, but the page's search finds it. */
+function fill(element: HTMLElement, content: string, length: number, absence: string): void {
+  const isAbsent = isBlank(content);
+  const beginning = beginningOf(content, length);
+  const rest = content.slice(beginning.length);
+  element.classList.toggle('absent', isAbsent);
+  element.append(isAbsent ? absence : beginning);
+  if (!isAbsent && rest !== '') element.append(h('span', { class: 'rest' }, rest));
+}
+
+/** Whether at least two lines would be hidden. */
+function isTooLong(element: HTMLElement, lines: number): boolean {
+  const { lineHeight } = getComputedStyle(element);
+  return (
+    element.childElementCount > 0 ||
+    element.scrollHeight > (lines + 1.5) * Number.parseFloat(lineHeight)
+  );
 }
 
 /** Marks hits, and unfolds what hides them. @param isOnly - Whether nothing else matches. */

@@ -1,12 +1,11 @@
 import type { Failure } from './api.ts';
-import { button, div, h, live, notice, p } from '../../ui/dom.ts';
+import { button, div, h, isComposing, live, notice, p } from '../../ui/dom.ts';
 import { arrange, createDays } from './days.ts';
-import { fold } from './item.ts';
-import { createItems } from './items.ts';
+import { createItems, fold } from './items.ts';
 import { describeCount, isFiltered, isSearching, NOTHING, type ListState } from './list-state.ts';
+import type { Locale } from './locale.ts';
 import { describeAnswer, describeListFailure, isolate } from './messages.ts';
-import { createSearchBar } from './search-bar.ts';
-import type { ViewParts } from './view-parts.ts';
+import type { ViewParts } from './view.ts';
 
 interface Handlers {
   search: (query: string, since: string) => void;
@@ -19,6 +18,8 @@ interface Handlers {
 }
 
 const SEARCH_FROM = 6;
+/** Milliseconds of the periods that the languages name. */
+const PERIODS = [7, 30, 365].map((days) => days * 86_400_000);
 /** Distance to the end at which more is loaded. */
 const NEAR = '1500px';
 
@@ -127,4 +128,42 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
       shown = state;
     },
   };
+}
+
+/** @param onChange - `since`: in the form of `created_at`; both may be empty. */
+function createSearchBar(
+  { strings: { list } }: Locale,
+  onChange: (query: string, since: string) => void,
+) {
+  const terms = h('input', {
+    type: 'search',
+    autocomplete: 'off',
+    'aria-label': list.search,
+    placeholder: list.search,
+  });
+  const period = h(
+    'select',
+    { 'aria-label': list.period },
+    h('option', {}, list.anyTime),
+    ...list.periods.map((text) => h('option', {}, text)),
+  );
+  const element = h('search', { class: 'search', hidden: true }, terms, period);
+  const change = (): void => {
+    const length = PERIODS[period.selectedIndex - 1];
+    const since = length === undefined ? '' : new Date(Date.now() - length).toISOString();
+    onChange(terms.value.trim(), since);
+  };
+  const clear = (): void => {
+    terms.value = '';
+    period.selectedIndex = 0;
+    change();
+  };
+  element.addEventListener('input', change);
+  element.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    // Otherwise Chromium empties the box.
+    if (isComposing(event)) event.preventDefault();
+    else clear();
+  });
+  return { element, clear, focus: () => terms.focus() };
 }

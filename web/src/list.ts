@@ -13,7 +13,7 @@ import {
 } from './list-state.ts';
 import { createListView } from './list-view.ts';
 import { toQueryFor } from './pages.ts';
-import type { ViewParts } from './view-parts.ts';
+import type { ViewParts } from './view.ts';
 
 interface ListParts extends ViewParts {
   /** Aborted when the list is removed. */

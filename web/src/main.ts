@@ -3,10 +3,9 @@ import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../src/text
 import { INQUIRY_ID, toReference } from '../../src/limits.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
 import { removeDeletedDrafts } from './drafts.ts';
-import { button, h, problemPage } from '../../ui/dom.ts';
+import { button, div, h, live, notice, p, problemPage } from '../../ui/dom.ts';
 import { chooseLanguage, loadLocale, type Locale } from './locale.ts';
 import { isolate } from './messages.ts';
-import { signedOutPage } from './signed-out-page.ts';
 import { createSignIn, type SignInResult } from './session.ts';
 import { attempt } from './storage.ts';
 import { askToLeave, createView, type View } from './view.ts';
@@ -153,6 +152,32 @@ function languageMenu(page: Page, current: Language, label: string): HTMLSelectE
     void load(value).then(async (locale) => show(page, locale));
   });
   return menu;
+}
+
+/** @param lead - Default: what a sign-in is for. */
+function signedOutPage(
+  { strings: { form, session, failures, page } }: Locale,
+  reason: SignInResult['reason'],
+  signIn: () => Promise<void>,
+  lead = session.lead,
+): HTMLElement {
+  const region = live('alert');
+  if (reason !== undefined) {
+    const title = reason === 'ended' ? failures['signed-out'] : session[reason];
+    const texts: Partial<Record<typeof reason, string>> = {
+      ended: failures.textKept,
+      signedOutHere: session.mayBeSignedIn,
+    };
+    region.append(notice(reason === 'failed' ? 'bad' : 'plain', { title, text: texts[reason] }));
+  }
+  const control = button(session.signIn, { class: 'primary' }, async () => {
+    control.textContent = page.wait;
+    await signIn().catch(() => {
+      control.textContent = session.signIn;
+      region.replaceChildren(notice('bad', { title: session.noAnswer, text: failures.again }));
+    });
+  });
+  return div('card welcome', h('h1', {}, form.title), p('lead', lead), region, control);
 }
 
 /** Mistakes in config.json are shown to the site's owner, in English. */

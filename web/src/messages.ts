@@ -1,11 +1,10 @@
-import type { Failure } from './api.ts';
+import type { Failure, User } from './api.ts';
 import type { Branding } from './config.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 import { toMailbox } from '../../src/text/mailbox.ts';
 import type { FormState, Status } from './form-state.ts';
 import type { Message } from './languages/en.ts';
 import type { Locale } from './locale.ts';
-import type { User } from './user.ts';
 
 /** Milliseconds. */
 const MINUTE = 60_000;

@@ -1,4 +1,5 @@
 /** The ID token is in sessionStorage, the refresh token only in memory. docs/adr/0050 */
+import { SignedOut, type Session } from './api.ts';
 import * as oauth from 'oauth4webapi';
 import type { Config } from './config.ts';
 import { createIssuer, type PendingSignIn } from './issuer.ts';
@@ -6,7 +7,6 @@ import { isText, parseJson } from './narrow.ts';
 import { signOutUrl } from './sign-out.ts';
 import { attempt } from './storage.ts';
 import { createTabs, isTokens, type Tokens, type Wanted } from './tabs.ts';
-import { SignedOut, type Session } from './user.ts';
 
 /** The session, or the text that says why there is none. */
 export interface SignInResult {

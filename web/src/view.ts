@@ -1,6 +1,7 @@
 import { ask, h } from '../../ui/dom.ts';
-import { isInquiry } from './api.ts';
-import { createDrafts } from './drafts.ts';
+import { isInquiry, type Api, type Failure, type User } from './api.ts';
+import type { Branding } from './config.ts';
+import { createDrafts, type Drafts } from './drafts.ts';
 import { EMPTY, hasText as isWritten } from './fields.ts';
 import { createForm } from './form.ts';
 import { createList } from './list.ts';
@@ -8,7 +9,20 @@ import type { Locale } from './locale.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isText, toRecord } from './narrow.ts';
 import { dataOf, openChannel } from './storage.ts';
-import type { ViewParts } from './view-parts.ts';
+
+export interface ViewParts {
+  api: Api;
+  user: User;
+  locale: Locale;
+  branding: Branding;
+  withList: boolean;
+  signIn: () => Promise<void>;
+  drafts?: Drafts;
+  linkTo?: ((id: string) => string) | undefined;
+  linked?: string | undefined;
+  onSent?: (inquiry: Inquiry, key: string) => void;
+  onFailed?: (failure: Failure) => void;
+}
 
 export type View = ReturnType<typeof createView>;
 
