@@ -32,7 +32,7 @@ interface Request {
 type Operation = (request: Request) => Promise<{
   status: number;
   json: string;
-  /** Beside those of every response. */
+  /** Added to the headers of every response. */
   headers?: Record<string, string>;
 }>;
 
@@ -54,7 +54,7 @@ const create: Operation = async ({ inquiries, owner, event, call }) => {
 const claimsOf = ({ requestContext }: GatewayEvent): unknown =>
   requestContext?.authorizer?.jwt?.claims;
 
-/** A Map: `constructor` is no method. */
+/** A Map, since `constructor` is no method. */
 export const operations: ReadonlyMap<unknown, Operation> = new Map([
   ['GET', list],
   ['POST', create],
@@ -82,7 +82,7 @@ export function createApp({
     let error: unknown;
     let response: GatewayResponse;
     try {
-      // Before the claims: docs/contract.md
+      // Before the claims (docs/contract.md).
       const operation = operations.get(method);
       if (operation === undefined) throw methodNotAllowed(allowedMethods);
       const owner = parseIdentity(claimsOf(event));

@@ -19,7 +19,7 @@ export function createReaders(env: Environment) {
   return {
     read,
     readText: (name: string) => read(name, (text) => text || undefined),
-    /** A whole number from 1 to its maximum (src/limits.ts); undefined when absent. */
+    /** A whole number from 1 to its maximum; undefined when absent. */
     readNumber: (name: keyof typeof MAXIMA) =>
       env[name]
         ? read(name, (text) => (isSettingOf(name, text) ? Number(text) : undefined))

@@ -93,9 +93,7 @@ export const listQuerySchema = {
   },
 } as const;
 
-/**
- * A string of a structured field (RFC 9651, 3.3.3), or bare without commas, which join repeated headers. docs/adr/0090
- */
+/** A string of a structured field (RFC 9651, 3.3.3), or bare without commas. docs/adr/0090 */
 export const idempotencyKeySchema = {
   type: 'string',
   pattern: '^(?:"((?:[!#-\\[\\]-~]|\\\\["\\\\]){1,255})"|([!#-+\\--~][!-+\\--~]{0,254}))$',
@@ -160,7 +158,7 @@ export function toInquiry(read: (field: string) => unknown): Inquiry | undefined
   return typeof inquiry === 'string' ? undefined : inquiry;
 }
 
-/** The texts of an idempotency key's digest, optional ones with their names, so that none is taken for another's. */
+/** The texts of an idempotency key's digest; optional ones have names, so that none is taken for another. */
 export const toPayload = (
   request: object,
   { required, properties }: TextSchema = createInquiryRequestSchema,

@@ -5,7 +5,7 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly code: string;
-  /** Beside those of every response. */
+  /** Added to the headers of every response. */
   readonly headers: Record<string, string>;
 
   constructor(
@@ -73,11 +73,11 @@ export const refusals = {
     ),
 };
 
-/** The specification's 500, with a message that lets the client correct it. docs/contract.md */
+/** The specification's 500 for what the client can correct. docs/contract.md */
 export const unparsableJson = (cause: unknown): ApiError =>
   internalError('The request body could not be parsed as JSON.', { cause });
 
-/** Reveals nothing of the cause. docs/contract.md */
+/** Reveals nothing of the cause. */
 export const internalError = (
   message = 'The request could not be processed. Please try again later.',
   options?: ErrorOptions,

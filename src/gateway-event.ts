@@ -1,4 +1,4 @@
-/** The event of payload format 2.0, for whatever sends one to the function: warm-up, local gateway, deployment and tests. */
+/** An event of payload format 2.0, for warm-up, local gateway, deployment and tests. */
 import { inquiriesPath } from './contract.ts';
 
 interface Request {

@@ -25,8 +25,7 @@ if (globalThis.gc === undefined) {
   process.stdout.write('{"level":"WARN","message":"Node runs without --expose-gc"}\n');
 }
 
-// Primes credentials, TLS and connection, while Lambda gives a full vCPU; afterwards it is 7 %. The first request
-// reports a failure. docs/adr/0060
+// Primes credentials, TLS and connection. The first request reports a failure. docs/adr/0060
 const firstPage = store
   .list(WARM_UP_OWNER, {}, { signal: AbortSignal.timeout(1_000), attempts: 0 })
   .next()

@@ -25,14 +25,14 @@ export interface GatewayResponse {
 /** Keeps the byte order mark, which JSON.parse rejects. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** UTF-16 units: an item of 400 KB with every byte escaped, and some space. */
+/** UTF-16 units. docs/adr/0062 */
 const LENGTH_LIMIT = 2_600_000;
 /** UTF-16 units; a shorter body may have any structure. */
 const ANY_STRUCTURE_LIMIT = 256 * 1024;
 const STRUCTURE_LIMIT = 10_000;
 
 /**
- * Parses the body, base64 unless its content type is text. docs/contract.md, docs/adr/0062
+ * Parses the body, base64 unless its content type is text.
  *
  * @throws ApiError 400 without a body, 413 when no storable inquiry can need it, 500 when it is not JSON or not UTF-8.
  */
@@ -49,7 +49,7 @@ export function readJson({ body, isBase64Encoded }: GatewayEvent): unknown {
   }
 }
 
-/** Whether JSON.parse could exceed the memory: `[[[[…` takes some 50 bytes a character. */
+/** Whether JSON.parse could exceed the memory. */
 function exceedsLimits(text: string): boolean {
   if (text.length <= ANY_STRUCTURE_LIMIT) return false;
   if (text.length > LENGTH_LIMIT) return true;
@@ -66,11 +66,7 @@ function exceedsLimits(text: string): boolean {
 
 const IDEMPOTENCY_KEY = new RegExp(idempotencyKeySchema.pattern);
 
-/**
- * Takes `"abc"` and `abc` for one key. docs/adr/0090
- *
- * @throws ApiError 400 when it is malformed, empty or repeated.
- */
+/** `"abc"` and `abc` are one key. docs/adr/0090 @throws ApiError 400 when it is malformed, empty or repeated. */
 export function readIdempotencyKey(event: GatewayEvent): string | undefined {
   const header = headerOf(event, 'idempotency-key');
   if (header === undefined) return undefined;

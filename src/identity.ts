@@ -16,7 +16,7 @@ export function isEmailVerified(claims: unknown): boolean {
 }
 
 /**
- * Any UUID is a `sub`. Emails with lone surrogates, which have no UTF-8 form, would share a partition. docs/contract.md
+ * Emails with lone surrogates would share a partition (docs/contract.md).
  *
  * @throws ApiError 401 when a claim is missing, empty or malformed, or no authorizer ran.
  */

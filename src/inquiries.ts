@@ -19,7 +19,7 @@ export type PutResult =
   | { refusal: Exclude<keyof typeof refusals, 'limit'> }
   | { refusal: 'limit'; limit: Limit };
 
-/** The most inquiries of a person in the hour of `time` in milliseconds. docs/adr/0091 */
+/** The most inquiries of a person in the hour of `time`, in milliseconds. */
 export interface Limit {
   most: number;
   time: number;
@@ -27,9 +27,9 @@ export interface Limit {
 
 export interface PutOptions {
   limit?: Limit | undefined;
-  /** The idempotency key. docs/adr/0090 */
+  /** The idempotency key. */
   key?: string | undefined;
-  /** For mails to the owner. docs/adr/0080 */
+  /** For mails to the owner. */
   language?: Language | undefined;
   /** Default: no. */
   isEmailVerified?: boolean | undefined;
@@ -40,14 +40,14 @@ export interface InquiryStore {
   /** An id means that the inquiry is stored. Safe to retry. */
   put(inquiry: Inquiry, call: StoreCall, options?: PutOptions): Promise<PutResult>;
   /**
-   * Yields all inquiries of an owner on demand, newest first and strongly consistent, or rejects. `limit` bounds the
-   * first page, plus one that shows whether there are older ones.
+   * Yields all inquiries of an owner on demand, newest first and strongly consistent. `limit` bounds the first page,
+   * plus one that shows whether there are older ones.
    */
   list(owner: Identity, query: ListQuery, call: StoreCall): AsyncIterableIterator<Inquiry[]>;
 }
 
 export interface InquiriesOptions {
-  /** Default: no limit. docs/adr/0091 */
+  /** Default: no limit. */
   inquiriesPerHour?: number | undefined;
   /** Milliseconds. While it runs backwards, ids and `created_at` keep the latest millisecond. */
   now?: () => number;
@@ -135,7 +135,6 @@ export function createInquiries(
         cognito_sub: owner.sub,
         email: owner.email,
         ...request,
-        // docs/adr/0009
         created_at: new Date(timeOf(id)).toISOString(),
       });
       const time = now();
@@ -143,7 +142,7 @@ export function createInquiries(
       const limit = inquiriesPerHour === undefined ? undefined : { most: inquiriesPerHour, time };
       const result = await store.put(inquiry, call, { ...options, limit });
       if ('refusal' in result) throw toError(result);
-      // A replay is the first response: the text is the same, and the id has the time.
+      // A replay is the first response byte for byte.
       const isReplay = result.id !== inquiry.id;
       return { inquiry: isReplay ? toInquiry(result.id) : inquiry, isReplay };
     },

@@ -17,8 +17,8 @@ const NAME = /^[A-Za-z]\w{0,63}$/;
 const METHOD = /^[A-Z]{3,7}$/;
 
 /**
- * Logs a line without content: an error's message, stack and properties may hold tokens, emails and bodies. An {@link
- * ApiError} is a warning; the alarms count all others. docs/adr/0022
+ * Logs a line without an error's message, stack and properties, which may hold tokens, emails and bodies. The alarms
+ * count all errors but an {@link ApiError}, a warning. docs/adr/0022
  */
 export function logRequest(request: CompletedRequest): void {
   const { requestId, functionName, method, status, attempts, error } = request;
@@ -41,7 +41,7 @@ export function logRequest(request: CompletedRequest): void {
   writeMetrics(functionName, { Requests: 1, Faults: Number(isInternal), Latency: milliseconds });
 }
 
-/** Writes a line in CloudWatch's embedded metric format; the console would wrap it. */
+/** Writes a line in CloudWatch's embedded metric format, which the console would wrap. */
 export function writeMetrics(functionName = 'local', values: Record<string, number>): void {
   const metrics = Object.keys(values).map((Name) => ({
     Name,

@@ -5,10 +5,7 @@ const HEAP = 18 * 1024 * 1024;
 /** Bytes of growth allowed before the runtime copies a response. */
 const GROWTH = 66 * 1024 * 1024;
 
-/**
- * Several events of 6 MB in a row would exceed 128 MB, since V8 does not count what buffers, stacks and code take.
- * Lambda starts Node with `--expose-gc`. docs/adr/0062
- */
+/** Several events of 6 MB in a row would exceed 128 MB. docs/adr/0062 */
 export function withGarbageCollection<
   Event extends { body?: string },
   Context,

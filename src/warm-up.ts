@@ -1,7 +1,4 @@
-/**
- * Events that the function handles during initialisation, so that the code of the first requests is compiled, and
- * DynamoDB's response to all. docs/adr/0060
- */
+/** Events that the function handles during initialisation, and DynamoDB's response to all. docs/adr/0060 */
 import { Readable } from 'node:stream';
 import { createInquiryRequestSchema, inquiryFields } from './contract.ts';
 import { createGatewayEvent } from './gateway-event.ts';

@@ -8,10 +8,7 @@ import { AwsJson1_0Protocol } from '@aws-sdk/core/protocols';
 
 type Deserialize = AwsJson1_0Protocol['deserializeResponse'];
 
-/**
- * Parses successful responses with JSON.parse: without binary attributes, JSON has the output's shape. The SDK's
- * deserializer takes more CPU time than the rest of a long list. docs/adr/0060
- */
+/** The SDK's deserializer takes more CPU time than the rest of a long list. docs/adr/0060 */
 class PlainJsonProtocol extends AwsJson1_0Protocol {
   override async deserializeResponse<Output extends Awaited<ReturnType<Deserialize>>>(
     ...[operation, context, response]: Parameters<Deserialize>
@@ -36,7 +33,7 @@ function throwRetryable(error: TransactionCanceledException): never {
   throw error;
 }
 
-/** Unneeded middleware, a tenth of a warm request's CPU time. docs/adr/0060 */
+/** A tenth of a warm request's CPU time. docs/adr/0060 */
 const UNUSED = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 /** Milliseconds. */
@@ -48,10 +45,7 @@ const TIMEOUTS = {
 };
 
 /**
- * The functions' DynamoDB client. Region, credentials and endpoint come from the `AWS_*` environment.
- *
- * An attempt ends after 1 s without a connection or 3 s without a byte, the call after three or with the caller's
- * signal. docs/adr/0012
+ * The functions' DynamoDB client, configured by the `AWS_*` environment. docs/adr/0012
  *
  * @param requestHandler - Replaces the network (src/warm-up.ts).
  */
@@ -66,7 +60,7 @@ export function createDynamoDbClient(
     maxAttempts: 3,
     retryMode: 'standard',
     ...(endpoint && { endpoint }),
-    // The SDK's defaults, which it would otherwise look up in files.
+    // The SDK would look up its defaults in files.
     accountIdEndpointMode: 'disabled',
     authSchemePreference: [],
     defaultsMode: 'standard',
@@ -77,7 +71,7 @@ export function createDynamoDbClient(
     useFipsEndpoint: false,
   });
   for (const name of UNUSED) client.middlewareStack.remove(name);
-  // Replaces the SDK's serializer: inputs are JSON already.
+  // Replaces the SDK's serializer.
   client.middlewareStack.add(
     (next, context) => async (args) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK sets both before

@@ -8,7 +8,6 @@ import type { Table } from './table.ts';
 type Delivery = EntityItem<ReturnType<typeof createDeliveryEntity>>;
 type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 
-/** Since when and why the owner does not have a reply. */
 export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'undelivered_at'>>>;
 
 /** Seconds; a stream keeps records for 24 h. */

@@ -2,7 +2,7 @@ import { Entity, type DocumentClient } from 'electrodb';
 
 export const DELIVERED_MAILS = ['inquiry', 'reply', 'acknowledgement', 'notice'] as const;
 
-/** A mail about an inquiry, and what became of it. No personal data. docs/adr/0080 */
+/** A mail about an inquiry, without personal data. docs/adr/0080 */
 export function createDeliveryEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
@@ -33,8 +33,8 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
 }
 
 /**
- * A quota of mails in an hour: about new inquiries of one owner or of all, acknowledgements to one address, or notices;
- * under `all`, the digests' state. docs/adr/0080
+ * Mails in an hour: about new inquiries of one owner or of all, acknowledgements to one address, or notices; `all` has
+ * the digests' state. docs/adr/0080
  */
 export function createQuotaEntity(table: string, client?: DocumentClient) {
   return new Entity(
@@ -45,9 +45,9 @@ export function createQuotaEntity(table: string, client?: DocumentClient) {
         quota: { type: 'string' },
         /** Ids of inquiries or of SES's events. */
         mailed: { type: 'set', items: 'string' },
-        /** On an hour: whether an owner's quota withholds an inquiry. */
+        /** Whether an inquiry of the hour is withheld. */
         is_withheld: { type: 'boolean' },
-        /** On an hour: a prefix of ids; no lower id is added to `mailed`. */
+        /** A prefix of ids: no lower id is added to `mailed`. */
         closed: { type: 'string' },
         expires_at: { type: 'number' },
         // Under `all`: DigestState (quotas.ts), and the milliseconds of the next digest.

@@ -1,6 +1,5 @@
 /**
- * Without an ElectroDB model: a record is its key and nothing else, so that operators, who may put records, cannot
- * overwrite one. docs/adr/0084
+ * Not an ElectroDB model: a record is its key and nothing else, so that operators cannot overwrite one. docs/adr/0084
  */
 import {
   CreateTableCommand,
@@ -41,7 +40,7 @@ export function createErasureRecords({ client, name: TableName }: Table) {
       return pages.flatMap(({ Items = [] }) => Items.map(({ hash }) => String(hash)));
     },
 
-    /** Reads a tag of the table, which a restore of inquiries does not replace. */
+    /** Reads a tag of the table; restores do not replace this table. */
     async readTag(name: string): Promise<string | undefined> {
       const { Table: table } = await client.send(new DescribeTableCommand({ TableName }));
       const { Tags = [] } = await client.send(

@@ -1,4 +1,4 @@
-/** Rows expire to the second; DynamoDB deletes them up to days later. docs/adr/0084 */
+/** DynamoDB deletes expired rows up to days later. docs/adr/0084 */
 
 /** @param expires_at - Seconds since the epoch; absent: never. @param time - Milliseconds. */
 export const isCurrent = ({ expires_at }: { expires_at?: unknown }, time: number): boolean =>

@@ -1,7 +1,4 @@
-/**
- * The index `by-state` is eventually consistent: an inquiry may be in neither partition just after its answer.
- * docs/adr/0081
- */
+/** The index is eventually consistent. docs/adr/0081 */
 import type { EntityItem } from 'electrodb';
 import type { createInquiryEntity } from './inquiry.ts';
 import { DIGITS, LAST_ID, toFirstId, toShard } from './keys.ts';
@@ -30,8 +27,8 @@ const FIRST_LIMIT = 16;
 const LAST_LIMIT = 1_024;
 
 /**
- * ElectroDB recognizes rows without `__edb_v__` by their keys, unless the email has a line end. Raw rows of `pages:
- * 'all'` would be the first page only.
+ * Raw, since ElectroDB does not recognize rows without `__edb_v__` whose email has a line end. With `pages: 'all'`, raw
+ * rows are the first page only.
  */
 const RAW = { data: 'raw', originalErr: true } as const;
 
@@ -79,8 +76,8 @@ const createIsUpTo =
     bound === undefined || (order === 'asc' ? id <= bound : id >= bound);
 
 /**
- * Yields the inquiries of one digit. Each range is read in the unanswered partition first: an inquiry answered in
- * between is seen at least once, and the answered row counts.
+ * Yields the inquiries of one digit. The unanswered partition is read first, so an inquiry answered in between is seen
+ * at least once; the answered row counts.
  */
 async function* readBoth(
   inquiries: InquiryEntity,
@@ -107,7 +104,7 @@ async function* readBoth(
   }
 }
 
-/** Yields pages in the order of ids; one may be empty. Partitions are read side by side, on demand. */
+/** Yields pages in the order of ids, on demand; one may be empty. */
 export async function* readIndex(
   inquiries: InquiryEntity,
   query: IndexQuery = {},

@@ -19,18 +19,20 @@ import type { Attributes, KeyRow, Requests } from './requests.ts';
 const DAY = 86_400;
 /** Seconds that a key is kept. docs/adr/0090 */
 const KEY_KEPT = DAY;
-/** Bytes from which an inquiry's key is looked up first: a refused transaction costs 2 units for each KB. */
+/** Bytes from which an inquiry's key is looked up first. docs/adr/0090 */
 const LOOK_UP_FROM = 16 * 1024;
 /** Days that a smoke test's inquiry is kept. */
 const TEST_DAYS = 1;
 /** Seconds: more than the hour, for clocks that differ. */
 const RATE_KEPT = 7_200;
-/** Limits up to which the count's row has the keys it counts, and stays below 1 KB. */
+/** The highest limit with which the count's row has the keys it counts, and stays below 1 KB. */
 const LISTED_MOST = 150;
-/** Characters of a key's digest in that row. One in 100,000 of 150 others begins so, and costs a consistent read. */
+/**
+ * Characters of a key's digest in that row. One in 100,000 of 150 other keys begins so, and costs a consistent read.
+ */
 const LISTED_LENGTH = 4;
 const NOT_LISTED = '-';
-/** Milliseconds until any eventually consistent read has a write; usually a second. */
+/** Milliseconds until an eventually consistent read certainly has a write. */
 const SETTLED = 60_000;
 /** Attempts of a transaction that conflicts with another, and waits between them in milliseconds. */
 const CONFLICT_ATTEMPTS = 12;
@@ -52,7 +54,7 @@ class StoreError extends Error {
   }
 }
 
-/** Uses the SDK's own commands (docs/adr/0060). Other errors than the SDK's are a {@link StoreError}. */
+/** Sends generated requests (docs/adr/0060). Other errors than the SDK's are a {@link StoreError}. */
 export function createInquiryStore(
   client: DynamoDBClient,
   table: string,
@@ -83,8 +85,8 @@ export function createInquiryStore(
   }
 
   /**
-   * The refusal, or undefined below the limit, for less than a refused transaction costs. A known key stores nothing, so
-   * it is answered beyond the limit. The count's row has all keys of this hour; one of an earlier hour is read.
+   * The refusal, or undefined below the limit. A known key is answered beyond it. The count's row has all keys of this
+   * hour; the key of an earlier hour is read. docs/adr/0091
    */
   async function checkLimit(
     { rate, key, limit }: Transaction,
@@ -99,7 +101,7 @@ export function createInquiryStore(
     return (key && (await find(key, call, isRecent))) ?? { refusal: 'limit', limit };
   }
 
-  /** Stores inquiry, key and count. docs/adr/0090, docs/adr/0091 */
+  /** docs/adr/0090, docs/adr/0091 */
   async function storeInTransaction(transaction: Transaction, call: StoreCall): Promise<PutResult> {
     const { inquiry, key, limit } = transaction;
     const command = new TransactWriteItemsCommand(requests.storeInquiry(transaction));
@@ -172,7 +174,7 @@ export function createInquiryStore(
     async *list({ sub, email }, { before, limit }, call) {
       const owner = { cognito_sub: sub, email };
       const input = requests.listInquiries({ owner });
-      // No key holds such an email, so nothing is stored, and DynamoDB would refuse the query.
+      // DynamoDB would refuse the query; nothing is stored under such an email.
       if (isTooLongKey(input.ExpressionAttributeValues?.[':pk'])) return;
       // The key need not exist.
       let start = before === undefined ? undefined : requests.toStartKey({ owner, id: before });
@@ -192,7 +194,7 @@ export function createInquiryStore(
 const isTooLongKey = (key: Attributes[string] | undefined): boolean =>
   Buffer.byteLength(key?.S ?? '') > PARTITION_KEY_LIMIT;
 
-/** The reasons by write, in DynamoDB's order; none for other errors. */
+/** The reason of each write; none for other errors. */
 function readReasons(
   error: unknown,
   { key, rate }: Transaction,

@@ -2,8 +2,8 @@ import { Entity, type DocumentClient } from 'electrodb';
 import { toShard } from './keys.ts';
 
 /**
- * The partition is the owner, the sort key ends in the UUIDv7 id, so a reverse query lists newest first. Keys keep
- * their case: by default ElectroDB would join emails that differ in case. docs/adr/0009
+ * A reverse query of a partition lists newest first. By default ElectroDB would join emails that differ in case.
+ * docs/adr/0009
  */
 export const INQUIRY_MODEL = {
   model: { service: 'inquiries', entity: 'inquiry', version: '1' },

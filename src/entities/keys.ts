@@ -10,7 +10,7 @@ export function toFirstId(milliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
-/** The partition in the index `by-state`. An id's last digit is random. docs/adr/0081 */
+/** The partition in the index; an id's last digit is random. docs/adr/0081 */
 export const toShard = (id: string, isAnswered: boolean): string =>
   `${isAnswered ? 'done' : 'open'}-${id.slice(-1)}`;
 

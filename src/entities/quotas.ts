@@ -29,7 +29,7 @@ export function createQuotas({ name, client }: Table) {
   const quotas = createQuotaEntity(name, client);
 
   return {
-    /** One conditional update. The same id gets the same answer. */
+    /** The same id gets the same answer. */
     async reserve(
       quota: string,
       id: string,

@@ -1,6 +1,6 @@
 import { Entity } from 'electrodb';
 
-/** How many inquiries a person has stored in an hour; the key does not name the person. docs/adr/0091 */
+/** Inquiries that a person, whom the key does not name, has stored in an hour. docs/adr/0091 */
 export const createRateEntity = (table: string) =>
   new Entity(
     {
@@ -9,7 +9,7 @@ export const createRateEntity = (table: string) =>
         /** {@link toOwnerHour} */
         owner_hour: { type: 'string' },
         inquiries: { type: 'number' },
-        /** Beginnings of the stored keys' digests, and what stands for none. */
+        /** Beginnings of the stored keys' digests, and a placeholder. */
         keys: { type: 'set', items: 'string' },
         /** Seconds since the epoch. */
         expires_at: { type: 'number', required: true },

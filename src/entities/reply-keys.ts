@@ -28,7 +28,6 @@ export function createReplyKeyEntity(table: string, client?: DocumentClient) {
   );
 }
 
-/** Whoever needs a key first makes it. */
 export function createReplyKeys({ name, client }: Table) {
   const keys = createReplyKeyEntity(name, client);
   return {

@@ -1,7 +1,4 @@
-/**
- * The function's requests, made by ElectroDB. It runs requests.generated.ts, which `npm run requests` writes from this.
- * docs/adr/0060
- */
+/** ElectroDB's requests, from which `npm run requests` writes those that the function runs. docs/adr/0060 */
 import type {
   AttributeValue,
   PutItemCommandInput,
@@ -31,14 +28,13 @@ export interface Rate {
   owner_hour: string;
   expires_at: number;
   most: number;
-  /** Added to the row's keys. */
   key: string;
 }
 
-/** Neither reply columns nor keys. All names have aliases, since DynamoDB reserves some. */
+/** All names have aliases, since DynamoDB reserves some. */
 const LISTED = [...(inquiryFields satisfies readonly (keyof InquiryRow)[]), 'expires_at'];
 const ALIASES = Object.fromEntries(LISTED.map((name) => [`#${name}`, name]));
-/** Only DynamoDB reports it, which proves the write. docs/adr/0012 */
+/** Only DynamoDB reports it. docs/adr/0012 */
 const CONFIRMED = { ReturnConsumedCapacity: 'TOTAL' } as const;
 
 export type Requests = ReturnType<typeof createRequests>;
@@ -56,10 +52,7 @@ export function createRequests(table: string) {
         inquiries.put(inquiry).params({ params: CONFIRMED }),
       ),
 
-    /**
-     * Key if new, count if below the limit, and inquiry. A retry has the same token and succeeds. docs/adr/0090,
-     * docs/adr/0091
-     */
+    /** Key if new, count if below the limit, and inquiry. A retry has the same token and succeeds. docs/adr/0090 */
     storeInquiry: ({
       inquiry,
       key,
@@ -113,7 +106,7 @@ export function createRequests(table: string) {
     readRate: ({ owner_hour }: { owner_hour: string }) =>
       toInput<QueryCommandInput>(rates.query.byOwnerHour({ owner_hour }).params()),
 
-    /** Strongly consistent: a list after a POST has the new inquiry. docs/adr/0015 */
+    /** Strongly consistent. docs/adr/0015 */
     listInquiries: ({ owner }: { owner: Owner }) => {
       const query = inquiries.query.byOwner(owner).params<QueryCommandInput>({
         order: 'desc',

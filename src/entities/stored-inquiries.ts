@@ -1,4 +1,4 @@
-/** Reads of the table are strongly consistent, of the index eventually. docs/adr/0081 */
+/** Reads of the table are strongly consistent, of the index eventually. */
 import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
 import { isTestAddress } from '../limits.ts';
@@ -146,8 +146,8 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       return (await Array.fromAsync(pages)).flat().map(({ id }) => id);
     },
     /**
-     * Records an answer, once; without `reply`, a dismissal. A hidden inquiry is not answered, since the mailer would
-     * not send the reply.
+     * Records an answer, once; without `reply`, a dismissal. A hidden inquiry is not answered: the mailer would not
+     * send the reply.
      *
      * @param inquiry - As it was read.
      */
@@ -192,8 +192,8 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       return { status: 'already-answered', respondent: by, reply_at: row.reply_at };
     },
     /**
-     * Deletes an owner's inquiries, delivery records and idempotency keys. A repeated run finds an owner by inquiries
-     * only, so they are deleted last; keys come first in the partition.
+     * Deletes an owner's inquiries, delivery records and idempotency keys. A repeated run finds an owner by inquiries,
+     * so they are deleted last.
      *
      * @param until - Inclusive, in the form of `created_at`.
      * @yields The ids of deleted inquiries.

@@ -15,11 +15,7 @@ interface Company {
 
 export type MailerConfig = ReturnType<typeof parseMailerConfig>;
 
-/**
- * docs/configuration.md has the meaning.
- *
- * @throws Error naming the first variable that is missing or malformed.
- */
+/** docs/configuration.md @throws Error naming the first variable that is missing or malformed. */
 export function parseMailerConfig(env: Environment) {
   const { read, readNumber, readText } = createReaders(env);
   const readBoolean = (name: string): boolean =>
@@ -27,7 +23,6 @@ export function parseMailerConfig(env: Environment) {
   return {
     tableName: readText('TABLE_NAME'),
     stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
-    /** The team, which owners' answers reach, too. */
     inboxTo: read('INBOX_TO', toMailbox),
     inboxFrom: read('INBOX_FROM', toMailbox),
     /** For new inquiries of one owner; below, of all. */
@@ -45,7 +40,7 @@ export function parseMailerConfig(env: Environment) {
       (timeZone) => Intl.DateTimeFormat('en', { timeZone }).resolvedOptions() && timeZone,
       'UTC',
     ),
-    /** Domain of the addresses for answers, in lower case; undefined: the service receives no mail. docs/adr/0085 */
+    /** Domain of the addresses for answers, in lower case; undefined: no answers by mail. docs/adr/0085 */
     replyDomain:
       read('REPLY_DOMAIN', (text) => /^(?:[a-z\d-]+\.)+[a-z\d-]+$|^$/.exec(text)?.[0]) || undefined,
     followUps: readBoolean('FOLLOW_UPS'),

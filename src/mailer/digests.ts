@@ -1,4 +1,4 @@
-/** Mails about inquiries without a mail of their own and, once a day, about those that wait. docs/adr/0080 */
+/** Mails about inquiries without a mail of their own, and once a day about those that wait. docs/adr/0080 */
 import { toFirstId } from '../entities/keys.ts';
 import type { DigestState } from '../entities/quotas.ts';
 import type { IndexedInquiry } from '../entities/stored-inquiries.ts';

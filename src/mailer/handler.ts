@@ -12,9 +12,8 @@ const config = parseMailerConfig(process.env);
 
 /**
  * Handles the stream's batches, SES's events, the timer's `{ digest: true }` and an operator's `{ ids, again }`. Two
- * functions run it, for new inquiries and for replies; the records decide which mails are sent.
- *
- * A deployment tries a version with an event and `trial: true` (src/mailer/trial.ts).
+ * functions run it; the records decide which mails are sent. A deployment tries a version with an event and `trial:
+ * true` (src/mailer/trial.ts).
  */
 const parts = {
   store: createMailerStore(openTable(config.tableName), config),

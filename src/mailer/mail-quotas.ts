@@ -38,10 +38,7 @@ export function createMailQuotas(
     saveDigest: quotas.saveDigest,
     closeHour: quotas.close,
 
-    /**
-     * Claims mails of the person and of all in the inquiry's hour. The same inquiry gets the same answer; a digest
-     * counts refused ones.
-     */
+    /** Claims mails of the person and of all in the inquiry's hour. The same inquiry gets the same answer. */
     async claim({ id, cognito_sub }: InquiryKeys, abortSignal: AbortSignal): Promise<Claim> {
       const hour = hourOf(id);
       const ownerHour = toOwnerHour(cognito_sub, timeOf(id));

@@ -38,12 +38,9 @@ const DIGEST_TURN = 4 * 60_000;
 const IDS_LIMIT = 100;
 
 /**
- * Handles the events of src/mailer/handler.ts.
- *
- * Mails of one inquiry are sent in the batch's order, those of several side by side. What can succeed later is
- * reported, and Lambda repeats the batch from there; delivery records prevent duplicates. What cannot succeed (a
- * malformed row, a mail that SES rejects) is an error in the log and not reported, so that it holds nothing back; for a
- * reply, the team gets a mail, and the inbox shows it. docs/adr/0080
+ * Handles the events of src/mailer/handler.ts. Mails of one inquiry are sent in the batch's order, those of several
+ * side by side. What can succeed later is reported, and Lambda repeats the batch from there. What cannot succeed is an
+ * error in the log and not reported, so that it holds nothing back; for a reply, the team gets a mail. docs/adr/0080
  *
  * @returns What Lambda expects of a batch, or the outcome for each id or event.
  * @throws Error for another event, or when a notice cannot be sent yet, so that Lambda repeats it.

@@ -60,7 +60,7 @@ export function createReplyMail(
   });
 }
 
-/** Confirms an inquiry without quoting it: a stranger may have written it. */
+/** Does not quote the inquiry: a stranger may have written it. */
 export function createAcknowledgementMail(
   inquiry: MailedInquiry,
   settings: MailerConfig,

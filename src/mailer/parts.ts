@@ -1,7 +1,6 @@
 /**
- * Plain text, and HTML that all mail programs show (tests/mailer/mails.test.ts): inline styles, `<br>` for line ends,
- * and borders on table cells, since Outlook for Windows knows neither `white-space` nor other borders. Only lines and
- * buttons have a colour; the program chooses light or dark.
+ * Plain text, and HTML that all mail programs show (tests/mailer/mails.test.ts): Outlook for Windows knows neither
+ * `white-space` nor borders of other elements than table cells. The program chooses light or dark.
  */
 import { directionOf, type Direction, type Language } from '../text/languages.ts';
 import type { Mail } from './send-mail.ts';
@@ -36,7 +35,7 @@ const BRACKETS = ['()', '[]', '{}'] as const;
 const UNCLEAR_END =
   /[!-~]\p{sc=Hiragana}|[A-Za-z0-9][\p{sc=Han}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
 
-/** Removes punctuation that ends a sentence, and closing brackets opened before. */
+/** Removes punctuation that ends a sentence, and brackets opened before. */
 function trimAddress(address: string): string {
   const trimmed = address.replace(/[.,:;!?'’‘*`|\\^]+$/, '');
   const isOdd = BRACKETS.some(
@@ -47,10 +46,7 @@ function trimAddress(address: string): string {
   return trimmed;
 }
 
-/**
- * The encoded target; undefined unless the address shows it: normalized but for letters in path and query, without a
- * user's name.
- */
+/** The encoded target; undefined unless the address shows it, and has no user's name. */
 function toHref(address: string): string | undefined {
   if (UNCLEAR_END.test(address) || /\p{Default_Ignorable_Code_Point}/u.test(address)) return;
   const { href = '', username = '' } = URL.parse(address) ?? {};
@@ -91,8 +87,8 @@ const findDirection = (text: string): Direction =>
 const sideOf = (direction: Direction) => (direction === 'rtl' ? 'right' : 'left');
 
 /**
- * A person's text. Each line has the direction of its first letter, and all align as the first does, so a Latin
- * signature below an Arabic text stays at its side.
+ * Each line has the direction of its first letter, and all align as the first does, so a Latin signature below an
+ * Arabic text stays at its side.
  *
  * @param format - Makes HTML of its lines.
  */
@@ -188,7 +184,7 @@ export const joinParts = (parts: Parts, gap = GAP): Part => {
 const formatTable = (style: string, html: string): string =>
   `<table role="none" style="width:100%;table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${style};${FONT}">${html}</td></tr></tbody></table>`;
 
-/** A user's text behind a mark or border that it cannot leave. Logical sides are too new. */
+/** A text behind a mark or border that it cannot leave. Logical sides are too new. */
 export function formatQuote(parts: Parts, mark = '| ', direction: Direction = 'ltr'): Part {
   const { text, html } = joinParts(parts, INNER_GAP);
   const side = sideOf(direction);
@@ -209,7 +205,7 @@ export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subjec
 /** Asks for no automatic replies but bounces (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress). */
 const SUPPRESSED_RESPONSES = 'DR, RN, NRN, OOF, AutoReply';
 
-/** All mails about an inquiry refer to the same message, as one thread: SES sets each Message-ID. */
+/** All mails about an inquiry refer to the same message, as one thread. */
 export function createMail(
   { kind, id, automatic, ...envelope }: Envelope,
   parts: Parts,

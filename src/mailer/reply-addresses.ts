@@ -1,4 +1,4 @@
-/** Addresses whose mails the receiver takes: the id of an inquiry, and a code that only this stage can make. docs/adr/0085 */
+/** Addresses of the receiver: the id of an inquiry, and a code that only this stage can make. docs/adr/0085 */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { toExpiry } from '../entities/expiry.ts';
 import type { ReplyKeys } from '../entities/reply-keys.ts';
@@ -9,7 +9,7 @@ export type ReplyKind = 'r' | 'f';
 
 /** Seconds: a month of mails, each valid for 90 days, and a day for time zones. */
 const KEPT = (31 + 90 + 1) * 86_400;
-/** Hexadecimal digits: 96 bits. With all else, the local part has 62 of 64 characters (RFC 5321, 4.5.3.1.1). */
+/** 96 bits in hexadecimal. The local part then has 62 of 64 characters (RFC 5321, 4.5.3.1.1). */
 const CODE_LENGTH = 24;
 
 const ADDRESS = /^([rf])(\d{4})-([\da-f]{32})([\da-f]{24})@(.+)$/;

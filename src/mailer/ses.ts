@@ -27,11 +27,9 @@ class UnconfirmedMail extends Error {
 }
 
 /**
- * Sends with SES, configured by the `AWS_*` environment, in three attempts; a throttled mail waits for a random time
- * and is tried until its signal aborts. A retry after a lost response sends a mail twice: SES has no idempotency token.
- * docs/adr/0080
- *
- * Rejects with the errors of {@link SendMail}, `UnconfirmedMail` for a success without MessageId, or the SDK's.
+ * Sends with SES, configured by the `AWS_*` environment. A throttled mail waits for a random time and is tried until
+ * its signal aborts. A retry after a lost response sends a mail twice: SES has no idempotency token. Rejects with the
+ * errors of {@link SendMail}, `UnconfirmedMail` for a success without MessageId, or the SDK's.
  */
 export function createSendMail({ configurationSet }: MailerConfig): SendMail {
   const client = new SESv2Client({ requestHandler: TIMEOUTS });

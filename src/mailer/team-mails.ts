@@ -1,7 +1,3 @@
-/**
- * Users' texts are beside a border in HTML and behind a mark in plain text, so that they cannot imitate the mail's own
- * words.
- */
 import type { Inquiry } from '../contract.ts';
 import { escapeAddress } from '../text/invisible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../text/languages.ts';
@@ -29,7 +25,7 @@ import type { Mail } from './send-mail.ts';
 import { cutLines, escapeText, toOneLine } from '../text/visible.ts';
 import { formatTime } from './texts.ts';
 
-/** Above it is the answer, in whatever way a mail program quotes. */
+/** The answer is above it, in whatever way a mail program quotes. */
 export const MARKER = '##- Answer above this line -##';
 /** The subject of a mail without a text that marks an inquiry as answered. */
 export const DISMISSAL = 'Mark as answered';
@@ -57,12 +53,7 @@ const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConf
 const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Part =>
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
 
-/**
- * Reply-To is the address for answers or, if there is none, the owner if a mail can be sent there.
- *
- * @param answerAt - docs/adr/0085
- * @param withReplyTo - False: as if it could not.
- */
+/** @param answerAt - Reply-To; default: the owner. @param withReplyTo - False: no mail can be sent to Reply-To. */
 export function createInquiryMail(
   inquiry: Inquiry,
   settings: MailerConfig,

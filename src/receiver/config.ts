@@ -3,11 +3,7 @@ import { parseMailerConfig } from '../mailer/config.ts';
 
 export type ReceiverConfig = ReturnType<typeof parseReceiverConfig>;
 
-/**
- * docs/configuration.md has the meaning.
- *
- * @throws Error naming the first variable that is missing or malformed.
- */
+/** docs/configuration.md @throws Error naming the first variable that is missing or malformed. */
 export function parseReceiverConfig(env: Environment) {
   const { read, readNumber, readText } = createReaders(env);
   const mailer = parseMailerConfig(env);

@@ -1,4 +1,3 @@
-/** What the writer of a mail has added to the mail that it answers. */
 import { runInNewContext } from 'node:vm';
 import EmailReplyParser from 'email-reply-parser';
 import { MARKER } from '../mailer/team-mails.ts';

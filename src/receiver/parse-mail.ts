@@ -19,14 +19,14 @@ const LIMITS = { maxNestingDepth: 30, maxHeadersSize: 200_000, forceRfc822Attach
 /** UTF-16 units of HTML that are looked at. */
 const HTML_LIMIT = 200_000;
 
-/** Bytes of a part's body, and of all bodies, that are looked at; of larger parts, the names are. */
+/** Bytes of a part's body, and of all bodies, that are looked at. */
 const PART_LIMIT = 512 * 1024;
 const BODY_LIMIT = 4 * PART_LIMIT;
 /** Lines of headers and boundaries. */
 const LINES_LIMIT = 50_000;
 const BOUNDARY = /boundary\s*=\s*"?([^";\r\n]+)/i;
 
-/** Leaves headers and boundaries, and of each body the beginning, in place: of 40 MB, postal-mime would make 1 GB. */
+/** Shortens each body, and leaves headers and boundaries: of 40 MB, postal-mime would make 1 GB. */
 function shorten(raw: Uint8Array): Uint8Array {
   const mail = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
   const boundaries = new Set<string>();

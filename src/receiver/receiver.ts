@@ -68,7 +68,7 @@ const notify = async (
 /** To the team. */
 async function pass(delivery: Delivery, why: PassReason): Promise<Result> {
   const { store, config, mail, messageId, id, inquiry, signal } = delivery;
-  // Once for an inquiry, so that two programs that answer each other end; what comes back, too.
+  // Once for an inquiry, so that two programs that answer each other end.
   const event =
     why === 'automatic' && id !== undefined
       ? digest(why, id)
@@ -165,7 +165,7 @@ function parseEvent(body: string): SESMessage | undefined {
 
 /**
  * Handles SES's events about mails to the domain of answers. What is answered, stored, sent back or passed on is so
- * once, however often the event comes. docs/adr/0085
+ * once. docs/adr/0085
  *
  * @throws Error when something can succeed later, so that Lambda repeats the event, with the same claimant.
  */

@@ -1,12 +1,9 @@
-/** The name in the SDK's own chain, which the log shows. */
+/** The SDK's name, which the log shows. */
 class CredentialsProviderError extends Error {
   override readonly name = 'CredentialsProviderError';
 }
 
-/**
- * Replaces the SDK's chain of providers (single sign-on, profiles, containers …): Lambda gives credentials in the
- * environment. docs/adr/0060
- */
+/** Lambda gives credentials in the environment. docs/adr/0060 */
 export function defaultProvider() {
   return async () => {
     const {

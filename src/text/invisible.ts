@@ -38,10 +38,10 @@ const MEANT = [
   String.raw`(?<=[${JOINED}])\p{Join_Control}`,
 ].join('|');
 
-/** Emoji recommended by Unicode come first, with joiners and selectors. */
+/** Emoji come first, with joiners and selectors. */
 const SEEN_OR_INVISIBLE = new RegExp(String.raw`\p{RGI_Emoji}|${MEANT}|(${INVISIBLE})`, 'gv');
 
-/** Tested first: the table of emoji takes milliseconds to load. */
+/** Tested first, since the table of emoji takes milliseconds to load. */
 const ANY_INVISIBLE = new RegExp(INVISIBLE, 'v');
 
 /** Escapes invisible characters, but not those that change a visible one. Linear time. */

@@ -43,8 +43,8 @@ export const inLanguage = (text: Text, language: Language): string =>
 const WANTED = /^\s*([a-z]+)(?:-[\w-]*)?\s*(?:;\s*q=([\d.]+)\s*)?$/;
 
 /**
- * The first supported language of a header Accept-Language (RFC 9110, 12.5.4). Browsers name the preferred one first,
- * so only weight 0, not wanted, counts.
+ * The first supported language of Accept-Language (RFC 9110, 12.5.4). Browsers name the preferred one first, so only
+ * weight 0 counts.
  *
  * @returns undefined when it takes none.
  */

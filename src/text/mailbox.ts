@@ -8,8 +8,7 @@ const toAscii = (domain: string): string =>
 
 /**
  * Narrows a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name, otherwise
- * in Punycode. Refuses quoted local parts, comments, names, address literals and encoded words (RFC 2047), which some
- * programs decode anywhere.
+ * in Punycode. Some programs decode encoded words (RFC 2047) anywhere, so they are refused.
  */
 export function toMailbox(text: string): string | undefined {
   if (text.includes('=?')) return undefined;

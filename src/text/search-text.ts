@@ -1,5 +1,3 @@
-/** Comparison of texts in searches of form, inbox page and command. */
-
 /** Equals for readers, beside what Unicode decomposes (NFKD). */
 const VARIANTS: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
   // Soft hyphens, joiners, marks of direction.
@@ -79,10 +77,7 @@ const REFERENCE_DIGITS = 12;
 
 const withoutDashes = (text: string): string => text.replaceAll('-', '');
 
-/**
- * The folded terms of a query. A whole reference is the only term: `Reference 01a1415c-9c4c`, `(#01a1415c-9c4c)` and
- * `Ref: 01a1415c-9c4c…` find the inquiry.
- */
+/** The folded terms of a query, or a whole reference alone: `Reference 01a1415c-9c4c`, `(#01a1415c-9c4c)`. */
 export function parseQuery(query: string): string[] {
   const terms = query.split(/\s+/).map((term) => {
     // Not folded: `ae` in an id is two digits.

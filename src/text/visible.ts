@@ -27,7 +27,7 @@ const AFTER = 100;
 
 /**
  * One line of at most `limit` UTF-16 units, with `…` where it is cut, and without encoded words (RFC 2047), which a
- * mail program would decode. Only the beginning of a long text is looked at.
+ * mail program would decode.
  *
  * @param show - Also gets U+FEFF, which JavaScript counts as white space.
  */
