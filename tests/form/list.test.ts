@@ -3,13 +3,16 @@ import type { Failure } from '../../web/src/api.ts';
 import { parseListQuery } from '../../src/contract.ts';
 import { loadLocale } from '../../web/src/locale.ts';
 import {
+  addSent,
+  appendOlder,
   createMatcher,
   describeCount,
   isSearching,
+  mergeNewest,
   NOTHING,
   reduce,
+  toQueryFor,
 } from '../../web/src/list-state.ts';
-import { addSent, appendOlder, mergeNewest, toQueryFor } from '../../web/src/pages.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
 const locale = await loadLocale('en', ['en-GB']);

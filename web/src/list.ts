@@ -8,11 +8,11 @@ import {
   isSearching,
   NOTHING,
   reduce,
+  toQueryFor,
   type Action,
   type ListState,
 } from './list-state.ts';
 import { createListView } from './list-view.ts';
-import { toQueryFor } from './pages.ts';
 import type { ViewParts } from './view.ts';
 
 interface ListParts extends ViewParts {
