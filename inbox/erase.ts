@@ -20,7 +20,6 @@ interface Owner {
   newest: string;
 }
 
-/** Passes over what arrives meanwhile. */
 const MOST_PASSES = 5;
 
 const UNCHANGED = 'Nothing was deleted.';
@@ -42,7 +41,6 @@ export async function run(command: Command): Promise<void> {
   return user === undefined ? undefined : eraseUser(user, keepsAccount, task);
 }
 
-/** `given` by --yes, or asked for at a terminal. */
 type Consent = 'given' | 'asked' | 'absent';
 
 function consentOf({ io, values }: Command): Consent {
@@ -65,7 +63,6 @@ function createTask(command: Command) {
     io,
     connection,
     consent: consentOf(command),
-    /** Whether what the question asks for is typed. */
     async ask(question: keyof typeof questions): Promise<boolean> {
       const [expected, purpose] = questions[question];
       const streams = { stdin, stdout: stderr };
@@ -194,7 +191,6 @@ async function replayErasures(task: Task): Promise<void> {
   }
 }
 
-/** Expired inquiries are included. */
 async function findOwners(
   { connection: { inquiries }, io }: Task,
   filter: ScanFilter,
@@ -218,10 +214,7 @@ async function findOwners(
   return [...owners.values()].toSorted((a, b) => (a.newest < b.newest ? 1 : -1));
 }
 
-/**
- * @param untilOf - Inclusive, in the form of `created_at`.
- * @returns How many were deleted.
- */
+/** @param untilOf - Inclusive, in the form of `created_at`. */
 async function deleteOwners(
   owners: Owner[],
   untilOf: (owner: Owner) => string,

@@ -50,7 +50,6 @@ export async function run({ values, filter, isInteractive, io, connect }: Comman
   }
 }
 
-/** Columns that also hold who has answered. */
 const WIDE = 120;
 
 function formatRows(rows: ShownInquiry[], columns = 0): string {

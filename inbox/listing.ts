@@ -100,7 +100,6 @@ export function createListing({
       }
       return { count, isAll: true };
     },
-    /** For the page's polls. */
     async listUnanswered(signal: AbortSignal): Promise<Unanswered> {
       const ids: string[] = [];
       for await (const { id } of rowsOf(inquiries.list({ isAnswered: false }), signal)) {

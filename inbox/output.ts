@@ -75,7 +75,6 @@ export function formatTable<Row>(
   terminal?: number,
 ): string {
   const limit = terminal || 80;
-  // No cell is wider than the terminal.
   const toCell = (text: string): string =>
     cutText(toLine(text.slice(0, limit * GRAPHEME_LIMIT)), limit);
   const table = columns.flatMap(({ head, cell, flexible = false }) => {

@@ -104,7 +104,6 @@ async function respond(
     .end(JSON.stringify(data));
 }
 
-/** Refuses requests without the secret or from another page. */
 function refuseOthers(
   { headers, method }: IncomingMessage,
   origin: string,

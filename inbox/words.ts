@@ -32,7 +32,6 @@ const FACTS: readonly (keyof StoredInquiry)[] = [
   'expires_at',
 ];
 
-/** Others have the field's name. */
 const LABELS: Partial<Record<keyof StoredInquiry, string>> = {
   id: 'Id',
   cognito_sub: 'Owner',

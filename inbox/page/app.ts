@@ -137,7 +137,7 @@ async function follow(list: List, detail: Detail): Promise<void> {
   await detail.load(id);
 }
 
-/** Removes the draft of an inquiry that is closed or gone from the lists. */
+/** Names a draft whose inquiry is closed or gone. */
 async function checkDraft(id: string, api: Api, drafts: Drafts, toasts: Toasts): Promise<void> {
   const result = await api.get(id);
   drafts.confirm(result);

@@ -44,7 +44,6 @@ export function createApi(secret: string) {
 
   return {
     session: async () => send<Session>('session'),
-    /** @param from - Where the list goes on. */
     async list(query: Query, from?: string, signal: AbortSignal | null = null) {
       const parameters = new URLSearchParams({ ...query, ...(from !== undefined && { from }) });
       return send<Listing>(`inquiries?${parameters}`, { signal });

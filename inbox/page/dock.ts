@@ -20,7 +20,6 @@ export interface DockParts {
   onAnswer: (given: Given) => void;
 }
 
-/** @param say - Announces to a screen reader. */
 export function createDock(
   { drafts, session, outbox, onChange, onAnswer }: DockParts,
   say: (text: string) => void,

@@ -9,7 +9,6 @@ export function createDrafts(storage: Pick<Storage, 'getItem' | 'setItem'>) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page alone
   const texts = new Map(JSON.parse(storage.getItem(KEY) ?? '[]') as [string, string][]);
 
-  /** An empty text deletes the draft. */
   function set(id: string, text: string): void {
     if (text === '') texts.delete(id);
     else texts.set(id, text);

@@ -11,7 +11,6 @@ import { age, exactTime } from './times.ts';
 
 const SUBJECT_LENGTH = 200;
 
-/** @param say - Announces to a screen reader. */
 export function createInquiryView(inquiry: Inquiry, say: (text: string) => void): HTMLElement[] {
   const { id, email, subject, body, created_at } = inquiry;
   const reference = toReference(id);
@@ -53,7 +52,6 @@ export function createInquiryView(inquiry: Inquiry, say: (text: string) => void)
   return [heading, meta, details, ...createWarnings(inquiry), text];
 }
 
-/** The text, or in grey that there is none. */
 function textOr(
   name: 'div' | 'h2' | 'span',
   classes: string,

@@ -61,7 +61,6 @@ export const NOTHING: ListState = {
   seen: new Set(),
 };
 
-/** @param isMore - Whether the list's rest is loaded. */
 export const startLoading = (
   { next, ...state }: ListState,
   isMore: boolean,

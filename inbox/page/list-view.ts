@@ -59,7 +59,6 @@ export function createListView(
       items.ariaBusy = 'true';
       more.hidden = true;
     },
-    /** Keeps what is read in its place. */
     draw(state: ListState): void {
       const restore = keepPlace(scroller, items);
       const rows = shownOf(state).map((inquiry) => {

@@ -37,11 +37,7 @@ export function createList(api: Api, drafts: Drafts, outbox: Outbox, stage: stri
     await load({ from: state.next });
   }
 
-  /**
-   * Aborts an earlier request.
-   *
-   * @param options.requested - The response to a request already made.
-   */
+  /** @param options.requested - The response to a request already made. */
   async function load({
     query,
     from,

@@ -2,7 +2,6 @@ import { h } from '../../ui/dom.ts';
 import { formatAge } from '../words.ts';
 import { formatTime } from './format-time.ts';
 
-/** The exact local time shows on hover. */
 export function age(timestamp: string): HTMLTimeElement {
   const text = formatAge(Date.parse(timestamp));
   const element = h('time', { class: 'age', datetime: timestamp }, text);

@@ -13,7 +13,6 @@ export const isTyping = (): boolean => performance.now() - last < PAUSE;
 export const isTextBox = (element: Element | null): boolean =>
   element?.matches('input, textarea') ?? false;
 
-/** Moves the focus unless it is in a text. */
 export function focusGently(element: HTMLElement): void {
   if (!isTextBox(document.activeElement)) element.focus();
 }

@@ -11,7 +11,6 @@ it('loads older inquiries as the end comes near, and keeps the focus', async () 
   const end = button('Show more');
   await block(page, stack.url);
   await end.scrollIntoViewIfNeeded();
-  // Below the last inquiry.
   const trouble = page.locator('.place ~ .live').getByText('couldn’t load');
   await trouble.waitFor();
   // Away from the end and back, without scrolling.

@@ -142,7 +142,6 @@ it('ends everywhere at a sign-out, which keeps or deletes the text of all tabs',
   await first.write('');
   await first.click('Sign out', 'Delete it and sign out');
   for (const { see } of [first, other, full]) await see('You’re signed out');
-  // None gets the session.
   const late = await context.newPage();
   for (const page of [elsewhere.page, late]) {
     await page.goto(stack.formUrl);

@@ -33,7 +33,6 @@ export const paste = async (field: Locator, text: string) =>
     text,
   );
 
-/** Another tab of the same user, which gets the session. */
 export async function openTab(context: BrowserContext) {
   const form = on(await context.newPage());
   await form.page.goto(stack.formUrl);

@@ -174,7 +174,6 @@ const isList = (json: object): json is contract.InquiryListResponse => {
 const isCreated = (json: object): json is contract.CreateInquiryResponse =>
   isInquiry(toRecord(json)['inquiry']);
 
-/** From the gateway or the function. */
 const isUnauthorized = ({ status }: Response, json: object): boolean =>
   status === 401 && isText(toRecord(json)['message']);
 

@@ -17,7 +17,6 @@ import type { Locale } from './locale.ts';
 import { describeSize, isolate } from './messages.ts';
 import type { ViewParts } from './view.ts';
 
-/** @param onEdit - Called after each change by the user. */
 export function createEditor(
   { user, locale, branding }: ViewParts,
   onEdit: (texts: Texts) => void,
@@ -72,7 +71,6 @@ export function createEditor(
       if (isOver && !wasOver) size.scrollIntoView({ block: 'nearest' });
       wasOver = isOver;
     },
-    /** Lets the browser report what is invalid. */
     isValid: (): boolean => all.every((input) => input.reportValidity()),
     pointAtMessage(): void {
       body.focus();

@@ -74,7 +74,6 @@ export function createForm(parts: FormParts) {
   };
 }
 
-/** Whether there is text that no storage takes. */
 const wouldLose = ({ state: { isKept, draft } }: Form): boolean => !isKept && hasText(draft);
 
 function listen(form: Form): void {
@@ -96,7 +95,6 @@ function listen(form: Form): void {
   addEventListener('online', () => dispatch({ type: 'connected' }), { signal });
 }
 
-/** Shown while the form is out of view. */
 function createBackButton(form: Form): HTMLElement {
   const { element, editor } = form.view;
   const attributes = { class: 'primary back', hidden: true };

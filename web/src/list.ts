@@ -119,7 +119,6 @@ async function loadOlder(list: List): Promise<void> {
   if (hadFocus && first !== undefined) view.focus(first.id);
 }
 
-/** Announces what a search has found, and loads more. */
 function continueSearch(list: List): void {
   const { state, parts, say } = list;
   if (!isFiltered(state)) return;
