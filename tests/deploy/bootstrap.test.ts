@@ -1,14 +1,8 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
+import { setUpProject, type World } from './programs.ts';
 import { main } from '../../deploy/bootstrap.ts';
 import { isServiceName } from '../../lib/stages.ts';
 import { ACCOUNT, refusal, type Answer } from '../helpers/aws.ts';
-import { setUpProject, type World } from './programs.ts';
-
-vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
-vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
-  ...(await original()),
-  run: (await import('./programs.ts')).run,
-}));
 
 const BUCKET = `inquiries-terraform-state-${ACCOUNT}-eu-central-1`;
 const SETTINGS = 'bootstrap/settings.auto.tfvars.json';

@@ -2,24 +2,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { calls, FORM_OUTPUTS, setUpProject, type World } from './programs.ts';
 import { main } from '../../deploy/deploy.ts';
 import type { testStage as runSmokeTest } from '../../deploy/smoke.ts';
-import { calls, FORM_OUTPUTS, setUpProject, type World } from './programs.ts';
 import { paths } from './project.ts';
 
 const testStage = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
 const runForm = vi.hoisted(() => vi.fn<() => Promise<string>>());
 const listDifferences = vi.hoisted(() => vi.fn<() => Promise<string[]>>());
-vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 vi.mock(import('../../deploy/smoke.ts'), () => ({ testStage }));
 vi.mock(import('../../deploy/form.ts'), async (original) => ({
   ...(await original()),
   runForm,
   listDifferences,
-}));
-vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
-  ...(await original()),
-  run: (await import('./programs.ts')).run,
 }));
 
 const write = (file: string, content: string) => writeFileSync(join(paths.ROOT, file), content);

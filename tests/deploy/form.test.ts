@@ -1,13 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
+import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 import { readForm, readStageForm, runForm, serveForm, uploadForm } from '../../deploy/form.ts';
 import * as chromium from '../../lib/chromium.ts';
-import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 import { paths } from './project.ts';
 
 vi.mock(import('../../lib/chromium.ts'), { spy: true });
-vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 
 const toPage = (connections: string) =>
   `<meta content="default-src 'none'; connect-src ${connections}; base-uri 'none'" />`;

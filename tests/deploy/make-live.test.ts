@@ -1,14 +1,8 @@
 /** What Terraform runs for each function (infra/terraform/live.tf): which versions it makes live, and how long it tries. */
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
+import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 import { main } from '../../deploy/make-live.ts';
 import { refusal, type Answer } from '../helpers/aws.ts';
-import { FORM_OUTPUTS, setUpProject } from './programs.ts';
-
-vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
-vi.mock('node:timers/promises', async (importOriginal) => ({
-  ...(await importOriginal<object>()),
-  setTimeout: (await import('../helpers/clock.ts')).skipTime,
-}));
 
 const { name, package: hash } = FORM_OUTPUTS.function;
 const report = (maxMemoryUsedMB: number) =>

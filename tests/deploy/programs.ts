@@ -1,6 +1,7 @@
 /**
- * The programs that deploy/ runs: a test file mocks deploy/terraform.ts with {@link run}, which records calls and
- * answers as arranged. commands.process.test.ts has processes, *.apply.test.ts a real Terraform.
+ * What deploy/ uses, for a test file that imports this one before deploy/: a temporary project, programs that
+ * {@link run} records and answers as arranged, and no waiting. commands.process.test.ts has processes, *.apply.test.ts
+ * a real Terraform.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -11,8 +12,16 @@ import { afterAll, beforeEach, expect, vi } from 'vitest';
 import type { Outcome } from '../../deploy/terraform.ts';
 import type { Main } from '../../lib/command-line.ts';
 import { startAws, stubAws } from '../helpers/aws.ts';
+import { skipTime } from '../helpers/clock.ts';
 import { run as runInProcess } from '../helpers/io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
+
+vi.mock(import('../../lib/paths.ts'), () => paths);
+vi.mock(import('../../deploy/terraform.ts'), async (original) => ({ ...(await original()), run }));
+vi.mock('node:timers/promises', async (original) => ({
+  ...(await original<object>()),
+  setTimeout: skipTime,
+}));
 
 /** A planned resource's values and action, by address. */
 type Changes = Record<string, readonly [action: string, after?: object]>;

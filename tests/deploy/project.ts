@@ -1,7 +1,4 @@
-/**
- * A temporary folder as the project: a test file mocks lib/paths.ts with `paths`. Imports nothing that needs
- * lib/paths.ts.
- */
+/** A temporary folder as the project, in place of lib/paths.ts, which nothing here may need. */
 import { mkdirSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

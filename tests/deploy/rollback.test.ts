@@ -1,11 +1,10 @@
 import { expect, it, vi } from 'vitest';
+import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 import { switchAlias } from '../../deploy/functions.ts';
 import { main } from '../../deploy/rollback.ts';
 import type { testStage as runSmokeTest } from '../../deploy/smoke.ts';
-import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 
 const testStage = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
-vi.mock(import('../../lib/paths.ts'), async () => (await import('./project.ts')).paths);
 vi.mock(import('../../deploy/smoke.ts'), () => ({ testStage }));
 
 const { name } = FORM_OUTPUTS.function;
