@@ -100,41 +100,31 @@ const toRequests = (...rows: readonly Request[]) =>
     const [service, names = ''] = actions.split(':');
     return names.split(' ').map((name): Request => [`${service}:${name}`, resource, context]);
   });
-/** What a stage's deployment asks for, by kind of resource. */
+/** What a stage's deployment asks for, of each way in which a policy limits it. */
 const needed = (stage: Stage) => {
   const name = `inquiries-${stage}`;
   return toRequests(
-    ['s3:ListBucket ListTagsForResource PutObject', `arn:aws:s3:::${name}-site-${ACCOUNT}`],
+    ['s3:ListBucket PutObject', `arn:aws:s3:::${name}-site-${ACCOUNT}`],
     ['s3:GetObject PutObject', state(stage)],
-    [
-      'dynamodb:CreateTable DescribeTimeToLive TagResource UpdateTimeToLive UpdateTable',
-      table(stage),
-    ],
+    ['dynamodb:CreateTable DescribeTimeToLive', table(stage)],
     ['iam:CreateRole PutRolePolicy', role(stage), bounded(stage)],
-    ['iam:UpdateAssumeRolePolicy ListAttachedRolePolicies GetRole', role(stage)],
+    ['iam:GetRole', role(stage)],
     ['iam:PassRole', role(stage), { 'iam:PassedToService': 'lambda.amazonaws.com' }],
     ['lambda:UpdateFunctionCode InvokeFunction', arn('lambda', `function:${name}`)],
-    ...['apigateway', 'events'].map((caller): Request => [
+    [
       'lambda:AddPermission',
       arn('lambda', `function:${name}-mailer`),
-      { 'lambda:Principal': `${caller}.amazonaws.com` },
-    ]),
-    [
-      'logs:PutRetentionPolicy PutMetricFilter ListTagsForResource',
-      arn('logs', `log-group:/aws/lambda/${name}`),
+      { 'lambda:Principal': 'events.amazonaws.com' },
     ],
-    ['events:PutRule DescribeRule', arn('events', `rule/${name}-mailer-digests`)],
+    ['logs:PutRetentionPolicy', arn('logs', `log-group:/aws/lambda/${name}`)],
+    ['events:PutRule', arn('events', `rule/${name}-mailer-digests`)],
     ['cloudwatch:PutMetricAlarm', arn('cloudwatch', `alarm:${name}-function-errors`)],
-    ['cloudwatch:GetDashboard PutDashboard', arn('cloudwatch', `dashboard/${name}`, '')],
-    ['sns:Subscribe GetTopicAttributes', arn('sns', `${name}-alarms`)],
-    ['sqs:CreateQueue GetQueueAttributes', arn('sqs', `${name}-failed`)],
+    ['cloudwatch:PutDashboard', arn('cloudwatch', `dashboard/${name}`, '')],
+    ['sns:Subscribe', arn('sns', `${name}-alarms`)],
+    ['sqs:CreateQueue', arn('sqs', `${name}-failed`)],
     ['ses:CreateConfigurationSet', arn('ses', `configuration-set/${name}`)],
-    [
-      'cognito-idp:CreateUserPoolClient SetUserPoolMfaConfig AdminCreateUser AdminInitiateAuth AdminRespondToAuthChallenge',
-      pool,
-      tags(stage),
-    ],
-    ['cloudfront:CreateInvalidation UpdateDistribution', '*', tags(stage)],
+    ['cognito-idp:CreateUserPoolClient AdminCreateUser', pool, tags(stage)],
+    ['cloudfront:UpdateDistribution', '*', tags(stage)],
     ['acm:DeleteCertificate', '*', tags(stage)],
     ['route53:UpdateHealthCheck', `${HEALTH_CHECK}of-${stage}`],
     [
@@ -144,6 +134,63 @@ const needed = (stage: Stage) => {
     ],
     ['lambda:TagResource', arn('lambda', 'event-source-mapping:e'), tags(stage, 'Request')],
     ['apigateway:GET PATCH', `arn:aws:apigateway:${REGION}::/apis/api-of-${stage}/routes/a`],
+  );
+};
+/** What no role of a stage may request, whatever a deployment gives it. */
+const never = (stage: Stage) => {
+  const own = arn('lambda', `function:inquiries-${stage}`);
+  const asked = tags(stage, 'Request');
+  return toRequests(
+    // To tag or make what is allowed by its tags or id.
+    ['acm:AddTagsToCertificate RequestCertificate', '*', asked],
+    ['cloudfront:TagResource', arn('cloudfront', 'distribution/E', ''), asked],
+    ['cognito-idp:TagResource', pool, asked],
+    ['ses:TagResource', arn('ses', 'identity/example.com'), asked],
+    ['route53:ChangeTagsForResource', 'arn:aws:route53:::hostedzone/Z1', asked],
+    // To free itself or another role.
+    ['iam:AttachRolePolicy DeleteRolePermissionsBoundary CreateRole PutRolePolicy', role(stage)],
+    ['iam:CreateRole PutRolePolicy', role(stage), bounded(stage === 'main' ? 'develop' : 'main')],
+    [
+      'iam:CreateRole PutRolePolicy',
+      iamArn(`role/terraform-bootstrap/inquiries-${stage}-deploy-${REGION}`),
+      bounded(stage),
+    ],
+    ['iam:CreateUser AddClientIDToOpenIDConnectProvider'],
+    ['iam:CreateServiceLinkedRole', linkedRole(COGNITO_MAIL), linkedService('ecs.amazonaws.com')],
+    ['sts:AssumeRole'],
+    ['ec2:RunInstances'],
+    // To lose data or users.
+    ['s3:DeleteObject DeleteObjectVersion', state(stage)],
+    ['cognito-idp:AdminSetUserPassword AdminDeleteUser', pool, tags(stage)],
+    // To open what it has to others, or keep copies of it.
+    ['kms:Decrypt'],
+    [
+      'dynamodb:PutResourcePolicy EnableKinesisStreamingDestination CreateBackup ExportTableToPointInTime',
+      table(stage),
+    ],
+    ['dynamodb:DeleteBackup RestoreTableFromBackup', `${table(stage)}/backup/1`],
+    ['dynamodb:RestoreTableToPointInTime', `${table(stage)}-copy`],
+    ['lambda:CreateFunctionUrlConfig UpdateFunctionUrlConfig PutResourcePolicy', own],
+    ...['*', ACCOUNT].map((caller): Request => [
+      'lambda:AddPermission',
+      own,
+      { 'lambda:Principal': caller },
+    ]),
+    [
+      'logs:PutSubscriptionFilter CreateExportTask',
+      arn('logs', `log-group:/aws/lambda/inquiries-${stage}`),
+    ],
+    ['ses:CreateEmailIdentityPolicy PutIdentityPolicy', arn('ses', 'identity/i'), tags(stage)],
+    // To end the protection of data.
+    ...(stage === 'develop'
+      ? []
+      : toRequests(
+          [
+            'dynamodb:DeleteTable UpdateTable UpdateTimeToLive UpdateContinuousBackups',
+            table(stage),
+          ],
+          ['cognito-idp:DeleteUserPool', pool, tags(stage)],
+        )),
   );
 };
 const isRead = ([action]: Request) => /:(Describe|Get|GET|List|Test)/.test(action);
@@ -183,38 +230,15 @@ describe('the policies', () => {
     expect(allowed('develop', plan, requests)).toEqual(requests.filter(isRead));
   });
 
-  it('let no role tag or make what is allowed by its tags or id, touch data, or free another', () => {
+  it.each(STAGES)(
+    'let no role of %s free itself, open or lose data, or take what is not its',
+    (stage) => {
+      expect(allowed(stage, boundary, never(stage))).toEqual([]);
+    },
+  );
+
+  it('let a function touch data, but no deployment', () => {
     const stage = 'develop';
-    const asked = tags(stage, 'Request');
-    const refused = toRequests(
-      ['acm:AddTagsToCertificate RequestCertificate', '*', asked],
-      ['cloudfront:TagResource', arn('cloudfront', 'distribution/E', ''), asked],
-      ['cognito-idp:TagResource', pool, asked],
-      ['ses:TagResource', arn('ses', 'identity/example.com'), asked],
-      ['route53:ChangeTagsForResource', 'arn:aws:route53:::hostedzone/Z1', asked],
-      ['route53:ChangeTagsForResource', `${HEALTH_CHECK}of-release`, asked],
-      ['sns:SetSubscriptionAttributes Unsubscribe', arn('sns', 'inquiries-release-alarms:1b2c')],
-      ['s3:DeleteObject DeleteObjectVersion', state(stage)],
-      ['cognito-idp:AdminSetUserPassword AdminDeleteUser', pool, tags(stage)],
-      ['iam:AttachRolePolicy DeleteRolePermissionsBoundary CreateRole PutRolePolicy', role(stage)],
-      ['iam:CreateRole PutRolePolicy', role(stage), bounded('release')],
-      [
-        'iam:CreateRole PutRolePolicy',
-        iamArn(`role/terraform-bootstrap/inquiries-develop-deploy-${REGION}`),
-        bounded(stage),
-      ],
-      ['iam:CreateUser AddClientIDToOpenIDConnectProvider'],
-      [
-        'iam:CreateServiceLinkedRole',
-        linkedRole('replication.dynamodb.amazonaws.com'),
-        linkedService('replication.dynamodb.amazonaws.com'),
-      ],
-      ['iam:CreateServiceLinkedRole', linkedRole(COGNITO_MAIL), linkedService('ecs.amazonaws.com')],
-      ['sts:AssumeRole'],
-      ['kms:Decrypt'],
-      ['ec2:RunInstances'],
-    );
-    // A function's role may be given these.
     const data = toRequests(
       ['dynamodb:GetItem Query Scan PutItem DeleteItem', table(stage)],
       ['logs:GetLogEvents', arn('logs', 'log-group:/aws/lambda/inquiries-develop:*')],
@@ -222,46 +246,8 @@ describe('the policies', () => {
       ['ses:SendEmail', arn('ses', 'identity/i'), tags(stage)],
       ['iam:PassRole', role(stage), { 'iam:PassedToService': 'ec2.amazonaws.com' }],
     );
-    expect(allowed(stage, deploy, [...refused, ...data])).toEqual([]);
-    expect(allowed(stage, boundary, [...refused, ...data])).toEqual(data);
-  });
-
-  it.each(STAGES)('let no role of %s open what it has to others, or keep copies of it', (stage) => {
-    const ofFunction = arn('lambda', `function:inquiries-${stage}`);
-    const logs = arn('logs', `log-group:/aws/lambda/inquiries-${stage}`);
-    const requests = toRequests(
-      [
-        'dynamodb:PutResourcePolicy DeleteResourcePolicy EnableKinesisStreamingDestination UpdateKinesisStreamingDestination',
-        table(stage),
-      ],
-      [
-        'dynamodb:CreateBackup ExportTableToPointInTime RestoreTableToPointInTime RestoreTableFromBackup',
-        table(stage),
-      ],
-      ['dynamodb:DeleteBackup RestoreTableFromBackup', `${table(stage)}/backup/1`],
-      ['dynamodb:RestoreTableToPointInTime', `${table(stage)}-copy`],
-      ['lambda:CreateFunctionUrlConfig UpdateFunctionUrlConfig PutResourcePolicy', ofFunction],
-      ...['*', ACCOUNT, '444455556666'].map((caller): Request => [
-        'lambda:AddPermission',
-        ofFunction,
-        { 'lambda:Principal': caller },
-      ]),
-      ['logs:PutSubscriptionFilter CreateExportTask', logs],
-      [
-        'ses:CreateEmailIdentityPolicy UpdateEmailIdentityPolicy PutIdentityPolicy',
-        arn('ses', 'identity/i'),
-        tags(stage),
-      ],
-    );
-    expect(allowed(stage, boundary, requests)).toEqual([]);
-  });
-
-  it.each(['main', 'release'] as const)('let no role of %s end the protection of data', (stage) => {
-    const requests = toRequests(
-      ['dynamodb:DeleteTable UpdateTable UpdateTimeToLive UpdateContinuousBackups', table(stage)],
-      ['cognito-idp:DeleteUserPool', pool, tags(stage)],
-    );
-    expect(allowed(stage, boundary, requests)).toEqual([]);
+    expect(allowed(stage, boundary, data)).toEqual(data);
+    expect(allowed(stage, deploy, data)).toEqual([]);
   });
 
   it('let a stage set up the domains that are listed for it, and no others', () => {

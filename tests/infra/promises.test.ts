@@ -122,6 +122,16 @@ describe('the infrastructure', () => {
     ]);
   });
 
+  it('reads a stream or queue once for a function: Lambda refuses a second mapping', () => {
+    // Whatever their filters (mailer/main.tf).
+    const mappings = Object.values(
+      ofType(readGolden('every-setting'), 'aws_lambda_event_source_mapping'),
+    );
+    const pairs = mappings.map((each) => `${each.event_source_arn} ${each.function_name}`);
+    expect(pairs).toHaveLength(4);
+    expect(new Set(pairs).size).toBe(pairs.length);
+  });
+
   it('repeats events of SES for a day, and stores them for longer', () => {
     const queues = Object.entries(ofType(readGolden('every-setting'), 'aws_sqs_queue'));
     const events = queues.filter(([, { name }]) => name.endsWith('-events'));
