@@ -24,13 +24,6 @@ const switchMeanwhile = (version: string) => {
   };
 };
 
-it('makes the version before the live one live with its form, and tests the stage', async () => {
-  expect(await command(main, 'develop --yes')).toMatchObject({ code: 0 });
-  expect(state.changes).toEqual(['switch 9', 'put /form-bucket/index.html', 'invalidate /*']);
-  expect(state.objects.get('/form-bucket/index.html')).toBe('9');
-  expect(testStage.mock.calls[0]?.[0]).toEqual(FORM_OUTPUTS);
-});
-
 /** Answers every request to two versions. */
 const breakVersions = (toAnswer: () => Promise<string>) => () => {
   const { invoke } = state;
@@ -42,19 +35,12 @@ const OPEN = JSON.stringify({
   headers: { 'Access-Control-Allow-Origin': 'https://www.example.com' },
 });
 
-it('switches to the version that is named, also forward, and again', async () => {
-  for (const version of ['2', '10', '10']) {
-    expect(await command(main, `develop ${version} --yes`)).toMatchObject({ code: 0 });
-  }
-  expect(state.changes.filter((each) => each.startsWith('switch'))).toEqual([
-    'switch 2',
-    'switch 10',
-  ]);
-});
-
 const CASES: Record<string, { args?: string; happen?: () => unknown; keys?: string }> = {
   'two versions': { args: 'develop 1 2 --yes' },
   'a version that is not there': { args: 'develop 4 --yes' },
+  'a version that is named': { args: 'develop 2 --yes' },
+  'a later version': { args: 'develop 10 --yes', happen: () => (state.live = '9') },
+  'the version that is live': { args: 'develop 10 --yes' },
   'no version before': { happen: () => (state.live = '1') },
   'a version that another command makes live': { happen: () => switchMeanwhile('3') },
   'versions that let everybody in': { happen: breakVersions(async () => OPEN) },

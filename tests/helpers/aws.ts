@@ -60,7 +60,6 @@ const initially = (hash: string) => ({
   /** SHA-256 of the package of the alias's or a numbered version. */
   hash,
   published: '11',
-  description: '',
   /** The result of an invocation; a rejection is the function's error. */
   invoke: async (_name: string, event: string): Promise<string> =>
     JSON.stringify(await app(JSON.parse(event) as object)),
@@ -68,11 +67,8 @@ const initially = (hash: string) => ({
   log: '',
 });
 
-/** Until the test ends, the process has only these variables of AWS. */
+/** Until the test ends, the process has these variables of AWS, and no others (vitest.config.ts). */
 export function stubAws(variables: Record<string, string> = {}): void {
-  for (const name of Object.keys(process.env)) {
-    if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
-  }
   const none = {
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
@@ -120,10 +116,13 @@ export async function startAws(hash = 'hash') {
     ],
     [
       /^POST .*\/functions\/inquiries-develop\/versions$/,
-      ({ body }) =>
-        String((JSON.parse(body) as { CodeSha256?: string }).CodeSha256) === state.hash
-          ? { status: 201, body: { Version: state.published } }
-          : refusal(400, 'InvalidParameterValueException', 'The package is another one'),
+      ({ body }) => {
+        if ((JSON.parse(body) as { CodeSha256?: string }).CodeSha256 !== state.hash) {
+          return refusal(400, 'InvalidParameterValueException', 'The package is another one');
+        }
+        state.changes.push(`publish ${state.published}`);
+        return { status: 201, body: { Version: state.published } };
+      },
     ],
     [
       /^GET .*\/functions\/inquiries-develop\/versions$/,
@@ -138,16 +137,16 @@ export async function startAws(hash = 'hash') {
         const {
           FunctionVersion = state.live,
           RevisionId,
-          Description,
+          Description = '',
         } = JSON.parse(body || '{}') as Partial<
           Record<'Description' | 'FunctionVersion' | 'RevisionId', string>
         >;
-        if (Description !== undefined) state.description = Description;
         if (state.live === undefined) return NOT_FOUND;
         if (method === 'PUT' && RevisionId !== `of ${state.live}`) {
           return refusal(412, 'PreconditionFailedException', 'The RevisionId does not match');
         }
-        if (method === 'PUT') state.changes.push(`switch ${FunctionVersion}`);
+        const reason = Description.replace(/(?<= at ).*/, 'TIME');
+        if (method === 'PUT') state.changes.push(`switch ${FunctionVersion} ${reason}`.trim());
         state.live = FunctionVersion;
         return { status: 200, body: { FunctionVersion, RevisionId: `of ${FunctionVersion}` } };
       },
@@ -164,7 +163,7 @@ export async function startAws(hash = 'hash') {
       ({ headers, body }, path = '') => {
         const from = headers.get('x-amz-copy-source');
         const details = [headers.get('content-type'), headers.get('cache-control')].join(' ');
-        state.changes.push(`put ${path}${from === null ? ` ${details}` : ''}`);
+        state.changes.push(`put ${path} ${from === null ? details : `from ${from}`}`);
         state.objects.set(path, from === null ? body : (state.objects.get(`/${from}`) ?? ''));
         return { status: 200, body: from === null ? '' : '<CopyObjectResult/>' };
       },
