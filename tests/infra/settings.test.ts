@@ -43,7 +43,7 @@ function numbers(change: (maximum: number) => number) {
   };
 }
 /** Wrong values, many in one plan. */
-const REFUSED: object[] = [
+const WRONG: object[] = [
   {
     issuer: 'http://a.example.com',
     audience: [],
@@ -96,6 +96,13 @@ const REFUSED: object[] = [
     hosted_zone: 'example.com',
     site_domain: { name: 'badexample.com', dns: 'all' },
   },
+];
+const REFUSED: readonly (readonly [variables: object, workspace?: string])[] = [
+  ...WRONG.map((develop) => [{ stages: { develop } }] as const),
+  // Of the selected stage only, and the name.
+  [{ stages: { develop: own, main: { audience: [] }, Release: own }, name: 'foo-main' }],
+  [{ stages: { main: own } }],
+  [{ stages: {} }, 'default'],
 ];
 
 describe(
@@ -160,25 +167,12 @@ describe(
 
     it('refuses what AWS or the service would not take, and says what each setting must be', async () => {
       const texts: string[] = [];
-      for (const settings of REFUSED) {
-        texts.push(JSON.stringify(settings), ...(await refuse(settings)), '');
-        expect(texts.at(-2)).toMatch(/^Stage develop: .*\.$/);
+      for (const [variables, workspace] of REFUSED) {
+        const messages = await refusals(variables, workspace);
+        expect(messages).not.toEqual([]);
+        texts.push(JSON.stringify(variables), ...messages, '');
       }
       await expect(texts.join('\n')).toMatchFileSnapshot('golden/settings.txt');
-    });
-
-    it('checks the selected stage only, which has settings, and the name', async () => {
-      const stages = { develop: own, main: { audience: [] }, Release: own };
-      expect(await refusals({ stages, name: 'foo-main' })).toEqual([
-        expect.stringMatching(/^A name is 2 to 19 .* not "foo-main"\.$/),
-        'Stages are develop, main and release; remove from stages: Release.',
-      ]);
-      expect(await refusals({ stages: { main: own } })).toEqual([
-        expect.stringContaining('Stage "develop" has no settings'),
-      ]);
-      expect(await refusals({ stages: {} }, 'default')).toEqual([
-        expect.stringContaining('Workspace "default" is not a stage'),
-      ]);
     });
 
     it('names the languages of the form', async () => {
