@@ -1,6 +1,6 @@
-import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { uptime } from 'node:os';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openFolder, UsageError } from '../lib/command-line.ts';
 import { isListening } from '../lib/loopback-server.ts';
@@ -29,66 +29,41 @@ function hasModes(folder: string): boolean {
 }
 
 /**
- * Locks the folder until the stack's state file does. The lock is a folder with the process id, which can only be
- * renamed onto an empty one: no two processes take over a killed one's lock.
+ * Locks the folder with a file lock of SQLite, which the operating system releases when the process ends.
  *
  * @returns Unlocks.
- * @throws UsageError if another process is starting.
+ * @throws UsageError if another stack runs or is starting.
  */
 export function lockDataFolder(folder: string): () => void {
-  const lock = join(folder, 'starting.lock');
-  const own = mkdtempSync(`${lock}-`);
-  writeFileSync(join(own, `${process.pid}`), '', { flag: 'wx' });
+  const lock = new DatabaseSync(join(folder, 'lock'));
   try {
-    while (!isRenamed(own, lock)) {
-      for (const holder of readdirSync(lock)) {
-        if (isHeld(lock, holder)) {
-          throw toError(folder, `is in use by a stack that is starting (process ${holder})`);
-        }
-        rmSync(join(lock, holder), { force: true });
-      }
-    }
+    // No journal beside it.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
-    rmSync(own, { recursive: true, force: true });
-    throw error;
+    lock.close();
+    // SQLITE_BUSY
+    if ((error as { errcode?: number }).errcode !== 5) throw error;
+    const { pid, gateway, form } = readState(folder) ?? {};
+    throw toError(
+      folder,
+      isAlive(pid)
+        ? `is in use by a running stack (process ${pid}, API ${gateway}/inquiries, form ${form})`
+        : 'is in use by a stack that is starting',
+    );
   }
-  return () => rmSync(lock, { recursive: true, force: true });
+  return () => lock.close();
 }
 
-/** @returns False if the target is not empty. */
-function isRenamed(from: string, to: string): boolean {
-  try {
-    renameSync(from, to);
-    return true;
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (['ENOTEMPTY', 'EEXIST'].includes(code)) return false;
-    throw error;
-  }
-}
-
-/** Whether the process runs, and the machine was not restarted. */
-function isHeld(lock: string, holder: string): boolean {
-  const { mtimeMs = 0 } = statSync(join(lock, holder), { throwIfNoEntry: false }) ?? {};
-  return isAlive(Number(holder)) && mtimeMs > Date.now() - uptime() * 1_000;
-}
-
-/** Process ids are reused, so it must listen, too. */
-async function runs(pid: number | undefined, url: string): Promise<boolean> {
-  return isAlive(pid) && isListening(Number(URL.parse(url)?.port ?? 0));
-}
-
-/** @throws UsageError if a stack, or an engine that outlived its stack, uses the folder. */
-export async function refuseFolderInUse(folder: string): Promise<void> {
-  const state = readState(folder);
-  if (state === undefined) return;
-  const { pid, enginePid, gateway, engine, form } = state;
-  if (await runs(pid, gateway)) {
-    const stack = `a running stack (process ${pid}, API ${gateway}/inquiries, form ${form})`;
-    throw toError(folder, `is in use by ${stack}`);
-  }
-  // An engine ends just after its stack, unless it hangs.
-  for (let waits = 0; await runs(enginePid, engine); waits++) {
+/**
+ * Waits for the engine of a stack that was killed, which ends just after it unless it hangs.
+ *
+ * @throws UsageError
+ */
+export async function waitForEndOfEngine(folder: string): Promise<void> {
+  const { enginePid, engine = '' } = readState(folder) ?? {};
+  // Process ids are reused, so it must listen, too.
+  const runs = async () => isAlive(enginePid) && isListening(Number(URL.parse(engine)?.port ?? 0));
+  for (let waits = 0; await runs(); waits++) {
     if (waits === 50) {
       const advice = `end it with kill -9 ${enginePid}`;
       throw toError(folder, `is in use by DynamoDB Local, whose stack has ended; ${advice}`);

@@ -13,7 +13,7 @@ import { buildPageWhenStale } from '../lib/page-build.ts';
 import { ROOT, WEB } from '../lib/paths.ts';
 import { stateFileOf } from '../lib/running-stack.ts';
 import { formatAnnouncement } from './announcement.ts';
-import { lockDataFolder, openDataFolder, refuseFolderInUse } from './data-folder.ts';
+import { lockDataFolder, openDataFolder, waitForEndOfEngine } from './data-folder.ts';
 import { engineNames } from './database/engines.ts';
 import { seedTable } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -28,14 +28,17 @@ export const main: Main = async (args, io) => {
   const unlock = lockDataFolder(settings.folder);
   try {
     await start(settings, io);
-  } finally {
+    // Keeps the lock from being collected as garbage.
+    process.on('exit', unlock);
+  } catch (error) {
     unlock();
+    throw error;
   }
 };
 
 async function start(settings: Settings, io: Io): Promise<void> {
   const { folder, liveForm, reset, seed } = settings;
-  await refuseFolderInUse(folder);
+  await waitForEndOfEngine(folder);
   await refusePortsInUse(settings);
   if (reset) {
     for (const name of engineNames) rmSync(join(folder, name), { recursive: true, force: true });

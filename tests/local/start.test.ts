@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
@@ -86,7 +86,13 @@ it('refuses a data folder or an engine that cannot be used, each in one line', a
   };
   const refusals: string[] = [];
   for (const [title, prepare, line = ''] of [
-    ['of a running stack', () => writeState(folder, { ...state, pid })],
+    [
+      'of a running stack',
+      () => {
+        lockDataFolder(folder);
+        writeState(folder, { ...state, pid });
+      },
+    ],
     [
       'of an engine that has outlived its stack',
       () => writeState(folder, { ...state, pid: NO_PID, enginePid: pid }),
@@ -116,21 +122,10 @@ it('refuses a data folder or an engine that cannot be used, each in one line', a
   await expect(golden).toMatchFileSnapshot('golden/refused-starts.txt');
 });
 
-it('takes over the lock of a start that was killed, or ended with the machine', () => {
-  lockDataFolder(folder);
-  const lock = join(folder, 'starting.lock');
-  expect([readdirSync(folder), readdirSync(lock)]).toEqual([['starting.lock'], [`${pid}`]]);
-  // After a restart of the machine, the id is another process's.
-  utimesSync(join(lock, `${pid}`), 1, 1);
-  writeFileSync(join(lock, `${NO_PID}`), '');
-  lockDataFolder(folder)();
-  expect(readdirSync(folder)).toEqual([]);
-});
-
 it('deletes with --reset what engines have kept alone', async () => {
   for (const name of ['dynalite', 'dynamodb-local', 'other']) mkdirSync(join(folder, name));
   // Ends the start.
   writeFileSync(join(folder, 'issuer-keys.json'), '');
   expect(await start('--port 0 --reset --engine dynalite')).toMatchObject({ code: 2 });
-  expect(readdirSync(folder)).toEqual(['issuer-keys.json', 'other']);
+  expect(readdirSync(folder)).toEqual(['issuer-keys.json', 'lock', 'other']);
 });
