@@ -182,7 +182,7 @@ export function testStage(
 
 async function findStack(folder: string): Promise<Target> {
   const { gateway, keysFile, issuer, mailbox } = readRunningStack(folder);
-  const token = await signToken(await readKey(keysFile), issuer);
+  const token = await signToken(readKey(keysFile), issuer);
   // dynalite has neither mailbox nor transactions.
   return { url: gateway, origin: '', token, ignoresKeys: mailbox === undefined };
 }

@@ -41,7 +41,7 @@ export const main: Main = async (args, io) => {
   const claims = parseObject(options.claims);
   if (claims === undefined) throw new UsageError('--claims must be a JSON object.');
   const { issuer, keysFile } = readRunningStack(data ?? DATA_FOLDER);
-  io.stdout.write(`${await signToken(await readKey(keysFile), issuer, { email, claims })}\n`);
+  io.stdout.write(`${await signToken(readKey(keysFile), issuer, { email, claims })}\n`);
 };
 
 if (import.meta.main) await runCommand(main);

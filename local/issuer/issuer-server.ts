@@ -21,8 +21,7 @@ export async function startIssuer({
   keysFile?: string | undefined;
   webOrigins?: readonly string[];
 }) {
-  const key =
-    keysFile === undefined ? await createKey() : await readKey(keysFile, { create: true });
+  const key = keysFile === undefined ? createKey() : readKey(keysFile, { create: true });
   const server = createServer();
   const url = await serve(server, port);
   const handle = createProvider(url, key, webOrigins).callback();

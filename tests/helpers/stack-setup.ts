@@ -28,7 +28,7 @@ async function start() {
     tableName: state.table,
     engineUrl: engine.url,
     issuer: { url: issuer.url, clientId: issuer.clientId },
-    key: await readKey(keysFile),
+    key: readKey(keysFile),
   };
   return { provided, close: () => stack.close().then(folder.remove) };
 }

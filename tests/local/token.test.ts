@@ -10,7 +10,7 @@ import { createFolder, writeState } from '../helpers/data-folder.ts';
 import { run as runInProcess } from '../helpers/io.ts';
 
 const folder = createFolder(afterAll);
-const keysFile = join(folder, 'new', 'keys.json');
+const keysFile = join(folder, 'keys.json');
 const bad = join(folder, 'bad.json');
 await (await startIssuer({ port: 0, keysFile })).close();
 const issuer = await startIssuer({ port: 0, keysFile });
