@@ -230,7 +230,6 @@ export async function startStack({
       lambda.invoke(mailbox === undefined ? withoutKey(event) : event, requestId),
     corsOrigins,
     log,
-    accessLog: log,
   });
   const url = await serve(gateway, port);
   parts.defer(() => closeServer(gateway));
