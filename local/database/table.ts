@@ -1,29 +1,27 @@
-/** The table's definition, which a test compares with the entity's keys. */
 import {
   CreateTableCommand,
   DynamoDBClient,
   waitUntilTableExists,
   type CreateTableCommandInput,
 } from '@aws-sdk/client-dynamodb';
+import { INQUIRY_MODEL } from '../../src/entities/inquiry.ts';
 
-export const tableDefinition = {
-  KeySchema: [
-    { AttributeName: 'pk', KeyType: 'HASH' },
-    { AttributeName: 'sk', KeyType: 'RANGE' },
-  ],
-  AttributeDefinitions: [
-    { AttributeName: 'pk', AttributeType: 'S' },
-    { AttributeName: 'sk', AttributeType: 'S' },
-    { AttributeName: 'inbox', AttributeType: 'S' },
-    { AttributeName: 'id', AttributeType: 'S' },
-  ],
+const { byOwner, byState } = INQUIRY_MODEL.indexes;
+const toKeys = ({ pk, sk }: Record<'pk' | 'sk', { field: string }>) => [
+  { AttributeName: pk.field, KeyType: 'HASH' as const },
+  { AttributeName: sk.field, KeyType: 'RANGE' as const },
+];
+
+const tableDefinition = {
+  KeySchema: toKeys(byOwner),
+  AttributeDefinitions: [...toKeys(byOwner), ...toKeys(byState)].map(({ AttributeName }) => ({
+    AttributeName,
+    AttributeType: 'S',
+  })),
   GlobalSecondaryIndexes: [
     {
-      IndexName: 'by-state',
-      KeySchema: [
-        { AttributeName: 'inbox', KeyType: 'HASH' },
-        { AttributeName: 'id', KeyType: 'RANGE' },
-      ],
+      IndexName: byState.index,
+      KeySchema: toKeys(byState),
       Projection: {
         ProjectionType: 'INCLUDE',
         NonKeyAttributes: [
