@@ -18,10 +18,10 @@ export async function buildPageWhenStale(page: string): Promise<boolean> {
   const sources = [page, WEB, UI].flatMap((folder) =>
     globSync(['*.*', '{src,public}/**/*'], { cwd: folder }).map((file) => join(folder, file)),
   );
-  const newest = Math.max(...[...sources, join(WEB, '../package-lock.json')].map(timeOf));
   // Written last: an interrupted build is repeated.
   const last = page === WEB ? 'inquiry-form.js' : 'index.html';
-  if (timeOf(join(outputOf(page), last)) > newest) return false;
+  const lock = join(WEB, '../package-lock.json');
+  if (!isStale(join(outputOf(page), last), [...sources, lock])) return false;
   await buildPage(page);
   return true;
 }
@@ -76,6 +76,8 @@ const configOf = (page: string): InlineConfig => ({
   publicDir: join(WEB, 'public'),
 });
 
-function timeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
+const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** Whether a file is missing or older than one of its sources. */
+export const isStale = (file: string, sources: readonly string[]): boolean =>
+  timeOf(file) <= Math.max(...sources.map(timeOf));
