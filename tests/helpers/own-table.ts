@@ -25,9 +25,10 @@ export async function removeRow(
   await client.send(new DeleteCommand(createInquiryEntity(table).get(keys).params()));
 }
 
-export async function readTable(client: DynamoDBDocumentClient, TableName: string, input?: object) {
-  const all = { TableName, ConsistentRead: true, ...input };
-  const pages = await Array.fromAsync(paginateScan({ client }, all));
+export async function readTable(client: DynamoDBDocumentClient, TableName: string) {
+  const pages = await Array.fromAsync(
+    paginateScan({ client }, { TableName, ConsistentRead: true }),
+  );
   return pages.flatMap(({ Items = [] }) => Items);
 }
 
