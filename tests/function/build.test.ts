@@ -1,22 +1,23 @@
-import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { unzipSync } from 'fflate';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
+import { main } from '../../scripts/build.ts';
 import { createFolder } from '../helpers/data-folder.ts';
+import { run } from '../helpers/io.ts';
 
 const folder = createFolder(afterAll);
 
-function build(TZ: string) {
+async function build(TZ: string) {
   const out = join(folder, TZ);
-  const env = { ...process.env, TZ };
-  execFileSync(process.execPath, ['scripts/build.ts', '--out', out], { cwd: ROOT, env });
+  vi.stubEnv('TZ', TZ);
+  await run(main, ['--out', out]);
   return (file: string): Buffer => readFileSync(join(out, file));
 }
-const read = build('UTC');
-const readAgain = build('Asia/Tokyo');
+const read = await build('UTC');
+const readAgain = await build('Asia/Tokyo');
 
 it.each<[string, string[], number]>([
   ['inquiries.zip', ['handler.mjs'], 85],

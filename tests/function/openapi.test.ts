@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { parse, parseDocument, visit } from 'yaml';
 import { readIfThere } from '../../lib/command-line.ts';
-import type { OpenApiDocument } from '../../scripts/openapi-document.ts';
 import { main } from '../../scripts/openapi.ts';
 import { createFolder } from '../helpers/data-folder.ts';
 import { run } from '../helpers/io.ts';
@@ -32,18 +31,6 @@ it('quotes every text that a reader of YAML 1.1 would refuse or take for somethi
   });
   const isOther = /[?:]|^(y|n|yes|no|on|off|~|\d+(\.\d+)?|\d{4}-\d\d-\d\d.*)$/i;
   expect(plain.filter((one) => typeof one === 'string' && isOther.test(one))).toEqual([]);
-});
-
-it('names no operation so that its response would have the name of a schema', () => {
-  const { paths, components } = parse(committed) as OpenApiDocument;
-  const operations = Object.values(paths).flatMap(({ get, post }) => [get, post]);
-  const names = new Set(
-    operations.flatMap(({ operationId }) =>
-      ['Response', 'Request', 'Params'].map((end) => (operationId + end).toLowerCase()),
-    ),
-  );
-  const schemas = Object.keys(components.schemas);
-  expect(schemas.filter((name) => names.has(name.toLowerCase()))).toEqual([]);
 });
 
 it.each([
