@@ -5,7 +5,7 @@
 import * as contract from '../src/contract.ts';
 import * as errors from '../src/errors.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
-import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
+import { limits, replies } from '../lib/gateway-replies.ts';
 
 /** The parts that are always there. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
@@ -153,17 +153,15 @@ export function createDocument(server: { url: string; description: string }, ver
               }),
             },
             '400': {
-              description:
-                '`BAD_REQUEST`: `limit` or `before` is malformed. From the gateway: the request is not valid HTTP.',
-              ...errorOrReply(replies.badRequest, {
+              ...errorOrReply('badRequest', '`BAD_REQUEST`: `limit` or `before` is malformed.', {
                 limit: badRequest('The parameter `limit` must be a whole number from 1 to 1000.'),
                 before: badRequest('The parameter `before` must be the id of an inquiry.'),
               }),
             },
             '500': {
-              description:
-                '`INTERNAL_SERVER_ERROR`: internal error. From the gateway: the function failed.',
-              ...errorOrReply(replies.internalError, { fault: errors.internalError() }),
+              ...errorOrReply('internalError', '`INTERNAL_SERVER_ERROR`: internal error.', {
+                fault: errors.internalError(),
+              }),
             },
           },
         },
@@ -219,22 +217,24 @@ export function createDocument(server: { url: string; description: string }, ver
               }),
             },
             '400': {
-              description:
+              ...errorOrReply(
+                'badRequest',
                 '`BAD_REQUEST`: there is no body, the JSON is not an object, a field is missing or not a string, or ' +
-                '`Idempotency-Key` is malformed, empty or repeated. From the gateway: the request is not valid HTTP.',
-              ...errorOrReply(replies.badRequest, {
-                noBody: badRequest(
-                  'The request has no body; the fields `subject` and `body` are missing.',
-                ),
-                noObject: badRequest(
-                  'The request body must be a JSON object with the fields `subject` and `body`.',
-                ),
-                missing: badRequest('The field `body` is missing.'),
-                noString: badRequest('The field `subject` must be a string.'),
-                key: badRequest(
-                  'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
-                ),
-              }),
+                  '`Idempotency-Key` is malformed, empty or repeated.',
+                {
+                  noBody: badRequest(
+                    'The request has no body; the fields `subject` and `body` are missing.',
+                  ),
+                  noObject: badRequest(
+                    'The request body must be a JSON object with the fields `subject` and `body`.',
+                  ),
+                  missing: badRequest('The field `body` is missing.'),
+                  noString: badRequest('The field `subject` must be a string.'),
+                  key: badRequest(
+                    'The header `Idempotency-Key` must be one key of 1 to 255 visible ASCII characters.',
+                  ),
+                },
+              ),
             },
             '409': {
               description:
@@ -243,14 +243,15 @@ export function createDocument(server: { url: string; description: string }, ver
               content: json(errorBody, toExamples({ conflict: errors.refusals['in use']() })),
             },
             '413': {
-              description:
-                '`PAYLOAD_TOO_LARGE`: the inquiry, the body or the `email` claim is too large to be stored. From the ' +
-                `gateway: the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it.`,
-              ...errorOrReply(replies.payloadTooLarge, {
-                tooLarge: errors.refusals.inquiry(),
-                body: errors.bodyTooLarge(),
-                email: errors.refusals.email(),
-              }),
+              ...errorOrReply(
+                'payloadTooLarge',
+                '`PAYLOAD_TOO_LARGE`: the inquiry, the body or the `email` claim is too large to be stored.',
+                {
+                  tooLarge: errors.refusals.inquiry(),
+                  body: errors.bodyTooLarge(),
+                  email: errors.refusals.email(),
+                },
+              ),
             },
             '422': {
               description:
@@ -259,14 +260,15 @@ export function createDocument(server: { url: string; description: string }, ver
               content: json(errorBody, toExamples({ reused: errors.refusals.reused() })),
             },
             '429': {
-              description:
+              ...errorOrReply(
+                'tooManyRequests',
                 '`TOO_MANY_REQUESTS`: you have sent as many inquiries within an hour as the stage allows. `TOO_MANY_AT_ONCE`: others of ' +
-                'your requests are being processed. A request whose key is known is still answered. From the gateway, without ' +
-                '`Retry-After`: the stage is throttled.',
-              ...errorOrReply(replies.tooManyRequests, {
-                limit: errors.refusals.limit(60, 1),
-                busy: errors.refusals.busy(),
-              }),
+                  'your requests are being processed. A request whose key is known is still answered.',
+                {
+                  limit: errors.refusals.limit(60, 1),
+                  busy: errors.refusals.busy(),
+                },
+              ),
               headers: {
                 ...cors,
                 ...retryAfter(
@@ -275,24 +277,22 @@ export function createDocument(server: { url: string; description: string }, ver
               },
             },
             '500': {
-              description:
-                '`INTERNAL_SERVER_ERROR`: the body is not JSON, or internal error. From the gateway: the function failed.',
-              ...errorOrReply(replies.internalError, {
-                noJson: errors.unparsableJson(undefined),
-                fault: errors.internalError(),
-              }),
+              ...errorOrReply(
+                'internalError',
+                '`INTERNAL_SERVER_ERROR`: the body is not JSON, or internal error.',
+                {
+                  noJson: errors.unparsableJson(undefined),
+                  fault: errors.internalError(),
+                },
+              ),
             },
           },
         },
         'x-other-methods': {
           ...byGateway,
-          '400': fromGateway('the request is not valid HTTP', replies.badRequest),
-          '401': fromGateway(
-            'the token is missing or not valid',
-            replies.unauthorized,
-            corsAndChallenge,
-          ),
-          '404': fromGateway('the method has no route', replies.notFound),
+          '400': fromGateway('badRequest'),
+          '401': fromGateway('unauthorized', corsAndChallenge),
+          '404': fromGateway('notFound'),
           '405': {
             description: '`METHOD_NOT_ALLOWED`: the method is not an operation.',
             headers: {
@@ -306,7 +306,7 @@ export function createDocument(server: { url: string; description: string }, ver
             },
             content: json(errorBody, toExamples({ method: errors.methodNotAllowed('GET, POST') })),
           },
-          '500': fromGateway('the function failed', replies.internalError),
+          '500': fromGateway('internalError'),
         },
       },
     },
@@ -326,25 +326,17 @@ export function createDocument(server: { url: string; description: string }, ver
       },
       responses: {
         Unauthorized: {
-          description:
-            '`Unauthorized`: the token is valid but has no `email`, an empty one, or no `sub` that is a UUID. From the ' +
-            'gateway: the token is missing or not valid.',
-          ...errorOrReply(replies.unauthorized, { claims: errors.unauthorized() }),
+          ...errorOrReply(
+            'unauthorized',
+            '`Unauthorized`: the token is valid but has no `email`, an empty one, or no `sub` that is a UUID.',
+            { claims: errors.unauthorized() },
+          ),
           headers: corsAndChallenge,
         },
-        RequestTooLarge: fromGateway(
-          `the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it`,
-          replies.payloadTooLarge,
-        ),
-        TooManyRequests: fromGateway('the stage is throttled', replies.tooManyRequests),
-        HeadersTooLarge: fromGateway(
-          `request line and headers are over ${headerLimit}`,
-          replies.headersTooLarge,
-        ),
-        Unavailable: fromGateway(
-          `the function did not respond within ${timeout}`,
-          replies.unavailable,
-        ),
+        RequestTooLarge: fromGateway('payloadTooLarge'),
+        TooManyRequests: fromGateway('tooManyRequests'),
+        HeadersTooLarge: fromGateway('headersTooLarge'),
+        Unavailable: fromGateway('unavailable'),
       },
       schemas: {
         CreateInquiryRequest: contract.createInquiryRequestSchema,
@@ -371,7 +363,6 @@ const example = (summary: string, value: unknown) => ({
   summary,
   value,
 });
-const reply = ({ message }: Reply) => ({ gateway: { value: { message } } });
 const { badRequest } = errors;
 type Errors = Record<string, errors.ApiError>;
 /** The function's errors, by name of the example. */
@@ -383,18 +374,34 @@ const toExamples = (shown: Errors) =>
     ]),
   );
 
-const errorOrReply = (gateway: Reply, shown: Errors) => ({
-  headers: cors,
-  content: json(errorBodyOrGatewayReply, { ...toExamples(shown), ...reply(gateway) }),
+/** When the gateway sends a reply of its own. */
+const WHEN = {
+  badRequest: 'the request is not valid HTTP',
+  unauthorized: 'the token is missing or not valid',
+  notFound: 'the method has no route',
+  payloadTooLarge: `the body is over ${bodyLimit}, or over ${payloadLimit} as the function receives it`,
+  tooManyRequests: 'the stage is throttled',
+  headersTooLarge: `request line and headers are over ${headerLimit}`,
+  internalError: 'the function failed',
+  unavailable: `the function did not respond within ${timeout}`,
+};
+type GatewayReply = keyof typeof WHEN;
+const describeReply = (name: GatewayReply) => `From the gateway: ${WHEN[name]}.`;
+const toExample = (name: GatewayReply) => ({
+  gateway: { value: { message: replies[name].message } },
 });
 
-function fromGateway(when: string, gateway: Reply, headers: object = cors) {
-  return {
-    description: `From the gateway: ${when}.`,
-    headers,
-    content: json(gatewayReply, reply(gateway)),
-  };
-}
+const errorOrReply = (gateway: GatewayReply, description: string, shown: Errors) => ({
+  description: `${description} ${describeReply(gateway)}`,
+  headers: cors,
+  content: json(errorBodyOrGatewayReply, { ...toExamples(shown), ...toExample(gateway) }),
+});
+
+const fromGateway = (gateway: GatewayReply, headers: object = cors) => ({
+  description: describeReply(gateway),
+  headers,
+  content: json(gatewayReply, toExample(gateway)),
+});
 
 function toMegabytes(bytes: number): string {
   return `${Math.floor(bytes / 1024 / 1024)} MB`;
