@@ -1,6 +1,5 @@
-/** Records of the table's stream, and mails in SES's form. */
+/** Records of the table's stream. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { SendEmailCommandInput } from '@aws-sdk/client-sesv2';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBBatchResponse } from 'aws-lambda';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
@@ -73,9 +72,3 @@ export function createWriter(own: Pick<OwnTable, 'client' | 'name'>) {
 }
 
 export const INBOX = { INBOX_TO: MAIL_SETTINGS.inboxTo, INBOX_FROM: MAIL_SETTINGS.inboxFrom };
-
-type Whole<Part> = Part extends object
-  ? { readonly [Name in keyof Part]-?: Whole<NonNullable<Part[Name]>> }
-  : Part;
-export type SentMail = Omit<Whole<SendEmailCommandInput>, 'ReplyToAddresses'> &
-  Pick<SendEmailCommandInput, 'ReplyToAddresses'>;
