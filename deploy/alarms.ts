@@ -3,7 +3,7 @@ import { NETWORK } from '../lib/aws.ts';
 import { Pending, type Check } from './checks.ts';
 
 const HOURS = 3;
-/** Have data after every request; others after a failure only. */
+/** Have data after every request. */
 const REGULAR = /"AWS\/(Lambda|ApiGateway|Route53)"/;
 
 /** @returns Its state. @throws Error, or {@link Pending}, if its metrics have no data. */

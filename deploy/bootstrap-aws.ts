@@ -38,8 +38,8 @@ export async function inspectStateBucket({ accountId, region, bucket }: StateBuc
 }
 
 /**
- * Creates the bucket. S3 encrypts it and blocks public access by default; versions must be on before the first state is
- * written. infra/terraform/bootstrap then imports it and sets everything.
+ * Creates the bucket, with versions before the first state is written. infra/terraform/bootstrap imports it and sets
+ * the rest.
  */
 export async function createStateBucket({ region, bucket: Bucket }: StateBucket): Promise<void> {
   const s3 = new S3({ ...NETWORK, region });
@@ -84,7 +84,7 @@ function findKind(resource: string): Kind {
 /**
  * Has AWS validate changed policies.
  *
- * @returns Lines for the user: warnings, or why nothing was validated.
+ * @returns Warnings, or why nothing was validated.
  * @throws UsageError for errors, with which AWS would refuse a policy or ignore a part.
  */
 export async function validatePolicies({ changes }: Plan, region: string): Promise<string> {

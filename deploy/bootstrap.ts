@@ -1,6 +1,6 @@
 /**
- * Sets up an AWS account and region with infra/terraform/bootstrap: state's bucket, plan, confirmation, apply, and
- * files for the stages' module. May run again at any time, also after an interruption.
+ * Sets up an AWS account and region with infra/terraform/bootstrap. May run again at any time, also after an
+ * interruption.
  */
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,7 +80,6 @@ async function findBucket(givenRegion: string | undefined): Promise<StateBucket>
 const write = (file: string, value: object) =>
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
 
-/** Creates the bucket if needed, plans, asks and applies; writes what the stages' module reads. */
 async function bootstrap(session: Session, state: StateBucket, yes: boolean): Promise<number> {
   const { io } = session;
   const { accountId, bucket, region } = state;

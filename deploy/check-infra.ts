@@ -1,9 +1,4 @@
-/**
- * Runs `terraform fmt` and `terraform validate` without an AWS account.
- *
- * Usage: npm run check:infra [-- --no-skip]. Exit codes: 0 all passed or skipped, 1 a check failed (with --no-skip: or
- * was skipped), 2 bad use.
- */
+/** Exit codes: 0 all passed or skipped, 1 a check failed (with --no-skip: or was skipped), 2 bad use. */
 import { cpSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -24,7 +19,9 @@ Usage: npm run check:infra [-- --no-skip]
 `;
 
 const MODULES = ['infra/terraform', 'infra/terraform/bootstrap'];
-/** Settings and state of a checkout, files that tests add, and locks: checks take the newest provider that is allowed. */
+/**
+ * Settings, state and locks of a checkout, and files that tests add: checks take the newest provider that is allowed.
+ */
 const LOCAL = /\.terraform|\.tfstate|\.tfbackend$|\.tfvars|terraform\/[^/]+_override\.tf$/;
 /** Terraform's errors without a source of the provider. */
 const NO_PROVIDER = /Failed to (query available provider packages|install provider)/;
@@ -38,7 +35,7 @@ export const hasOldProvider = ({ TF_PLUGIN_DIR: folder }: NodeJS.ProcessEnv): bo
 /**
  * Copies the modules and what they read, without this checkout's own files.
  *
- * @param isOld - Whether they take provider 5.100 in place of what versions.tf says.
+ * @param isOld - Whether they take provider 5.100.
  */
 export function copySources(copy: string, isOld: boolean): void {
   for (const folder of ['infra', 'web/src', 'ui']) {

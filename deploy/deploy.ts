@@ -1,7 +1,4 @@
-/**
- * Deploys a stage: refusals, `terraform apply`, which checks new versions and makes them live, then form and smoke
- * test. docs/adr/0025
- */
+/** docs/adr/0025 */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ResourceNotFoundException } from '@aws-sdk/client-lambda';
@@ -119,7 +116,7 @@ async function goBack(
   return `Version ${before} is live again${form ? ', with its form' : ''}.`;
 }
 
-/** Serves the form and tests the stage. @param before - The version live before the apply. */
+/** @param before - The version live before the apply. */
 async function complete(
   session: Session,
   outputs: StageOutputs,

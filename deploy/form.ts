@@ -1,4 +1,3 @@
-/** A stage's form: whether it runs, how it is uploaded and served, and what is served. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudFront } from '@aws-sdk/client-cloudfront';
@@ -19,7 +18,7 @@ export type Form = ReadonlyMap<string, Buffer>;
 /** By extension; undefined if unknown. */
 const typeOf = (name: string): string | undefined =>
   lookup(name)?.replace(/^text\/.*/, '$&; charset=utf-8');
-/** The same address in every version of the form, but the version of the assets; the page is last. */
+/** Have the same address in every version of the form; the page is last. */
 const ENTRY = ['inquiry-form.js', 'config.json', 'index.html'];
 /** Until a page shows something to click, or a file is loaded. */
 const timeout = 20_000;
@@ -121,15 +120,15 @@ const isAsset = (name: string): boolean => name.startsWith('assets/');
 /** The form of a function's version, without assets. */
 const folderOf = (version: string): string => `versions/${version}/`;
 
-/** Vite's names of assets hold a hash of the content. */
+/** Names of assets have a hash of the content. */
 function cacheControl(name: string): string {
   if (ENTRY.includes(name)) return 'no-cache';
   return isAsset(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600';
 }
 
 /**
- * Uploads a form where users do not see it yet: assets, whose names are new in every build, and other files to a folder
- * of the version. Assets of earlier builds stay for pages that are open.
+ * Uploads assets, whose names are new in every build, and other files to a folder of the version, which users do not
+ * see yet. Assets of earlier builds stay for open pages.
  */
 export async function uploadForm(
   { bucket: Bucket }: Site,
@@ -149,8 +148,8 @@ export async function uploadForm(
 }
 
 /**
- * Serves the live version's form, and tells CloudFront: a copy of each file, the page last. If another command changes
- * the live version meanwhile, it begins again, so that form and function belong together whoever ends last.
+ * Copies each file of the live version's form, the page last, and tells CloudFront. If another command changes the live
+ * version meanwhile, it begins again, so that form and function belong together whoever ends last.
  *
  * @returns The version; undefined if it has no form, so that what was served stays.
  */

@@ -1,4 +1,3 @@
-/** The deployed functions: versions, the alias `live`, and the checks of a version. */
 import {
   Lambda,
   LambdaServiceException,
@@ -64,7 +63,7 @@ export const describeLive = (functions: string[]): Promise<string[]> =>
   );
 
 /**
- * Without changes since the last version, Lambda answers with that one.
+ * Without changes, Lambda answers with the last version.
  *
  * @param CodeSha256 - Lambda refuses to publish another package.
  */
@@ -173,8 +172,8 @@ export function checkMemory(log: Line[]): number {
 }
 
 /**
- * The checks of the request function, as a caller without claims and as a user whose address nobody has. They leave one
- * inquiry, which expires after a day.
+ * Checks as a caller without claims and as a user whose address nobody has. They leave one inquiry, which expires after
+ * a day.
  *
  * @param origin - What the responses allow.
  */
@@ -248,7 +247,7 @@ async function expectMail(invoke: Invoke, event: object): Promise<string> {
   return `would be sent to ${mails.join()}`;
 }
 
-/** A mail to an address for answers that no inquiry has: the receiver passes it to the team. */
+/** To an address that no inquiry has: the receiver passes it to the team. */
 const toReceiptEvent = (domain: string) =>
   toQueueEvent(
     JSON.stringify({
@@ -262,10 +261,7 @@ const toReceiptEvent = (domain: string) =>
     }),
   );
 
-/**
- * The checks of a function that mails. In a trial (src/mailer/trial.ts) it does everything but send; other events concern
- * no mail.
- */
+/** In a trial (src/mailer/trial.ts) the function does everything but send; other events concern no mail. */
 function createMailerChecks(invoke: Invoke): Check[] {
   const expectResult = async (event: object, expected: object): Promise<void> => {
     const found = JSON.stringify((await invoke(event)).result);
@@ -302,7 +298,7 @@ function createMailerChecks(invoke: Invoke): Check[] {
   ];
 }
 
-/** What a version has to pass before users get it, also at a rollback. */
+/** A version has to pass them before users get it, also at a rollback. */
 export async function createVersionChecks(name: string, version: string): Promise<Check[]> {
   const invoke = createInvoke(`${name}:${version}`);
   const { environment } = await readVersion(name, version);

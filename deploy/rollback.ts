@@ -1,8 +1,6 @@
 /**
- * Makes an earlier version live within seconds, without a build or Terraform: tests it as a deployment does, switches
- * the alias, serves its form, and runs the smoke test. docs/adr/0025
- *
- * Exit codes: 0 switched, 1 a step failed, 2 refused or declined, nothing changed.
+ * Makes an earlier version live without a build or Terraform (docs/adr/0025). Exit codes: 0 switched, 1 a step failed,
+ * 2 refused or declined, nothing changed.
  */
 import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
 import { writeLines } from '../lib/terminal-text.ts';

@@ -1,4 +1,3 @@
-/** The smoke test's user in a stage's user pool. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CognitoIdentityProvider } from '@aws-sdk/client-cognito-identity-provider';
 import { NETWORK } from '../lib/aws.ts';
@@ -10,11 +9,8 @@ const createPassword = (): string => `aA1!${randomBytes(24).toString('base64url'
 
 /**
  * Creates a user with a temporary password, signs in with a new one, and lets the user delete itself: the role that
- * deploys may set no password and delete no user, since IAM cannot limit that to one user. The API accepts the token
- * until it expires, and nobody can get another. The address cannot receive mail (RFC 2606). A new user each time,
- * because the limit per hour counts by user.
- *
- * If the sign-in fails, the user remains, without a password that anyone knows.
+ * deploys may set no password and delete no user. A new user each time, because the limit per hour counts by user. If
+ * the sign-in fails, the user remains, without a password that anyone knows.
  *
  * @returns The ID token.
  * @throws Error without the user's email and passwords.
@@ -49,7 +45,7 @@ export async function signInOnce({
       ClientId,
       ChallengeName: 'NEW_PASSWORD_REQUIRED',
       Session,
-      // The pool's name; an email address is an alias there.
+      // The pool's name for the user, whose email address is an alias.
       ChallengeResponses: {
         USERNAME: ChallengeParameters?.['USER_ID_FOR_SRP'] ?? email,
         NEW_PASSWORD: password,

@@ -100,7 +100,7 @@ async function checkPreflights(target: Target): Promise<void> {
 }
 
 /**
- * The API's checks, in their order: some take what those before have found.
+ * Some checks take what those before have found.
  *
  * @param wait - Seconds until a new API answers, whose name or routes may be missing at first.
  */
@@ -108,8 +108,8 @@ function createApiChecks(target: Target, context: Context, wait = 0): Check[] {
   const { ignoresKeys = false } = target;
   const key = crypto.randomUUID();
   /**
-   * Sends a request with the token, and checks the headers that the stage decides. AWS's gateway may omit
-   * Access-Control-Allow-Origin for a request without an Origin, so it is required once the origin is known and sent.
+   * AWS's gateway may omit Access-Control-Allow-Origin for a request without an Origin, so it is required once the
+   * origin is known and sent.
    */
   const sendWithToken = async (request: ServiceRequest): Promise<ServiceResponse> => {
     const { origin, token } = target;
@@ -152,11 +152,9 @@ function createApiChecks(target: Target, context: Context, wait = 0): Check[] {
 }
 
 /**
- * A stage's smoke test. What Terraform has tested before is not repeated.
- *
  * @param form - What should be served; undefined without a form.
  * @param options - `wait`: seconds that a new API, and CloudFront, may take; `mail`: whether a mail is sent, which
- * bounces.
+ *   bounces.
  * @returns Whether all checks passed.
  */
 export function testStage(

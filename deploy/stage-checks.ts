@@ -1,4 +1,4 @@
-/** What only AWS knows of a stage: each check says what to do if it fails. */
+/** Each check says what to do if it fails. */
 import { resolveMx, resolveTxt } from 'node:dns/promises';
 import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { Lambda } from '@aws-sdk/client-lambda';
@@ -60,7 +60,7 @@ async function checkMappings(name: string): Promise<string> {
   return `${EventSourceMappings.length} mappings`;
 }
 
-/** Whether SES sends for the identity. Its plan, which decides the price (docs/operations.md), fails no deployment. */
+/** Whether SES sends for the identity. Its plan fails no deployment (docs/operations.md). */
 async function checkIdentity(EmailIdentity: string): Promise<string> {
   const ses = new SESv2(NETWORK);
   const {

@@ -1,4 +1,3 @@
-/** A stage's account, region and outputs. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
@@ -43,8 +42,6 @@ export function parseStage(text: string): Stage {
 }
 
 /**
- * Asks AWS whose credentials the environment has.
- *
  * @param given - The region, if not the environment's.
  * @throws UsageError without region or credentials, or if AWS refuses them.
  */

@@ -1,4 +1,3 @@
-/** Steps of a deployment or bootstrap: programs that run to their end, whatever signals the command gets. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,8 +28,8 @@ export interface Session extends Context {
 }
 
 /**
- * Runs a command; a signal ends it after its current step. Terraform gets none: it would stop waiting for the lock or
- * for what AWS is creating, which would be missing in the state.
+ * Runs a command; a signal ends it after its current step. Terraform gets no signal: it would stop waiting for what AWS
+ * is creating, which the state would lack.
  *
  * @returns The exit code. An error is printed with what is true then.
  */

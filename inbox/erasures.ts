@@ -1,7 +1,4 @@
-/**
- * Who was erased, as a keyed hash of the `sub`, and until when: `KEY_ID#HASH#TIME`. Outside the table of inquiries, so
- * that `erase --replay` finds them after a restore. docs/adr/0084
- */
+/** A keyed hash of the `sub`, and until when: `KEY_ID#HASH#TIME`. docs/adr/0084 */
 import { createHmac, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';

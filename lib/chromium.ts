@@ -1,4 +1,4 @@
-/** An installed Chromium or, on Linux (x64), a package's, which needs no system libraries. */
+/** The package's Chromium (Linux, x64) needs no system libraries. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

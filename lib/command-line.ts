@@ -49,8 +49,8 @@ export async function runCommand(main: Main): Promise<void> {
 }
 
 /**
- * Calls back when npm has ended, which does not forward every signal. This process has replaced npm's shell (exec in
- * package.json), so npm is its parent until then.
+ * Calls back when npm has ended, which does not forward every signal. npm is this process's parent, since `exec` in
+ * package.json replaced its shell.
  */
 export function onEndOfNpm(env: NodeJS.ProcessEnv, end: () => void): void {
   if (env['npm_lifecycle_event'] === undefined) return;

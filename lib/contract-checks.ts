@@ -1,7 +1,4 @@
-/**
- * The contract as assertions, for smoke test (HTTP) and benchmark (events). Each throws an Error that says what is
- * wrong.
- */
+/** The contract for smoke test (HTTP) and benchmark (events). */
 import {
   createInquiryResponseSchema,
   errorResponseBodySchema,
@@ -45,10 +42,10 @@ export function parseBody(text: string): unknown {
 type Checks = readonly (readonly [title: string, run: () => Promise<void>])[];
 
 /**
- * The checks of a signed-in user, which leave one inquiry, and those of Idempotency-Key, which store nothing.
+ * The checks of a signed-in user leave one inquiry; those of Idempotency-Key store nothing.
  *
  * @param send - Sends as that user, POSTs with one key, and checks Access-Control-Allow-Origin, which depends on the
- * stage.
+ *   stage.
  */
 export function createContractChecks(send: (request: ServiceRequest) => Promise<ServiceResponse>) {
   const subject = `smoke ${new Date().toISOString()} ${crypto.randomUUID()}`;

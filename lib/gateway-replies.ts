@@ -1,4 +1,4 @@
-/** Responses `{"message":"…"}` and limits of an HTTP API, for the local gateway and the document. docs/adr/0017 */
+/** For the local gateway and the document. docs/adr/0017 */
 import { LAMBDA_PAYLOAD_LIMIT } from '../src/limits.ts';
 
 export interface Reply {

@@ -8,8 +8,7 @@ import { UI, WEB } from './paths.ts';
 export const outputOf = (page: string): string => join(page, 'dist');
 
 /**
- * Builds a page whose output is missing or older than its sources, web/, ui/ and dependencies, since a build takes
- * seconds.
+ * Builds a page whose output is missing or older than its sources.
  *
  * @param page - The folder of its index.html.
  * @returns Whether it was built.

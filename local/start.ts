@@ -1,8 +1,4 @@
-/**
- * Runs the whole service until Ctrl-C (docs/architecture.md). Usage: settings.ts.
- *
- * Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped by a second signal.
- */
+/** Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped by a second signal. */
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -1,7 +1,6 @@
 /**
- * Builds the functions' packages: dist/handler.mjs, its source map, and dist/inquiries.zip; for mailer and receiver,
- * dist/mailer.mjs, dist/receiver.mjs and dist/mailer.zip. They are byte-identical for the same sources and lockfile, so
- * `terraform plan` shows only real changes. dist/*.meta.json list the bundled modules.
+ * The packages are byte-identical for the same sources and lockfile, so `terraform plan` shows only real changes.
+ * dist/*.meta.json list the bundled modules.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';

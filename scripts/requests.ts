@@ -1,6 +1,6 @@
 /**
- * Writes src/entities/requests.generated.ts. ElectroDB makes each request from marked values, and the marks become
- * parameters. Each is made again without each optional value; what is then missing gets a condition. docs/adr/0060
+ * ElectroDB makes each request from marked values, and the marks become parameters. Each is made again without each
+ * optional value; what is then missing gets a condition. docs/adr/0060
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

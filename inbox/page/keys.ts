@@ -1,4 +1,4 @@
-/** Shortcuts outside of text boxes, which can be switched off (WCAG 2.2, 2.1.4). */
+/** Shortcuts can be switched off (WCAG 2.2, 2.1.4). */
 import { button, div, h, isComposing } from '../../ui/dom.ts';
 import { openInquiry, showList } from './address.ts';
 import type { Detail } from './detail.ts';

@@ -1,7 +1,4 @@
-/**
- * Answers on their way, which can be undone for some seconds; leaving the page sends them. Until confirmed, the text
- * stays a draft.
- */
+/** Answers can be undone for some seconds; leaving the page sends them. Until confirmed, the text stays a draft. */
 import { openInquiry } from './address.ts';
 import { areKeptAlive, losesDraft, outcomeOf, type Given } from './answers.ts';
 import type { Api, Closed } from './client.ts';

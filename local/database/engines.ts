@@ -1,4 +1,4 @@
-/** Local DynamoDB engines. docs/adr/0018 */
+/** docs/adr/0018 */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';

@@ -1,4 +1,3 @@
-/** An execution environment of Lambda: a Node process with its Runtime API. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
