@@ -91,7 +91,7 @@ export function createAnswerView({ reply, reply_at = '', respondent = '' }: Inqu
   );
 }
 
-/** Of a colleague, while the inquiry was open. */
+/** Names a colleague who has answered while the inquiry was open. */
 export function createMeanwhileNotice(
   { respondent = '', reply }: Inquiry,
   hasDraft: boolean,

@@ -1,5 +1,5 @@
 locals {
-  # Of the metric filters, and of what src/log.ts and src/mailer/log.ts write.
+  # Also written by src/log.ts and src/mailer/log.ts.
   metric_namespace   = "${var.name}/${local.stage}"
   function_namespace = "Inquiries"
 

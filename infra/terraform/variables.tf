@@ -61,15 +61,15 @@ variable "stages" {
       # Batches of new inquiries at a time for each shard of the stream, 1 to 10.
       parallelization_factor = optional(number, 1)
 
-      language      = optional(string, "en")  # of mails to owners whose inquiry names none
-      time_zone     = optional(string, "UTC") # of the times in mails
+      language      = optional(string, "en")  # for owners whose inquiry names none
+      time_zone     = optional(string, "UTC") # for times in mails
       acknowledge   = optional(bool, false)   # owners get a mail when their inquiry has arrived
       answer_within = optional(number)        # days after which a daily mail names unanswered inquiries; unset: none
       pool_mail     = optional(bool, true)    # false: Cognito sends the mails of the user pool, 50 a day
 
       # Answers by mail (docs/adr/0085); unset: mails are answered past the service.
       replies = optional(object({
-        domain     = string                # of the addresses for answers; receives nothing else
+        domain     = string                # for the addresses of answers; receives nothing else
         from       = list(string)          # who may answer: addresses, or domains such as "@example.com"
         follow_ups = optional(bool, false) # the owner's next mail becomes an inquiry
       }))

@@ -49,7 +49,7 @@ interface Delivery extends ReceiverParts {
   /** The inquiry that the address names, and that may be gone. */
   id: string | undefined;
   inquiry: StoredInquiry | undefined;
-  /** Of the event. */
+  /** The event's. */
   claimant: string;
   signal: AbortSignal;
 }

@@ -32,7 +32,7 @@ export interface Plan {
   /** By address: what is configured, also of data sources, and what AWS assigns. */
   resources: Record<string, Json>;
   outputs: Record<string, Json>;
-  /** Of the plan; inputs after this one are not planned then. */
+  /** The plan's; inputs after this one are not planned then. */
   errors: string[];
 }
 

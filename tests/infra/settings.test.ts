@@ -99,7 +99,7 @@ const WRONG: object[] = [
 ];
 const REFUSED: readonly (readonly [variables: object, workspace?: string])[] = [
   ...WRONG.map((develop) => [{ stages: { develop } }] as const),
-  // Of the selected stage only, and the name.
+  // Only the selected stage's, and the name.
   [{ stages: { develop: own, main: { audience: [] }, Release: own }, name: 'foo-main' }],
   [{ stages: { main: own } }],
   [{ stages: {} }, 'default'],

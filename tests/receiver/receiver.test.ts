@@ -29,7 +29,7 @@ const NESTED = 'Content-Type: multipart/mixed; boundary=b\n\n--b\n'.repeat(1_000
 
 interface Case {
   mails: NewMail[];
-  /** Of the address; default: for the team's answers. */
+  /** The address's; default: for the team's answers. */
   kind?: ReplyKind;
   to?: string;
   row?: object;

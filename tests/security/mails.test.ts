@@ -35,7 +35,7 @@ const EMAILS = [
 
 const TEXT = { subject: 's', body: 'b', reply: 'r' };
 
-/** Of an inquiry: to the team, and the reply or, if that cannot be sent, the notice. */
+/** An inquiry's mails: to the team, and the reply or, if that cannot be sent, the notice. */
 function createMails(texts: Partial<typeof TEXT> & { email?: string }): [Mail, Mail] {
   const inquiry = { ...INQUIRY, ...TEXT, ...texts, isEmailVerified: false };
   const failure = { mail: 'reply', why: 'no-address', address: inquiry.email } as const;

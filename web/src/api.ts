@@ -22,7 +22,7 @@ export interface Failure {
     | 'signed-out'
     | 'too-large'
     | 'busy'
-    | 'limit' // of inquiries in an hour
+    | 'limit' // inquiries in an hour
     | 'conflict' // the same key is in use
     | 'reused' // the key had another text
     | 'refused'

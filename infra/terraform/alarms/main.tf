@@ -40,7 +40,7 @@ variable "alarms" {
   description = "Alarms by their names, those of the sections in docs/runbook.md."
   type = map(object({
     description = string
-    expression  = string # of names of metrics, or one of them
+    expression  = string # names of metrics, or one of them
     threshold   = optional(number, 0)
     minimum     = optional(number) # in place of `threshold`: raised below it
     period      = optional(number, 300)
