@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { inquiriesPath } from '../src/contract.ts';
-import { createGatewayEvent } from '../src/gateway-event.ts';
-import type { Authorize, Claims } from './authorizer.ts';
+import type { Authorize } from './authorizer.ts';
 import { splitTarget } from '../lib/loopback-server.ts';
+import { toEvent, toHeaders } from './event.ts';
 import { FunctionTimeout } from './lambda/sandbox.ts';
 import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
 import { CORS } from '../lib/stages.ts';
@@ -16,8 +16,6 @@ import { CORS } from '../lib/stages.ts';
 /** An ANY route with an authorizer would match preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
-/** Content types sent as text; others are base64. */
-const TEXT = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/i;
 const PREFLIGHT = {
   'access-control-allow-methods': CORS.allow_methods.join(),
   'access-control-allow-headers': CORS.allow_headers.join(),
@@ -31,8 +29,8 @@ export interface GatewayOptions {
   corsOrigins: readonly [string, ...string[]];
   /** Whether the next request is throttled. Default: never. */
   throttle?: () => boolean;
-  /** Gets a line for each request, and one for each that fails. */
   log: (line: string) => void;
+  accessLog?: (line: string) => void;
 }
 
 interface Answer {
@@ -47,6 +45,7 @@ export function createGateway({
   corsOrigins,
   throttle = () => false,
   log,
+  accessLog = () => undefined,
 }: GatewayOptions): Server {
   const options = {
     // `answer` refuses large headers, not Node.
@@ -82,7 +81,7 @@ export function createGateway({
     response.end(body);
     // Other paths may hold emails and escapes.
     const path = splitTarget(request).rawPath === inquiriesPath ? inquiriesPath : '(other path)';
-    log(`${request.method} ${path} ${status} ${Math.round(performance.now() - start)} ms`);
+    accessLog(`${request.method} ${path} ${status} ${Math.round(performance.now() - start)} ms`);
   }
 
   function isAllowed({ headers: { origin = '' } }: IncomingMessage): boolean {
@@ -104,7 +103,9 @@ export function createGateway({
     }
 
     const { claims } = authorization;
-    const event = JSON.stringify(toEvent(request, await buffer(request), claims));
+    const event = JSON.stringify(
+      toEvent(request, { routeKey, body: await buffer(request), claims }),
+    );
     if (Buffer.byteLength(event) > limits.lambdaPayload) return toAnswer(replies.payloadTooLarge);
     const requestId = randomUUID();
     try {
@@ -116,29 +117,6 @@ export function createGateway({
       );
     }
   }
-}
-
-/** Lower-case names, repeated ones joined by commas. */
-function toHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(',')]),
-  );
-}
-
-/** As much of the event as the function reads. */
-function toEvent(request: IncomingMessage, body: Buffer, claims: Claims) {
-  const { rawPath: path, rawQueryString: query } = splitTarget(request);
-  const headers = toHeaders(request);
-  const isText = TEXT.test((headers['content-type'] ?? '').split(';', 1).join('').trim());
-  return createGatewayEvent({
-    method: request.method,
-    path,
-    query,
-    headers,
-    claims,
-    ...(body.length > 0 && { body: body.toString(isText ? 'utf8' : 'base64') }),
-    isBase64Encoded: body.length > 0 && !isText,
-  });
 }
 
 const toAnswer = ({ status, message }: Reply, headers: Answer['headers'] = {}): Answer => ({

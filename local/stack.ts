@@ -230,6 +230,7 @@ export async function startStack({
       lambda.invoke(mailbox === undefined ? withoutKey(event) : event, requestId),
     corsOrigins,
     log,
+    accessLog: log,
   });
   const url = await serve(gateway, port);
   parts.defer(() => closeServer(gateway));

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { splitTarget } from '../lib/loopback-server.ts';
+import { createGatewayEvent } from '../src/gateway-event.ts';
+import type { Claims } from './authorizer.ts';
+
+/** Content types sent as text; others are base64. */
+const TEXT = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/i;
+
+export function toEvent(
+  request: IncomingMessage,
+  { routeKey, body, claims }: { routeKey: string; body: Buffer; claims: Claims },
+) {
+  const { rawPath, rawQueryString } = splitTarget(request);
+  const now = new Date();
+  const { cookie, ...headers } = toHeaders(request);
+  const host = headers['host'] ?? 'localhost';
+  const sourceIp = request.socket.remoteAddress ?? '127.0.0.1';
+  const isText = TEXT.test((headers['content-type'] ?? '').split(';', 1).join('').trim());
+  const event = createGatewayEvent({
+    method: request.method ?? '',
+    path: rawPath,
+    query: rawQueryString,
+    headers: {
+      ...headers,
+      'x-forwarded-for': [headers['x-forwarded-for'], sourceIp].filter(Boolean).join(', '),
+      'x-forwarded-port': host.split(':')[1] ?? '80',
+      'x-forwarded-proto': 'http',
+    },
+    claims,
+    ...(body.length > 0 && { body: body.toString(isText ? 'utf8' : 'base64') }),
+    isBase64Encoded: body.length > 0 && !isText,
+  });
+  return {
+    ...event,
+    routeKey,
+    ...(cookie !== undefined && { cookies: cookie.split(/[;,] */).filter((pair) => pair !== '') }),
+    requestContext: {
+      ...event.requestContext,
+      accountId: '000000000000',
+      apiId: 'local',
+      domainName: host,
+      domainPrefix: host.split('.', 1).join(''),
+      http: {
+        ...event.requestContext.http,
+        protocol: `HTTP/${request.httpVersion}`,
+        sourceIp,
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId: randomUUID(),
+      routeKey,
+      stage: '$default',
+      time: toLogTime(now),
+      timeEpoch: now.getTime(),
+    },
+  };
+}
+
+/** Lower-case names, repeated ones joined by commas. */
+export function toHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(',')]),
+  );
+}
+
+/** Common Log Format: `20/Nov/2026:05:34:00 +0000`. */
+function toLogTime(date: Date): string {
+  const [, day, month, year, time] = date.toUTCString().split(' ');
+  return `${day}/${month}/${year}:${time} +0000`;
+}
