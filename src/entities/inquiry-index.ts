@@ -17,8 +17,8 @@ export interface IndexQuery {
   /** Ids, inclusive. */
   first?: string | undefined;
   last?: string | undefined;
-  /** Default: `desc`, newest first. */
-  order?: 'asc' | 'desc';
+  /** Default: `newest` first. */
+  order?: 'newest' | 'oldest' | undefined;
   abortSignal?: AbortSignal | undefined;
 }
 
@@ -46,11 +46,12 @@ interface Page {
 async function* readShard(
   inquiries: InquiryEntity,
   inbox: string,
-  { email, sub, first = toFirstId(0), last = LAST_ID, order = 'desc', abortSignal }: IndexQuery,
+  { email, sub, first = toFirstId(0), last = LAST_ID, order, abortSignal }: IndexQuery,
   limit = FIRST_LIMIT,
 ): AsyncGenerator<Page> {
   const query = inquiries.query.byState({ inbox }).between({ id: first }, { id: last });
-  const options = { ...RAW, order, ...(abortSignal && { abortSignal }) };
+  const direction = order === 'oldest' ? 'asc' : 'desc';
+  const options = { ...RAW, order: direction, ...(abortSignal && { abortSignal }) } as const;
   let cursor: string | null = null;
   do {
     const page: { data: unknown; cursor: string | null } = await query.go({
@@ -73,7 +74,7 @@ async function* readShard(
 const createIsUpTo =
   (order: IndexQuery['order'], bound: string | undefined) =>
   ({ id }: IndexedInquiry): boolean =>
-    bound === undefined || (order === 'asc' ? id <= bound : id >= bound);
+    bound === undefined || (order === 'oldest' ? id <= bound : id >= bound);
 
 /**
  * Yields the inquiries of one digit. The unanswered partition is read first, so an inquiry answered in between is seen
@@ -85,7 +86,7 @@ async function* readBoth(
   query: IndexQuery,
 ): AsyncGenerator<Page> {
   const [from, to] =
-    query.order === 'asc' ? (['first', 'last'] as const) : (['last', 'first'] as const);
+    query.order === 'oldest' ? (['first', 'last'] as const) : (['last', 'first'] as const);
   let start: string | undefined;
   let limit = FIRST_LIMIT;
   for await (const open of readShard(inquiries, toShard(digit, false), query)) {
@@ -110,7 +111,7 @@ export async function* readIndex(
   query: IndexQuery = {},
 ): AsyncGenerator<IndexedInquiry[]> {
   const { isAnswered, order } = query;
-  const direction = order === 'asc' ? 1 : -1;
+  const direction = order === 'oldest' ? 1 : -1;
   const compare = (a: string, b: string): number => (a === b ? 0 : direction * (a < b ? -1 : 1));
   let unfinished = DIGITS.map((digit) =>
     isAnswered === undefined

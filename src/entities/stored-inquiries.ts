@@ -5,7 +5,7 @@ import { isTestAddress } from '../limits.ts';
 import { deleteItems, getItems, MOST_READ, type Item } from './batches.ts';
 import { createDeliveryEntity, DELIVERED_MAILS } from './delivery.ts';
 import { isCurrent } from './expiry.ts';
-import { findInIndex, readIndex, type IndexedInquiry } from './inquiry-index.ts';
+import { findInIndex, readIndex, type IndexedInquiry, type IndexQuery } from './inquiry-index.ts';
 import { createInquiryEntity, INQUIRY_MODEL } from './inquiry.ts';
 import { LAST_ID, toFirstId, toShard } from './keys.ts';
 import type { Table } from './table.ts';
@@ -22,12 +22,7 @@ export const FIELDS = Object.entries(INQUIRY_MODEL.attributes).flatMap(([name, a
   'hidden' in attribute ? [] : [name],
 ) as (keyof StoredInquiry)[];
 
-export interface InquiryFilter {
-  /** Absent: all; true includes dismissed. */
-  isAnswered?: boolean | undefined;
-  /** Byte for byte. */
-  email?: string | undefined;
-  sub?: string | undefined;
+export interface InquiryFilter extends Omit<IndexQuery, 'first' | 'last'> {
   /** Milliseconds, inclusive. */
   since?: number | undefined;
   /** Includes those of smoke tests. */
@@ -36,9 +31,6 @@ export interface InquiryFilter {
   before?: string | undefined;
   /** An id, exclusive. */
   after?: string | undefined;
-  /** Default: `newest` first. */
-  order?: 'newest' | 'oldest' | undefined;
-  abortSignal?: AbortSignal | undefined;
 }
 
 export type ScanFilter = Pick<InquiryFilter, 'email' | 'sub' | 'since' | 'withExpired'>;
@@ -70,17 +62,12 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     const first = after !== undefined && after > earliest ? after : earliest;
     // DynamoDB refuses an empty range.
     if (last !== undefined && last < first) return;
-    const order = filter.order === 'oldest' ? 'asc' : 'desc';
-    for await (const page of readIndex(inquiries, { ...query, first, last, order })) {
+    for await (const page of readIndex(inquiries, { ...query, first, last })) {
       yield page.filter(
         (row) => (withExpired === true || isShown(row)) && row.id !== last && row.id !== after,
       );
     }
   }
-
-  /** The index's attributes, also of a hidden inquiry. */
-  const locate = async (id: string, abortSignal?: AbortSignal) =>
-    findInIndex(inquiries, id, abortSignal);
 
   /** Also a hidden inquiry. @returns undefined if it is not in the table. */
   async function read(
@@ -94,7 +81,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
 
   /** Also a hidden inquiry, once the index has it. */
   async function find(id: string, abortSignal?: AbortSignal): Promise<StoredInquiry | undefined> {
-    const keys = await locate(id, abortSignal);
+    const keys = await findInIndex(inquiries, id, abortSignal);
     return keys && read(keys, abortSignal);
   }
 
@@ -110,7 +97,6 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
 
   return {
     list,
-    locate,
     read,
     find,
     /** As {@link find}, without hidden ones. */
