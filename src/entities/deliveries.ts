@@ -2,7 +2,7 @@
 import type { EntityItem } from 'electrodb';
 import { getItems, type Item } from './batches.ts';
 import { createDeliveryEntity, type DELIVERED_MAILS } from './delivery.ts';
-import { toExpiry } from './expiry.ts';
+import { expireRecord } from './expiry.ts';
 import type { Table } from './table.ts';
 
 type Delivery = EntityItem<ReturnType<typeof createDeliveryEntity>>;
@@ -10,13 +10,8 @@ type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 
 export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'undelivered_at'>>>;
 
-/** Seconds; a stream keeps records for 24 h. */
-const RETENTION = 2 * 86_400;
-
 /** Seconds: a century, the longest retention. */
 const UNDELIVERED_RETENTION = 36_500 * 86_400;
-
-const expiry = (kept = RETENTION) => ({ expires_at: toExpiry(Date.now(), kept) });
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
@@ -36,7 +31,7 @@ export function createDeliveries(table: Table) {
       abortSignal: AbortSignal,
     ): Promise<void> {
       await deliveries
-        .put({ inquiry, mail, sent_at: new Date().toISOString(), ...expiry() })
+        .put({ inquiry, mail, sent_at: new Date().toISOString(), ...expireRecord() })
         .where(
           ({ undelivered_at }, { lt, notExists }) =>
             `${notExists(undelivered_at)} OR ${lt(undelivered_at, since)}`,
@@ -50,7 +45,8 @@ export function createDeliveries(table: Table) {
       { mail, ...columns }: Pick<Delivery, 'mail' | 'undelivered' | 'is_noticed'>,
       abortSignal: AbortSignal,
     ): Promise<void> {
-      const until = typeof expires_at === 'number' ? { expires_at } : expiry(UNDELIVERED_RETENTION);
+      const until =
+        typeof expires_at === 'number' ? { expires_at } : expireRecord(UNDELIVERED_RETENTION);
       const undelivered_at = new Date().toISOString();
       await deliveries
         .update({ inquiry: String(id), mail })
@@ -69,7 +65,7 @@ export function createDeliveries(table: Table) {
     ): Promise<'granted' | 'sent' | 'claimed'> {
       const { rejected, data } = await deliveries
         .update({ inquiry: event, mail: 'notice' })
-        .set({ claimed_by: claimant, ...expiry() })
+        .set({ claimed_by: claimant, ...expireRecord() })
         .where(
           ({ claimed_by, sent_at }, { eq, notExists }) =>
             `${notExists(sent_at)} AND (${notExists(claimed_by)} OR ${eq(claimed_by, claimant)})`,

@@ -4,6 +4,11 @@
 export const isCurrent = ({ expires_at }: { expires_at?: unknown }, time: number): boolean =>
   !(Number(expires_at) * 1_000 <= time);
 
+/** The mailer's records are kept for two days: a stream repeats for one. */
+export const expireRecord = (seconds = 2 * 86_400) => ({
+  expires_at: toExpiry(Date.now(), seconds),
+});
+
 /** @param time - Milliseconds. @returns Seconds since the epoch. */
 export const toExpiry = (time: number, seconds: number): number =>
   Math.floor(time / 1_000) + seconds;

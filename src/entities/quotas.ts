@@ -1,6 +1,6 @@
 /** docs/adr/0080 */
 import { createQuotaEntity } from './delivery.ts';
-import { toExpiry } from './expiry.ts';
+import { expireRecord } from './expiry.ts';
 import type { Table } from './table.ts';
 
 export interface DigestState {
@@ -19,10 +19,6 @@ export interface FullQuota {
 
 const ALL = 'all';
 
-const RETENTION = 2 * 86_400;
-
-const expiry = () => ({ expires_at: toExpiry(Date.now(), RETENTION) });
-
 export type Quotas = ReturnType<typeof createQuotas>;
 
 export function createQuotas({ name, client }: Table) {
@@ -38,7 +34,7 @@ export function createQuotas({ name, client }: Table) {
     ): Promise<{ granted: true } | { refused: FullQuota }> {
       const { rejected, data } = await quotas
         .update({ quota })
-        .set(expiry())
+        .set(expireRecord())
         .add({ mailed: [id] })
         .where(({ mailed, closed }, { contains, escape, lte, notExists, size }) => {
           const isOpen = `(${notExists(closed)} OR ${lte(closed, id)})`;
@@ -54,7 +50,7 @@ export function createQuotas({ name, client }: Table) {
     async withhold(hour: string, abortSignal: AbortSignal): Promise<void> {
       await quotas
         .update({ quota: hour })
-        .set({ ...expiry(), is_withheld: true })
+        .set({ ...expireRecord(), is_withheld: true })
         .go({ abortSignal });
     },
 
@@ -66,10 +62,10 @@ export function createQuotas({ name, client }: Table) {
     },
 
     /** Refuses lower ids that are not reserved. @returns The reserved ones. */
-    async close(hour: number, closed: string, abortSignal: AbortSignal): Promise<Set<string>> {
+    async closeHour(hour: number, closed: string, abortSignal: AbortSignal): Promise<Set<string>> {
       const { data } = await quotas
         .update({ quota: String(hour) })
-        .set({ ...expiry(), closed })
+        .set({ ...expireRecord(), closed })
         .go({ abortSignal, response: 'all_new' });
       return new Set(data?.mailed);
     },

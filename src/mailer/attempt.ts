@@ -7,13 +7,14 @@ import { MalformedRow } from './rows.ts';
 import { MailRejected, RateLimited, type SendMail } from './send-mail.ts';
 import type { MailerStore } from './store.ts';
 
-export interface Sender {
+/** Of mailer and receiver. */
+export interface MailerParts {
   store: MailerStore;
   send: SendMail;
   config: MailerConfig;
-  attempt: ReturnType<typeof createAttempt>;
   /** Milliseconds. */
   now: () => number;
+  log: (mail: CompletedMail) => void;
 }
 
 export type Invocation = Pick<
@@ -30,7 +31,7 @@ const MINIMUM_TIME = 3_000;
 
 /** Sends a mail within the time left, and logs the result; it never rejects. */
 export const createAttempt =
-  (log: (mail: CompletedMail) => void) =>
+  (log: MailerParts['log']) =>
   async (
     { awsRequestId: requestId, functionName, getRemainingTimeInMillis }: Invocation,
     subject: Subject,

@@ -1,6 +1,6 @@
 import { isCurrent } from '../entities/expiry.ts';
 import { isTestAddress } from '../limits.ts';
-import { recordSent, type Sender } from './attempt.ts';
+import { recordSent, type MailerParts } from './attempt.ts';
 import type { Result } from './log.ts';
 import { isBeyond, type FullHour } from './mail-quotas.ts';
 import { createAcknowledgementMail, createReplyMail } from './owner-mails.ts';
@@ -14,13 +14,12 @@ interface Options {
   again?: boolean;
 }
 
-export function createDeliver({ store, send, config, now }: Sender) {
+export function createDeliver({ store, send, config, now }: MailerParts) {
   const { addresses, inquiries, deliveries, quotas } = store;
-  /** `create` returns undefined if the owner cannot get mail. */
+  /** `create` returns undefined if the owner cannot get mail. Replies are unlimited. */
   const kinds = {
     inquiry: { create: createInquiryMail, claim: quotas.claim },
-    // Replies are unlimited.
-    reply: { create: createReplyMail, claim: async () => ({ granted: true }) as const },
+    reply: { create: createReplyMail, claim: undefined },
     acknowledgement: { create: createAcknowledgementMail, claim: quotas.claimAcknowledgement },
   };
   let full: FullHour | undefined;
@@ -63,8 +62,8 @@ export function createDeliver({ store, send, config, now }: Sender) {
     const mail = create(inquiry, config, answerAt);
     // The mail to the team says that there is no address.
     if (mail === undefined) return { outcome: kind === 'reply' ? 'no-address' : 'idle' };
-    const claimed = again || (await claim(inquiry, signal));
-    if (claimed !== true && 'refused' in claimed) {
+    const claimed = again ? undefined : await claim?.(inquiry, signal);
+    if (claimed && 'refused' in claimed) {
       full = claimed.refused ?? full;
       return { outcome: 'withheld' };
     }

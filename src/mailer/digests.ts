@@ -3,7 +3,7 @@ import { toFirstId } from '../entities/keys.ts';
 import type { DigestState } from '../entities/quotas.ts';
 import type { IndexedInquiry } from '../entities/stored-inquiries.ts';
 import { HOUR } from '../limits.ts';
-import type { Sender } from './attempt.ts';
+import type { MailerParts } from './attempt.ts';
 import { forEachConcurrently } from './concurrency.ts';
 import { INDEX_LAG } from './notices.ts';
 import type { Mail } from './send-mail.ts';
@@ -51,7 +51,7 @@ export function planHours({ next_hour, digested = {} }: DigestState, time: numbe
   });
 }
 
-export function createDigests({ store, config }: Pick<Sender, 'store' | 'config'>) {
+export function createDigests({ store, config }: MailerParts) {
   const { inquiries, deliveries, quotas } = store;
 
   /** A deleted inquiry has no subject. */

@@ -1,12 +1,11 @@
 /** Lambda entry of the mailer. Environment: src/mailer/config.ts and the SDK's `AWS_*`. docs/adr/0080 */
 import { openTable } from '../entities/table.ts';
-import type { Invocation } from './attempt.ts';
 import { parseMailerConfig } from './config.ts';
 import { logMail } from './log.ts';
 import { createMailer } from './mailer.ts';
 import { createSendMail } from './ses.ts';
 import { createMailerStore } from './store.ts';
-import { createTrial } from './trial.ts';
+import { withTrial } from './trial.ts';
 
 const config = parseMailerConfig(process.env);
 
@@ -15,14 +14,10 @@ const config = parseMailerConfig(process.env);
  * functions run it; the records decide which mails are sent. A deployment tries a version with an event and `trial:
  * true` (src/mailer/trial.ts).
  */
-const parts = {
+export const handler = withTrial(createMailer, {
   store: createMailerStore(openTable(config.tableName), config),
   send: createSendMail(config),
   config,
   now: Date.now,
-};
-const handle = createMailer({ ...parts, log: logMail });
-const tryEvent = createTrial(parts.store, (silent) => createMailer({ ...parts, ...silent }));
-
-export const handler = (event: object, invocation: Invocation): Promise<unknown> =>
-  ('trial' in event ? tryEvent : handle)(event, invocation);
+  log: logMail,
+});

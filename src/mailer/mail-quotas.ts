@@ -28,15 +28,11 @@ export function createMailQuotas(
 ) {
   let markedHour: string | undefined;
   const grant = { granted: true } as const;
-  const claimNow = async (name: string, id: string, limit: number, signal: AbortSignal) => {
-    const quota = `${name}-${Math.floor(Date.now() / HOUR)}`;
-    return 'granted' in (await quotas.reserve(quota, id, limit, signal));
-  };
+  /** Of the mails about events, in an hour; notices are as many as mails about new inquiries. */
+  const limits = { notices: totalMailsPerHour, 'passed-on': PASSED_ON };
 
   return {
-    beginDigest: quotas.beginDigest,
-    saveDigest: quotas.saveDigest,
-    closeHour: quotas.close,
+    ...quotas,
 
     /** Claims mails of the person and of all in the inquiry's hour. The same inquiry gets the same answer. */
     async claim({ id, cognito_sub }: InquiryKeys, abortSignal: AbortSignal): Promise<Claim> {
@@ -61,12 +57,10 @@ export function createMailQuotas(
       return 'granted' in result ? grant : { refused: undefined };
     },
 
-    /** As many in an hour as mails about new inquiries. */
-    claimNotice: async (event: string, signal: AbortSignal): Promise<boolean> =>
-      claimNow('notices', event, totalMailsPerHour, signal),
-
-    claimPassedOn: async (event: string, signal: AbortSignal): Promise<boolean> =>
-      claimNow('passed-on', event, PASSED_ON, signal),
+    async claimEvent(kind: keyof typeof limits, event: string, signal: AbortSignal) {
+      const quota = `${kind}-${Math.floor(Date.now() / HOUR)}`;
+      return 'granted' in (await quotas.reserve(quota, event, limits[kind], signal));
+    },
 
     /** Whether the event is the first of its kind that comes back to a writer. */
     claimReturned: async (kind: string, event: string, signal: AbortSignal): Promise<boolean> =>

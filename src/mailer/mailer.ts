@@ -5,18 +5,14 @@ import {
   MAIL_TIME,
   recordSent,
   type Invocation,
-  type Sender,
+  type MailerParts,
 } from './attempt.ts';
 import { forEachConcurrently } from './concurrency.ts';
 import { createDeliver } from './deliver.ts';
 import { createDigests } from './digests.ts';
-import type { CompletedMail, Outcome } from './log.ts';
+import type { Outcome } from './log.ts';
 import { createNotices, type EventRecord } from './notices.ts';
 import { isInquiryId, parseRecord, type MailKind } from './rows.ts';
-
-export interface MailerParts extends Omit<Sender, 'attempt'> {
-  log: (mail: CompletedMail) => void;
-}
 
 /** Records are all from the stream or all from the queue of SES's events. */
 interface AnyEvent {
@@ -45,13 +41,12 @@ const IDS_LIMIT = 100;
  * @returns What Lambda expects of a batch, or the outcome for each id or event.
  * @throws Error for another event, or when a notice cannot be sent yet, so that Lambda repeats it.
  */
-export function createMailer({ log, ...parts }: MailerParts) {
+export function createMailer(parts: MailerParts) {
+  const { store, send, config, now, log } = parts;
   const attempt = createAttempt(log);
-  const sender = { ...parts, attempt };
-  const { store, send, config, now } = sender;
-  const deliver = createDeliver(sender);
-  const notices = createNotices(sender);
-  const digests = createDigests(sender);
+  const deliver = createDeliver(parts);
+  const notices = createNotices(parts);
+  const digests = createDigests(parts);
 
   async function deliverRecord(record: DynamoDBRecord, invocation: Invocation): Promise<Outcome> {
     const { row, kind } = parseRecord(record);
@@ -119,7 +114,7 @@ export function createMailer({ log, ...parts }: MailerParts) {
     return { digest: await sendDue('digest'), daily: await sendDue('daily') };
   }
 
-  return async (value: unknown, invocation: Invocation) => {
+  return async (value: object, invocation: Invocation) => {
     const event = parseEvent(value);
     switch (event.kind) {
       case 'batch':
@@ -134,8 +129,8 @@ export function createMailer({ log, ...parts }: MailerParts) {
   };
 }
 
-function parseEvent(value: unknown): MailerEvent {
-  const { Records: records = [], digest, ids, again = false }: AnyEvent = Object(value);
+function parseEvent(value: object): MailerEvent {
+  const { Records: records = [], digest, ids, again = false }: AnyEvent = value;
   const [record] = records;
   if (record?.dynamodb) return { kind: 'batch', records };
   if (record?.body) return { kind: 'bounces', records };

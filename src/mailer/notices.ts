@@ -3,7 +3,13 @@ import type { SQSRecord } from 'aws-lambda';
 import { timeOf } from '../contract.ts';
 import type { StoredInquiry } from '../entities/stored-inquiries.ts';
 import { HOUR } from '../limits.ts';
-import { isUnsent, recordSent, type Invocation, type Sender } from './attempt.ts';
+import {
+  createAttempt,
+  isUnsent,
+  recordSent,
+  type Invocation,
+  type MailerParts,
+} from './attempt.ts';
 import { MalformedEvent, parseBounce, type Bounce } from './bounces.ts';
 import type { Outcome, Result } from './log.ts';
 import { isInquiryId, parseRow, type Row } from './rows.ts';
@@ -21,7 +27,7 @@ export type EventRecord = Pick<SQSRecord, 'body' | 'messageId'>;
  * @returns `deferred` when another claimant has not sent it yet.
  */
 export async function sendOnce(
-  { store: { deliveries }, send }: Pick<Sender, 'store' | 'send'>,
+  { store: { deliveries }, send }: Pick<MailerParts, 'store' | 'send'>,
   event: string,
   claimant: string,
   mail: Mail,
@@ -34,8 +40,9 @@ export async function sendOnce(
   return recordSent((recordSignal) => deliveries.record(event, 'notice', since, recordSignal));
 }
 
-export function createNotices(sender: Sender) {
-  const { store, send, config, attempt, now } = sender;
+export function createNotices(parts: MailerParts) {
+  const { store, send, config, log, now } = parts;
+  const attempt = createAttempt(log);
   const { inquiries, deliveries, quotas } = store;
 
   /** A mail to the team gets no notice, which might bounce, too. */
@@ -58,9 +65,9 @@ export function createNotices(sender: Sender) {
       }
     }
     if (bounce.isToTeam) return { outcome: 'undelivered' };
-    if (!(await quotas.claimNotice(event, signal))) return { outcome: 'withheld' };
+    if (!(await quotas.claimEvent('notices', event, signal))) return { outcome: 'withheld' };
     const notice = createNoticeMail(bounce, config, row && parseRow(row));
-    const result = await sendOnce(sender, event, claimant, notice, signal);
+    const result = await sendOnce(parts, event, claimant, notice, signal);
     return result.outcome === 'deferred' ? { outcome: 'already-sent' } : result;
   }
 

@@ -25,8 +25,7 @@ export function createReplyAddresses(
   return {
     async create(kind: ReplyKind, id: string, signal: AbortSignal): Promise<string> {
       const date = new Date(now());
-      const [year = '', number = ''] = date.toISOString().slice(2).split('-');
-      const month = `${year}${number}`;
+      const month = date.toISOString().slice(2, 7).replace('-', '');
       const start = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
       const secret =
         (await keys.read(month, now(), signal)) ??

@@ -65,7 +65,7 @@ export function createInquiryMail(
   const replyTo = answerAt ?? (withReplyTo ? toMailbox(email) : undefined);
   const parts = [
     answerAt === undefined ? undefined : formatParagraph(MARKER),
-    formatQuote([formatMessage(cutBody(body, BODY_LIMIT))]),
+    formatQuote([formatText(body, BODY_LIMIT)]),
     formatInquiryFacts(inquiry, settings),
     isCut
       ? formatCommand('The text above is cut. To read all of it, run:', `show ${id}`, settings)
@@ -139,13 +139,13 @@ export function createNoticeMail(
     formatFacts([['To', formatSender(address)]]),
     said === '' ? undefined : formatTitled('The recipient’s server said:', formatMessage(said)),
     mail === 'reply' && inquiry?.reply !== undefined
-      ? formatTitled('The reply:', formatMessage(cutBody(inquiry.reply, QUOTE_LIMIT)))
+      ? formatTitled('The reply:', formatText(inquiry.reply))
       : undefined,
     inquiry &&
       formatTitled(
         'The inquiry:',
         formatHeading(formatSubject(inquiry.subject)),
-        formatMessage(cutBody(inquiry.body, QUOTE_LIMIT)),
+        formatText(inquiry.body),
         formatInquiryFacts(inquiry, settings),
       ),
   ];
@@ -203,8 +203,9 @@ export const formatSubject = (subject: string): string =>
 export const formatSender = (email: string): string =>
   toOneLine(escapeAddress(email.slice(0, ADDRESS_LIMIT + 1)), ADDRESS_LIMIT);
 
-export const cutBody = (text: string, limit: number): string =>
-  text.trim() === '' ? NO_MESSAGE : cutLines(text, limit, escapeText);
+/** A text of somebody else. */
+export const formatText = (text: string, limit = QUOTE_LIMIT): Part =>
+  formatMessage(text.trim() === '' ? NO_MESSAGE : cutLines(text, limit, escapeText));
 
 const formatCommand = (text: string, verb: string, { stage }: MailerConfig): Part =>
   formatNote(text, `npm run inbox -- ${stage === 'local' ? '' : `--stage ${stage} `}${verb}`);

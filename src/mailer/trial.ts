@@ -1,6 +1,5 @@
 /** Trials of a version by a deployment (deploy/functions.ts): mailer and receiver without a transport. */
-import type { Invocation } from './attempt.ts';
-import type { MailerParts } from './mailer.ts';
+import type { Invocation, MailerParts } from './attempt.ts';
 import type { MailerStore } from './store.ts';
 
 /** Every inquiry exists, was not mailed and is within the quotas; a digest is due, and changes nothing. */
@@ -22,8 +21,7 @@ function toTrialStore({ inquiries, deliveries, quotas, ...store }: MailerStore):
         await quotas.claim(...place);
         return { granted: true };
       },
-      claimNotice: async (...place) => (await quotas.claimNotice(...place)) || true,
-      claimPassedOn: async () => true,
+      claimEvent: async (...place) => (await quotas.claimEvent(...place)) || true,
       beginDigest: async () => ({}),
       closeHour: async () => new Set(),
       saveDigest: async () => undefined,
@@ -32,30 +30,34 @@ function toTrialStore({ inquiries, deliveries, quotas, ...store }: MailerStore):
 }
 
 /**
- * @param create - Makes the mailer or receiver to try.
- * @returns What answers with its result and the recipients of the mails it would have sent.
- * @throws Also for what is only logged.
+ * @param create - Makes mailer or receiver.
+ * @param changes - For trials.
+ * @returns What handles events; one with `trial` gets the result and the recipients of mails that would have been sent,
+ * or throws, also for what is only logged.
  */
-export const createTrial =
-  <Event>(
-    store: MailerStore,
-    create: (
-      parts: Pick<MailerParts, 'store' | 'send' | 'log'>,
-    ) => (event: Event, invocation: Invocation) => Promise<unknown>,
-  ) =>
-  async (event: Event, invocation: Invocation) => {
+export function withTrial<Parts extends MailerParts, Event extends object>(
+  create: (parts: Parts) => (event: Event, invocation: Invocation) => Promise<unknown>,
+  parts: Parts,
+  changes: Partial<Parts> = {},
+) {
+  const handle = create(parts);
+  return async (event: Event, invocation: Invocation) => {
+    if (!('trial' in event)) return handle(event, invocation);
     const mails: string[] = [];
     const failures: unknown[] = [];
-    const handle = create({
-      store: toTrialStore(store),
+    const tryEvent = create({
+      ...parts,
+      ...changes,
+      store: toTrialStore(parts.store),
       send: async ({ to }) => void mails.push(to),
       log: ({ outcome, error }) => {
         if (outcome !== 'sent' || error !== undefined) failures.push(error ?? outcome);
       },
     });
-    const result = await handle(event, invocation).catch((error: unknown) => {
+    const result = await tryEvent(event, invocation).catch((error: unknown) => {
       failures.push(error);
     });
     if (failures.length > 0) throw new Error('The trial failed.', { cause: failures[0] });
     return { result, mails };
   };
+}

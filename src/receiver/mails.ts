@@ -2,20 +2,14 @@
 import type { StoredInquiry } from '../entities/stored-inquiries.ts';
 import { toReference } from '../limits.ts';
 import type { MailerConfig } from '../mailer/config.ts';
-import {
-  formatFacts,
-  formatHeading,
-  formatMessage,
-  formatParagraph,
-  type Part,
-} from '../mailer/parts.ts';
+import { formatFacts, formatHeading, formatParagraph, type Part } from '../mailer/parts.ts';
 import type { Mail } from '../mailer/send-mail.ts';
 import {
   createTeamMail,
-  cutBody,
   DISMISSAL,
   formatSender,
   formatSubject,
+  formatText,
   formatTitled,
   MARKER,
 } from '../mailer/team-mails.ts';
@@ -23,7 +17,6 @@ import { formatTime } from '../mailer/texts.ts';
 import { escapeText, toOneLine } from '../text/visible.ts';
 import type { ReceivedMail } from './parse-mail.ts';
 
-const QUOTE_LIMIT = 20_000;
 const NAMES_LIMIT = 1_000;
 
 const RETURNED = {
@@ -55,8 +48,6 @@ const PASSED_ON = {
   repeated: 'its writer was told why, and has sent another one',
 } as const;
 export type PassReason = keyof typeof PASSED_ON;
-
-const formatText = (text: string): Part => formatMessage(cutBody(text, QUOTE_LIMIT));
 
 const formatAttachments = (names: string[]): Part | undefined =>
   names.length === 0

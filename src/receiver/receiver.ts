@@ -4,9 +4,8 @@ import { digest } from '../entities/keys.ts';
 import type { StoredInquiry } from '../entities/stored-inquiries.ts';
 import { ApiError } from '../errors.ts';
 import type { Inquiries } from '../inquiries.ts';
-import { createAttempt, isUnsent, type Invocation } from '../mailer/attempt.ts';
+import { createAttempt, isUnsent, type Invocation, type MailerParts } from '../mailer/attempt.ts';
 import type { Result } from '../mailer/log.ts';
-import type { MailerParts } from '../mailer/mailer.ts';
 import { INDEX_LAG, sendOnce } from '../mailer/notices.ts';
 import { toReplySubject } from '../mailer/owner-mails.ts';
 import type { Mail } from '../mailer/send-mail.ts';
@@ -73,7 +72,7 @@ async function pass(delivery: Delivery, why: PassReason): Promise<Result> {
     why === 'automatic' && id !== undefined
       ? digest(why, id)
       : digest('passed-on', mail?.messageId ?? messageId);
-  const isClaimed = await store.quotas.claimPassedOn(event, signal);
+  const isClaimed = await store.quotas.claimEvent('passed-on', event, signal);
   if (!isClaimed) return { outcome: 'withheld', why };
   return notify(delivery, event, why, createPassedOnMail(mail, why, inquiry, config));
 }

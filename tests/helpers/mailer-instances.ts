@@ -8,18 +8,16 @@ import type { CompletedMail } from '../../src/mailer/log.ts';
 import { createMailer } from '../../src/mailer/mailer.ts';
 import type { Mail } from '../../src/mailer/send-mail.ts';
 import { createMailerStore } from '../../src/mailer/store.ts';
-import { createTrial } from '../../src/mailer/trial.ts';
+import { withTrial } from '../../src/mailer/trial.ts';
 import type { ReceiverConfig } from '../../src/receiver/config.ts';
-import { createReceiver } from '../../src/receiver/receiver.ts';
-import { createReceiverTrial } from '../../src/receiver/trial.ts';
+import { createReceiver, type ReceiverParts } from '../../src/receiver/receiver.ts';
+import { toTrialMails } from '../../src/receiver/trial.ts';
 import { MAIL_SETTINGS } from './events.ts';
 import { createWriter, readFailures, type StreamRecord } from './mailer.ts';
 import { createOwnTable } from './own-table.ts';
 import { RECEIVER_SETTINGS, toQueueEvent } from './received-mails.ts';
 
 export type MailerInstances = Awaited<ReturnType<typeof createMailerInstances>>;
-
-const forever = () => new Promise<never>(() => undefined);
 
 export async function createMailerInstances(
   engine: string,
@@ -29,22 +27,19 @@ export async function createMailerInstances(
   const { client, name: tableName } = own;
   const config = { ...MAIL_SETTINGS, tableName, ...settings };
 
-  /** @param killAt - The step that ends it; each request to table or SES is two, before and after. */
+  /** @param killAt - The step from which nothing happens; each request to table or SES is two, before and after. */
   function create(killAt = Infinity) {
     let steps = 0;
-    const running: Promise<unknown>[] = [];
-    const killed = Promise.withResolvers<void>();
-    const step = async (): Promise<void> => {
-      if (++steps === killAt) void Promise.allSettled(running).then(() => killed.resolve());
-      if (steps >= killAt) await forever();
+    const step = (): void => {
+      if (++steps >= killAt) throw new Error('The mailer is killed.');
     };
     const run = async <Result>(request: () => Promise<Result>): Promise<Result> => {
-      await step();
-      const result = request();
-      running.push(result);
-      await Promise.allSettled([result]);
-      await step();
-      return result;
+      step();
+      try {
+        return await request();
+      } finally {
+        step();
+      }
     };
     const throwIfFailing = (name = ''): void => {
       if (all.failing[name] !== undefined) throw all.failing[name];
@@ -77,9 +72,8 @@ export async function createMailerInstances(
       now: () => all.time,
       log,
     };
-    const handle = createMailer(parts);
-    const tryMailer = createTrial(parts.store, (silent) => createMailer({ ...parts, ...silent }));
-    const receiverParts = {
+    const handle = withTrial(createMailer, parts);
+    const receiverParts: ReceiverParts = {
       ...parts,
       config: { ...config, ...RECEIVER_SETTINGS, ...settings },
       create: createInquiries(
@@ -92,20 +86,21 @@ export async function createMailerInstances(
       },
     };
     const receive = createReceiver(receiverParts);
-    const tryReceiver = createReceiverTrial(receiverParts);
+    const changes = { rawMails: toTrialMails(receiverParts.rawMails) };
     const invocation = {
       awsRequestId: randomUUID(),
       functionName: 'mailer',
       getRemainingTimeInMillis: () => all.remaining(),
     };
-    const invoke = async (event: unknown) => handle(event, invocation);
+    const invoke = async (event: object) => handle(event, invocation);
     return {
       invoke,
       receive: async (mail: SESMessage | string, claimant?: string) =>
         (await receive(toQueueEvent(mail, claimant), invocation)).outcomes,
-      tryMailer: async (event: unknown) => tryMailer(event, invocation),
-      tryReceiver: async (mail: SESMessage) => tryReceiver(toQueueEvent(mail), invocation),
-      killed: killed.promise,
+      tryReceiver: async (mail: SESMessage) => {
+        const event = { ...toQueueEvent(mail), trial: true };
+        return withTrial(createReceiver, receiverParts, changes)(event, invocation);
+      },
       steps: () => steps,
       tick: async () => invoke({ digest: true }),
       /** @returns The sequence numbers to deliver again. */

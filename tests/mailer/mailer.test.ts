@@ -133,7 +133,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   it('a trial of a deployment does everything of a mail but send it, again and again', async () => {
     for (const record of [absent, ...(await write(1))]) {
       for (const one of [record, toReply(record), toReply(record)]) {
-        expect(await mailer.tryMailer({ Records: [one] })).toMatchObject({
+        expect(await mailer.invoke({ trial: true, Records: [one] })).toMatchObject({
           result: { batchItemFailures: [] },
           mails: [expect.stringContaining('@')],
         });
@@ -147,7 +147,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const flood = Array.from({ length: 11 }, () => ({ at, cognito_sub: SUB }));
     await mailer.handle(await all.write(flood));
     const before = await readTable(all.client, all.table);
-    expect(await mailer.tryMailer({ digest: true })).toEqual({
+    expect(await mailer.invoke({ trial: true, digest: true })).toEqual({
       result: { digest: 'sent', daily: 'idle' },
       mails: [TEAM],
     });
@@ -161,7 +161,9 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   ])('a trial fails when %s', async (_, row, failing) => {
     all.failing = failing;
     const record = toReply(toRecord({ ...absent.dynamodb.NewImage, ...row }));
-    await expect(mailer.tryMailer({ Records: [record] })).rejects.toThrow('The trial failed.');
+    await expect(mailer.invoke({ trial: true, Records: [record] })).rejects.toThrow(
+      'The trial failed.',
+    );
   });
 
   it('an operator sends what was not sent, by ids, and learns what failed', async () => {
