@@ -55,17 +55,21 @@ export function createWriter(own: Pick<OwnTable, 'client' | 'name'>) {
   const { client, name: table } = own;
   const { putInquiry } = createRequests(table);
   const inbox = createStoredInquiries(own);
+  /** @returns The stream's records. */
+  const write = async (rows: NewInquiry[]) =>
+    (await putInquiries(own, rows)).map((row) => {
+      const inquiry = { ...row, inbox: toShard(row.id, row.reply_at !== undefined) };
+      return toRecord(putInquiry({ inquiry }).Item);
+    });
   return {
     client,
     table,
     inbox,
-    answer: answerById(inbox),
-    /** @returns The stream's records. */
-    write: async (rows: NewInquiry[]) =>
-      (await putInquiries(own, rows)).map((row) => {
-        const inquiry = { ...row, inbox: toShard(row.id, row.reply_at !== undefined) };
-        return toRecord(putInquiry({ inquiry }).Item);
-      }),
+    write,
+    add: async (row: NewInquiry = {}) => (await write([row]))[0] as StreamRecord,
+    /** Without a reply, dismisses. */
+    answer: async (id: string, reply?: string) =>
+      answerById(inbox)(id, { reply, respondent: 'bea' }),
     remove: async ({ dynamodb }: StreamRecord) =>
       removeRow(client, table, unmarshall(dynamodb.NewImage) as Inquiry),
   };

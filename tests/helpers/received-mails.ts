@@ -1,9 +1,6 @@
 /** Mails to the receiver, as SES passes them on. */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { SESMessage, SESReceiptStatus, SQSEvent } from 'aws-lambda';
-import { ROOT } from '../../lib/paths.ts';
 import { createReplyKeys } from '../../src/entities/reply-keys.ts';
 import { createReplyAddresses, type ReplyKind } from '../../src/mailer/reply-addresses.ts';
 import { MARKER } from '../../src/mailer/team-mails.ts';
@@ -17,10 +14,6 @@ export const RECEIVER_SETTINGS = {
   retentionDays: undefined,
   inquiriesPerHour: undefined,
 };
-
-/** @param name - Of a file in tests/receiver/mails. */
-export const readMail = (name: string): Buffer =>
-  readFileSync(join(ROOT, 'tests/receiver/mails', `${name}.eml`));
 
 export interface NewMail {
   from?: string;

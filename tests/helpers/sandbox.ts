@@ -1,9 +1,6 @@
 import { startSandbox as startModule } from '../../local/lambda/sandbox.ts';
 import type { GatewayResponse } from '../../src/http.ts';
 
-type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
-export type Answer = Awaited<ReturnType<Sandbox['invoke']>>;
-
 const BUILT = new URL('../../dist/handler.mjs', import.meta.url).href;
 
 /** Starts the built handler; `lines` is its output. */

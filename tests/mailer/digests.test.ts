@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
@@ -93,13 +94,16 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const mailed = new Set(all.mailed('inquiry'));
     expect(mailed.size).toBe(5);
     const others = records.filter((record) => !mailed.has(idOf(record)));
+    // Replies have no limit.
+    await mailer.handle(others.map((record) => toReply(record)));
+    expect(all.mailed('reply')).toHaveLength(25);
     // A full hour is known: each refused update would cost as much as its whole row.
     all.failing = { GetCommand: NO, UpdateCommand: NO };
     expect(await mailer.handle(others)).toEqual([]);
     all.failing = {};
     const references = refer(others);
     // Answered or not, each is counted.
-    for (const record of others.slice(0, 2)) await all.answer(idOf(record), { respondent: 'bea' });
+    for (const record of others.slice(0, 2)) await all.answer(idOf(record));
     const digest = { count: 25, since: '06:00', references };
     expect(await tickAt(START + 5 * MINUTE, 5)).toEqual([digest]);
     const later = await write(1, START + 6 * MINUTE);
@@ -157,11 +161,47 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(await mailer.handle([erased, answered, failing])).toHaveLength(3);
     all.failing = {};
     await all.remove(erased);
-    await all.answer(idOf(answered), { respondent: 'bea' });
+    await all.answer(idOf(answered));
     expect(await tickAt(LATE - 5 * MINUTE)).toEqual([]);
     const references = refer([failing, ...unseen, ...notATest]);
     expect(await tickAt(LATE)).toEqual([{ count: 3, since: '06:00', references }]);
     expect(await tickAt(LATE + 5 * MINUTE)).toEqual([]);
+  });
+
+  it('in a flood, sends a bounded number of mails with each inquiry in one, though mails fail', async () => {
+    const mailer = await start({ totalMailsPerHour: 20 });
+    const owners = Array.from({ length: 64 }, () => ({ cognito_sub: randomUUID() }));
+    /** As Lambda, from the first failed record. */
+    const deliver = async (records: StreamRecord[]): Promise<void> => {
+      const failed = await mailer.handle(records);
+      const first = records.findIndex((record) => failed.includes(sequenceOf(record)));
+      if (first >= 0) await deliver(records.slice(first));
+    };
+    let sending = 0;
+    all.beforeSend = async ({ tags: { inquiry } }) => {
+      if (inquiry !== undefined && ++sending % 20 === 0) throw NO;
+    };
+    for (let minute = 0; minute < 80; minute += 5) {
+      const rows = Array.from({ length: 40 }, (_, n) => {
+        const at = START + minute * MINUTE + n * 5_000;
+        return { at, ...owners[(minute + n) % owners.length] };
+      });
+      const records = await all.write(rows);
+      // Lambda gives up an eighth of the batches.
+      const batches = [0, 10, 20, 30].filter((at) => (at + 2 * minute) % 80 !== 0);
+      await Promise.all(batches.map((at) => deliver(records.slice(at, at + 10))));
+      expect((await tickAt(START + (minute + 5) * MINUTE, 3)).length).toBeLessThanOrEqual(1);
+    }
+    for (let later = 0; later < 120; later++) await tickAt(all.time + 5 * MINUTE);
+
+    const single = all.mailed('inquiry').map((id) => toReference(id));
+    const digests = all.lists('digest');
+    const mentions = [...digests.flatMap(({ references }) => references), ...single];
+    expect(new Set(mentions).size).toBe(mentions.length);
+    expect(single.length).toBeGreaterThan(20);
+    expect(single.length).toBeLessThanOrEqual(40);
+    expect(digests.length).toBeLessThanOrEqual(20);
+    expect(digests.reduce((sum, { count }) => sum + count, single.length)).toBe(640);
   });
 
   it('looks at two days at most, and comes to the end of a long outage', async () => {
@@ -177,7 +217,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     await start({ answerWithin: 3 });
     const [answered = '', ...old] = (await write(60, START - 4 * DAY)).map(idOf);
     await write(5, START - DAY);
-    await all.answer(answered, { respondent: 'bea' });
+    await all.answer(answered);
     for (const time of [DAY - 2 * HOUR, DAY, DAY + HOUR, 2 * DAY]) {
       expect(await tickAt(START + time)).toEqual([]);
     }

@@ -2,7 +2,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 import { startMailbox } from '../../local/mailbox.ts';
-import { MailRejected } from '../../src/mailer/send-mail.ts';
+import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { INQUIRY, MAIL_SETTINGS, SUB } from '../helpers/events.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
@@ -11,7 +11,6 @@ import {
   idOf,
   INBOX,
   readFailures,
-  sequenceOf,
   toRecord,
   toReply,
   type Row,
@@ -21,19 +20,22 @@ import { createOwnTable, readTable } from '../helpers/own-table.ts';
 const SMOKE_TEST = 'smoke-test-1@inquiries.invalid';
 const TEAM = MAIL_SETTINGS.inboxTo;
 const NO = new Error('no');
+const START = Math.floor(Date.now() / HOUR) * HOUR;
+const VERIFIED = { email: 'ana@example.com', email_verified: true } as const;
 
 describeOnDynamoDbLocal('the mailer', (engine) => {
   let all: MailerInstances;
   let mailer: ReturnType<MailerInstances['create']>;
   beforeEach(async () => {
-    all = await createMailerInstances(engine, { time: Date.now() });
+    all = await createMailerInstances(engine, { time: START });
     mailer = all.create();
   });
 
   const absent = toRecord(
     marshall({ ...INQUIRY, email: 'trial@trial.invalid', __edb_e__: 'inquiry' }),
   );
-  const write = (count: number) => all.write(Array.from({ length: count }, () => ({})));
+  const write = (count: number, row: object = {}) =>
+    all.write(Array.from({ length: count }, () => ({ at: START, ...row })));
 
   it('is built to mail a batch as large as Lambda’s payload in 128 MB, and logs no text', async () => {
     const own = await createOwnTable(engine);
@@ -103,32 +105,18 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     }
   });
 
-  const LONG = { S: `${'a'.repeat(390_000)}@example.com` };
-  /** What fails, or the row; the outcome, and the mails in the end. */
-  it.each<[string, Partial<Record<string, Error>>, Row, string, number]>([
-    ['SES fails', { inquiry: NO }, {}, 'failed', 1],
-    ['SES rejects the mail', { inquiry: new MailRejected('no') }, {}, 'refused', 1],
-    ['the row cannot be read', { GetCommand: NO }, {}, 'failed', 1],
-    ['it cannot be counted', { UpdateCommand: NO }, {}, 'failed', 1],
-    // SES has no idempotency token: a mail that is not recorded is sent again.
-    ['its delivery cannot be recorded', { PutCommand: NO }, {}, 'sent', 2],
-    ['its id is malformed', {}, { id: { S: 'p@example.com' } }, 'refused', 0],
-    // A key would be too long.
-    ['DynamoDB refuses it', {}, { email: LONG }, 'refused', 0],
-  ])(
-    'when %s, a mail is in the end sent or not, or tried again',
-    async (_, failing, row, outcome, mails) => {
-      const [{ dynamodb } = absent] = await write(1);
-      const record = toRecord({ ...dynamodb.NewImage, ...row });
-      const sequenceNumber = sequenceOf(record);
-      all.failing = failing;
-      expect(await mailer.handle([record])).toEqual(outcome === 'failed' ? [sequenceNumber] : []);
-      expect(all.log).toMatchObject([{ outcome, sequenceNumber }]);
-      all.failing = {};
-      expect(await mailer.handle([record])).toEqual([]);
-      expect(all.mails).toHaveLength(mails);
-    },
-  );
+  it('acknowledges to no unverified address, and to one address three times an hour', async () => {
+    all = await createMailerInstances(engine, { time: START, acknowledge: true });
+    mailer = all.create();
+    const records = await write(5, VERIFIED);
+    records.push(...(await write(5, { ...VERIFIED, email: 'Ana@example.com' })));
+    records.push(...(await write(2, { email: 'bea@example.com' })));
+    for (let n = 0; n < 2; n++) expect(await mailer.handle(records)).toEqual([]);
+    const addresses = all.ofKind('acknowledgement').map(({ to }) => to.toLowerCase());
+    expect(addresses).toEqual(Array(3).fill('ana@example.com'));
+    await mailer.handle(await write(1, { ...VERIFIED, at: START + HOUR }));
+    expect(all.ofKind('acknowledgement')).toHaveLength(4);
+  });
 
   it('a trial of a deployment does everything of a mail but send it, again and again', async () => {
     for (const record of [absent, ...(await write(1))]) {
@@ -143,7 +131,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   });
 
   it('a trial of the timer sends no digest, and takes none from the next one', async () => {
-    const at = Date.now() - 600_000;
+    const at = START - 600_000;
     const flood = Array.from({ length: 11 }, () => ({ at, cognito_sub: SUB }));
     await mailer.handle(await all.write(flood));
     const before = await readTable(all.client, all.table);
@@ -174,8 +162,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     const ids = [...records.map(idOf), INQUIRY.id];
     const [, sent = '', dismissed = '', answered = ''] = ids;
     await mailer.handle(records.slice(1, 2));
-    await all.answer(dismissed, { respondent: 'bea' });
-    await all.answer(answered, { reply: 'r', respondent: 'bea' });
+    await all.answer(dismissed);
+    await all.answer(answered, 'r');
     const outcomes = ['sent', 'already-sent', 'answered', 'sent', 'erased'];
     const results = ids.map((id, at) => ({ id, outcome: outcomes[at] }));
     expect(await mailer.invoke({ ids })).toEqual({ results });

@@ -1,11 +1,10 @@
 /** The mails are other projects' test data (tests/receiver/mails/README.md), with the text that is new in each. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findNewText } from '../../src/receiver/new-text.ts';
 import { parseMail } from '../../src/receiver/parse-mail.ts';
 import golden from './golden/mails.json' with { type: 'json' };
-import { readMail } from '../helpers/received-mails.ts';
 
 const FOLDER = join(import.meta.dirname, 'mails');
 
@@ -16,7 +15,7 @@ it('each mail has its right value', () => {
 });
 
 it.each(Object.entries(golden))('%s: the new text', async (name, right) => {
-  const mail = await parseMail(readMail(name), 'olga@example.com');
+  const mail = await parseMail(readFileSync(join(FOLDER, `${name}.eml`)), 'olga@example.com');
   expect(mail?.from).toBe('olga@example.com');
   const added = findNewText(mail?.text ?? '', 'inquiries@example.com');
   expect('text' in added ? added.text : `[${added.why}]`).toBe(right);

@@ -13,7 +13,6 @@ import { createAddress, deliverMail, RECEIVER_SETTINGS } from '../helpers/receiv
 import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
 import { select } from '../helpers/selection.ts';
 
-const MINUTE = 60_000;
 /** 06:00 UTC. */
 const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR + 6 * HOUR;
 const CLAIMANT = crypto.randomUUID();
@@ -22,68 +21,65 @@ type Instance = ReturnType<MailerInstances['create']>;
 /** @returns What Lambda does until the invocation succeeds, and again. */
 type Scenario = (all: MailerInstances) => Promise<(instance: Instance) => Promise<unknown>>;
 
+/** @returns Its id. */
+async function addAnswered({ add, answer }: MailerInstances): Promise<string> {
+  const id = idOf(await add({ at: START - HOUR }));
+  await answer(id, 'r');
+  return id;
+}
+
 const SCENARIOS: Record<string, Scenario> = {
-  'new inquiries, with an acknowledgement': async (all) => {
-    const records = await all.write([
+  'new inquiries, with an acknowledgement': async ({ write }) => {
+    const records = await write([
       { at: START, email_verified: true },
       { at: START + 1 },
       { at: START + 2, email: 'nobody' },
     ]);
-    return async ({ handle }) => handle(records);
+    return ({ handle }) => handle(records);
   },
   'replies, of which one is rejected': async (all) => {
-    const replies = (await all.write([{ at: START }, { at: START + 1 }])).map((record) =>
-      toReply(record),
-    );
+    const records = await all.write([{ at: START }, { at: START + 1 }]);
+    const replies = records.map((record) => toReply(record));
     const [rejected] = replies.map(idOf);
     all.beforeSend = async ({ tags: { mail, inquiry } }) => {
       if (mail === 'reply' && inquiry === rejected) throw new MailRejected('no');
     };
-    return async ({ handle }) => handle(replies);
+    return ({ handle }) => handle(replies);
   },
   'a bounce': async (all) => {
-    const [record] = await all.write([{ at: START - HOUR }]);
-    const inquiry = record === undefined ? '' : idOf(record);
-    await all.answer(inquiry, { reply: 'r', respondent: 'bea' });
+    const inquiry = await addAnswered(all);
     const event = toEvent(SES_EXAMPLES.bounce, { inquiry, mail: 'reply' });
-    return async ({ invoke }) => invoke(event);
+    return ({ invoke }) => invoke(event);
   },
   'an answer by mail with an attachment': async (all) => {
-    const [record] = await all.write([{ at: START - HOUR }]);
-    const inquiry = record === undefined ? '' : idOf(record);
-    const to = await createAddress(all, 'r', inquiry);
+    const to = await createAddress(all, 'r', idOf(await all.add({ at: START - HOUR })));
     const headers = 'Content-Type: multipart/mixed; boundary=b\n';
     const text = '--b\n\nYes.\n--b\nContent-Type: application/x; name=a\n\n\n--b--';
     const event = deliverMail(all, to, { headers, text });
-    return async ({ receive }) => receive(event, CLAIMANT);
+    return ({ receive }) => receive(event, CLAIMANT);
   },
   'a second answer by mail, and one passed on': async (all) => {
-    const [record] = await all.write([{ at: START - HOUR }]);
-    const inquiry = record === undefined ? '' : idOf(record);
-    await all.answer(inquiry, { reply: 'r', respondent: 'bea' });
-    const to = [await createAddress(all, 'r', inquiry), 'x@reply.example.com'];
+    const to = [await createAddress(all, 'r', await addAnswered(all)), 'x@reply.example.com'];
     const event = deliverMail(all, to, {});
-    return async ({ receive }) => receive(event, CLAIMANT);
+    return ({ receive }) => receive(event, CLAIMANT);
   },
   'a follow-up': async (all) => {
     const from = 'ana@users.example';
-    const [record] = await all.write([{ at: START - HOUR, email: from, email_verified: true }]);
-    const to = await createAddress(all, 'f', record === undefined ? '' : idOf(record));
-    const event = deliverMail(all, to, { from });
-    return async ({ receive }) => receive(event, CLAIMANT);
+    const record = await all.add({ at: START - HOUR, email: from, email_verified: true });
+    const event = deliverMail(all, await createAddress(all, 'f', idOf(record)), { from });
+    return ({ receive }) => receive(event, CLAIMANT);
   },
   'a digest and a daily mail': async (all) => {
-    await all.write([{ at: START - 96 * HOUR }]);
+    await all.add({ at: START - 96 * HOUR });
     // Before the daily mail.
     all.time = START - 2 * HOUR;
     await all.create().tick();
     all.time = START;
-    const records = await all.write([0, 1, 2, 3, 4].map((n) => ({ at: START + n })));
-    await all.create().handle(records);
+    await all.create().handle(await all.write([0, 1, 2, 3, 4].map((n) => ({ at: START + n }))));
     all.mails.length = 0;
-    return async ({ tick }) => {
-      all.time += 5 * MINUTE;
-      await tick();
+    return ({ tick }) => {
+      all.time += 5 * 60_000;
+      return tick();
     };
   },
 };
