@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { createTransport } from 'nodemailer';
+import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startIncomingMail } from '../../local/incoming-mail.ts';
+import { closeServer, serve } from '../../lib/loopback-server.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 import { HOUR } from '../../src/limits.ts';
 import { createReplyAddresses } from '../../src/mailer/reply-addresses.ts';
@@ -63,6 +63,7 @@ describe('forged mails', () => {
     `<${OLGA}>, <x@other.example>`,
     `${OLGA} <x@other.example>`,
     `x@other.example\nFrom: ${OLGA}`,
+    `${OLGA}\nFrom: x@other.example`,
     `Team: ${OLGA};`,
     'olga@example.com.other.example',
     'olga@notexample.com',
@@ -103,9 +104,8 @@ describeOnDynamoDbLocal('programs that answer each mail', (engine) => {
     ['do not say so, and never repeat themselves', '', (step: number) => `Away, ${step}.`],
   ])('that %s: at most one mail each, over 10,000 steps', async (_, headers, write) => {
     const all = await createMailerInstances(engine, { time: START, ...RECEIVER_SETTINGS });
-    const [record] = await all.write([{ at: START - HOUR }]);
-    if (record) await all.create().handle([record]);
-    const id = record ? idOf(record) : '';
+    const record = await all.add({ at: START - HOUR });
+    await all.create().handle([record]);
     for (let step = 0; step < 10_000; step++) {
       const mail = all.mails[step];
       if (mail === undefined) break;
@@ -118,25 +118,21 @@ describeOnDynamoDbLocal('programs that answer each mail', (engine) => {
     const kinds = all.mails.map(({ to, text }) => `${to} ${text.slice(0, 30)}`);
     expect(kinds.length).toBeLessThanOrEqual(4);
     expect(new Set(kinds).size).toBe(kinds.length);
-    expect((await all.inbox.find(id))?.reply).toBe(headers === '' ? write(0) : undefined);
+    expect((await all.inbox.find(idOf(record)))?.reply).toBe(headers === '' ? write(0) : undefined);
   });
 });
 
 describeOnDynamoDbLocal('bombs', (engine) => {
-  const MEGABYTE = 1024 * 1024;
+  const SIZE = 39 * 1024 * 1024;
   const HEAD = `From: ${OLGA}\nSubject: s\nMIME-Version: 1.0\n`;
   const part = 'Content-Type: application/x; name=a\n\nx\n--b\n';
-  const line = `${'A'.repeat(76)}\n`;
+  const lines = `${'A'.repeat(76)}\n`.repeat(SIZE / 77);
 
   it('leave a receiver of 512 MB within memory and time', async () => {
     const own = await createOwnTable(engine);
-    const events: string[] = [];
-    const incoming = await startIncomingMail({
-      port: 0,
-      domain: RECEIVER_SETTINGS.replyDomain,
-      report: (event) => void events.push(event),
-    });
-    onTestFinished(incoming.close);
+    let raw = '';
+    const bucket = createServer((_, response) => void response.end(raw));
+    onTestFinished(() => closeServer(bucket));
     const sandbox = await startSandbox({
       module: new URL('../../dist/receiver.mjs', import.meta.url).href,
       environment: {
@@ -144,7 +140,7 @@ describeOnDynamoDbLocal('bombs', (engine) => {
         ...INBOX,
         INBOX_TO: 'support@team.example',
         STAGE: 'develop',
-        AWS_ENDPOINT_URL_S3: incoming.url,
+        AWS_ENDPOINT_URL_S3: await serve(bucket),
         AWS_ENDPOINT_URL_SESV2: 'http://127.0.0.1:9',
         MAIL_BUCKET: 'mails',
         REPLY_DOMAIN: RECEIVER_SETTINGS.replyDomain,
@@ -155,31 +151,27 @@ describeOnDynamoDbLocal('bombs', (engine) => {
     });
     onTestFinished(sandbox.close);
     const to = await createAddress({ client: own.client, table: own.name }, 'r', INQUIRY.id);
-    const transport = createTransport({ host: '127.0.0.1', port: incoming.port });
-    for (const raw of [
+    for (raw of [
       `${HEAD}${'Content-Type: multipart/mixed; boundary=b\n\n--b\n'.repeat(5_000)}`,
       `${HEAD}Content-Type: multipart/mixed; boundary=b\n\n--b\n${part.repeat(10_000)}`,
-      `${HEAD}Content-Type: application/x\nContent-Transfer-Encoding: base64\n\n${line.repeat((39 * MEGABYTE) / 78)}`,
-      `${HEAD}Content-Type: text/plain; charset=utf-7\n\n${line.repeat((39 * MEGABYTE) / 78)}`,
-      `${HEAD}Content-Type: text/html; charset=\u0000\n\n${'<div><!--'.repeat((39 * MEGABYTE) / 9)}`,
-      `${HEAD}X-Long: ${'a'.repeat(MEGABYTE)}\n\nx`,
+      `${HEAD}Content-Type: application/x\nContent-Transfer-Encoding: base64\n\n${lines}`,
+      `${HEAD}Content-Type: text/plain; charset=utf-7\n\n${lines}`,
+      `${HEAD}Content-Type: text/html; charset=\u0000\n\n${'<div><!--'.repeat(SIZE / 9)}`,
+      `${HEAD}X-Long: ${'a'.repeat(1_000_000)}\n\nx`,
       `${HEAD}${'X-Many: a\n'.repeat(100_000)}\nx`,
       `From: ${`${OLGA}, `.repeat(80_000)}\n\nx`,
     ]) {
-      await transport.sendMail({ envelope: { from: OLGA, to }, raw });
+      const event = toQueueEvent(deliverMail({ rawMails: new Map() }, to, {}));
       const started = performance.now();
       // SES cannot be reached, so what is passed on fails; nothing else may.
-      await sandbox
-        .invoke(JSON.stringify(toQueueEvent(events.pop() ?? '')))
-        .catch((error: Error) => {
-          expect(String(error.cause)).toContain('not handled yet');
-        });
+      await sandbox.invoke(JSON.stringify(event)).catch((error: Error) => {
+        expect(String(error.cause)).toContain('not handled yet');
+      });
       expect(performance.now() - started).toBeLessThan(55_000);
       expect(sandbox.isRunning()).toBe(true);
     }
     const [, peak = ''] =
       /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${sandbox.pid}/status`, 'utf8')) ?? [];
-    process.stdout.write(`Peak of the receiver: ${Math.round(Number(peak) / 1024)} MB\n`);
     expect(Number(peak) / 1024).toBeLessThan(512);
   });
 });

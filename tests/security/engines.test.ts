@@ -1,5 +1,4 @@
 /** Other sites' pages reach no engine, and what is acknowledged is committed. */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
@@ -15,29 +14,18 @@ import { isHard } from '../helpers/selection.ts';
 const SIGNATURE =
   'AWS4-HMAC-SHA256 Credential=local/20261122/local/dynamodb/aws4_request, SignedHeaders=host, Signature=x';
 const JSON_TYPE = ['content-type', 'application/x-amz-json-1.0'];
-/** Browsers send the first three without asking. */
-const TYPES = [
-  ['content-type', 'text/plain'],
-  ['content-type', 'application/x-www-form-urlencoded'],
-  [],
-  JSON_TYPE,
-];
 
 describeOnEngines('a page of another site', (endpoint) => {
   const { host, port } = new URL(endpoint);
-  const names = ['evil.example', 'localhost', '127.0.0.1.evil.example', '[::1]', '0.0.0.0'];
-  const hosts = [
-    ...names.map((other) => `${other}:${port}`),
-    '127.0.0.1',
-    `127.0.0.1:${Number(port) - 1}`,
-  ];
+  const hosts = ['evil.example', 'localhost', '127.0.0.1.evil.example', '[::1]', '0.0.0.0'];
   const origins = ['https://evil.example', 'http://localhost', `https://${host}`, 'null', ''];
   const foreign = [
-    ...hosts.map((other) => ['host', other]),
+    ...hosts.map((other) => ['host', `${other}:${port}`]),
+    ['host', '127.0.0.1'],
+    ['host', `127.0.0.1:${Number(port) - 1}`],
     ...origins.map((origin) => ['origin', origin]),
     ['origin', endpoint, 'origin', 'https://evil.example'],
   ];
-  const cases = foreign.flatMap((headers) => TYPES.map((type) => ({ headers, type })));
 
   const noGuard = endpoint === DYNAMODB_ENDPOINT ? 'it has no guard of ours' : undefined;
   it('reads and changes nothing: other names get 302, origins 403', unless(noGuard), async () => {
@@ -58,8 +46,8 @@ describeOnEngines('a page of another site', (endpoint) => {
         body: JSON.stringify({ TableName: table.name, Item: item }),
       });
     expect((await call('PutItem', JSON_TYPE)).status).toBe(200);
-    for (const { headers, type } of cases) {
-      const { status, text, headers: answered } = await call('DeleteTable', [...headers, ...type]);
+    for (const headers of foreign) {
+      const { status, text, headers: answered } = await call('DeleteTable', headers);
       expect(status).toBe(headers[0] === 'host' ? 302 : 403);
       expect(text).not.toContain(table.name);
       expect(answered['access-control-allow-origin']).toBeUndefined();
@@ -75,29 +63,17 @@ describeOnEngines('a page of another site', (endpoint) => {
   });
 });
 
-it(
-  'DynamoDB Local keeps what it has acknowledged when it is killed or the disk is full',
-  unless(whyNoDynamoDbLocal),
-  async () => {
-    const folder = createFolder();
-    const engine = await startEngine('dynamodb-local', folder);
-    const table = await createOwnTable(engine.url);
-    // Another connection sees what a new process would find.
-    using file = new DatabaseSync(join(folder, 'dynamodb-local/shared-local-instance.db'));
-    onTestFinished(() => engine.close());
-    const put = async (sk: string, text = '') => {
-      const Put = { TableName: table.name, Item: { pk: 'a', sk, text } };
-      await table.client.send(new TransactWriteCommand({ TransactItems: [{ Put }] }));
-    };
-    const count = file.prepare(`SELECT count(*) AS count FROM "${table.name}"`);
-    for (let written = 1; written <= (isHard ? 2_000 : 100); written++) {
-      await put(String(written));
-      expect(count.get()).toEqual({ count: written });
-    }
-    // As on a full disk, a commit fails and not what precedes it; not every system has the command.
-    if (spawnSync('prlimit', ['--fsize=50000', `--pid=${engine.pid}`]).status !== 0) return;
-    const before = count.get();
-    await expect(put('more', 'x'.repeat(100_000))).rejects.toThrow(Error);
-    expect(count.get()).toEqual(before);
-  },
-);
+it('DynamoDB Local has committed what it acknowledges', unless(whyNoDynamoDbLocal), async () => {
+  const folder = createFolder();
+  const engine = await startEngine('dynamodb-local', folder);
+  const table = await createOwnTable(engine.url);
+  // Another connection sees what a new process would find.
+  using file = new DatabaseSync(join(folder, 'dynamodb-local/shared-local-instance.db'));
+  onTestFinished(() => engine.close());
+  const count = file.prepare(`SELECT count(*) AS count FROM "${table.name}"`);
+  for (let written = 1; written <= (isHard ? 2_000 : 100); written++) {
+    const Put = { TableName: table.name, Item: { pk: 'a', sk: String(written) } };
+    await table.client.send(new TransactWriteCommand({ TransactItems: [{ Put }] }));
+    expect(count.get()).toEqual({ count: written });
+  }
+});

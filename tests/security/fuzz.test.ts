@@ -6,7 +6,7 @@ import type { ErrorResponseBody, Inquiry } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
 import { checkAnswer } from '../helpers/contract.ts';
-import { INQUIRY, makeEvent, makePost, SUB } from '../helpers/events.ts';
+import { INQUIRY, SUB } from '../helpers/events.ts';
 import { isHard } from '../helpers/selection.ts';
 
 const ORIGIN = 'https://www.example.com';
@@ -23,47 +23,48 @@ const value = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.anything({ maxDepth: 2, withNullPrototype: true }),
 );
-/** Where an event can be different, and values that fit there. */
-const PLACES: Record<string, fc.Arbitrary<unknown>> = {
-  'requestContext.http.method': fc.constant('PUT'),
-  'requestContext.authorizer.jwt.claims.sub': fc.oneof(
-    fc.constantFrom(SUB.toUpperCase(), `{${SUB}}`, `urn:uuid:${SUB}`, SUB.replaceAll('-', '')),
-    fc.stringMatching(/^[0-9a-f{}-]{30,40}$/),
-  ),
-  'requestContext.authorizer.jwt.claims.email': fc.emailAddress(),
-  'queryStringParameters.limit': fc.nat(1_100).map(String),
-  'queryStringParameters.before': fc.oneof(fc.uuid(), fc.uuid({ version: 7 })),
-  body: request.map((one) => Buffer.from(JSON.stringify(one)).toString('base64')),
-  isBase64Encoded: fc.constant(true),
-  'headers.idempotency-key': fc.constantFrom('"k"', String.raw`"\"k"`, 'a,b', '__proto__'),
-};
-/** Also at any place above those. */
-const anyChange = fc.constantFrom(...Object.entries(PLACES)).chain(([place, fitting]) => {
-  const path = place.split('.');
-  const above = fc.tuple(fc.nat(path.length - 1), value);
-  return fc.oneof(
-    { weight: 2, arbitrary: fc.tuple(fc.constant(path), fitting) },
-    above.map(([length, one]) => [path.slice(0, length + 1), one] as const),
-  );
-});
-const change = (event: unknown, [name = '', ...rest]: string[], to: unknown): object => {
-  const { [name]: before, ...others } = fieldsOf(event);
-  return { ...others, [name]: rest.length === 0 ? to : change(before, rest, to) };
-};
-const anyEvent = fc
-  .tuple(
-    fc.oneof(
-      fc.constant(makeEvent({})),
-      request.map((one) => makePost(one)),
+/** Mostly what fits, at each place of an event. */
+const mostly = (fitting: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 15, arbitrary: fitting }, value);
+const object = (places: Record<string, fc.Arbitrary<unknown>>, requiredKeys?: []) =>
+  mostly(
+    fc.record(
+      Object.fromEntries(Object.entries(places).map(([name, one]) => [name, mostly(one)])),
+      requiredKeys && { requiredKeys },
     ),
-    fc.array(anyChange, { maxLength: 4 }),
-  )
-  .map(([event, changes]) =>
-    changes.reduce<object>((changed, [path, to]) => change(changed, path, to), event),
   );
-const events = fc.oneof({ weight: 50, arbitrary: anyEvent }, value);
+const anySub = fc.oneof(
+  fc.constantFrom(SUB, SUB.toUpperCase(), `{${SUB}}`, `urn:uuid:${SUB}`, SUB.replaceAll('-', '')),
+  fc.stringMatching(/^[0-9a-f{}-]{30,40}$/),
+);
+const places = {
+  requestContext: object({
+    http: object({ method: fc.constantFrom('GET', 'POST', 'POST', 'PUT') }),
+    authorizer: object({
+      jwt: object({ claims: object({ sub: anySub, email: fc.emailAddress() }) }),
+    }),
+  }),
+  queryStringParameters: object(
+    { limit: fc.nat(1_100).map(String), before: fc.oneof(fc.uuid(), fc.uuid({ version: 7 })) },
+    [],
+  ),
+  headers: object(
+    { 'idempotency-key': fc.constantFrom('"k"', String.raw`"\"k"`, 'a,b', '__proto__') },
+    [],
+  ),
+};
+const texts = request.map((one) => JSON.stringify(one));
+const events = mostly(
+  fc.oneof(
+    fc.record({ ...places, body: mostly(texts) }),
+    fc.record({
+      ...places,
+      body: mostly(texts.map((one) => Buffer.from(one).toString('base64'))),
+      isBase64Encoded: mostly(fc.constant(true)),
+    }),
+  ),
+);
 
-const FAULT = 'The request could not be processed. Please try again later.';
 let asked = 0;
 let stored: Inquiry[] = [];
 /** Takes up to 100 characters. */
@@ -79,14 +80,7 @@ const store: InquiryStore = {
     yield [{ ...INQUIRY, cognito_sub: sub, email }];
   },
 };
-const fail = () => {
-  asked++;
-  throw new TypeError('A secret.');
-};
-const create = (from: InquiryStore) =>
-  createApp({ inquiries: createInquiries(from), corsOrigin: ORIGIN });
-const usual = create(store);
-const broken = create({ put: fail, list: fail });
+const app = createApp({ inquiries: createInquiries(store), corsOrigin: ORIGIN });
 const seen = new Set<number>();
 
 const toDigits = (uuid: unknown): string =>
@@ -101,9 +95,9 @@ function readTexts({ body, isBase64Encoded }: GatewayEvent) {
   return { subject: subject.toWellFormed(), body: message.toWellFormed() };
 }
 
-async function examine(event: GatewayEvent, isBroken: boolean): Promise<void> {
+async function examine(event: GatewayEvent): Promise<void> {
   [asked, stored] = [0, []];
-  const { statusCode: status, headers, body, ...others } = await (isBroken ? broken : usual)(event);
+  const { statusCode: status, headers, body, ...others } = await app(event);
   expect(others).toEqual({});
   seen.add(status);
   const json = JSON.parse(body) as ErrorResponseBody & { inquiry: Inquiry; inquiries: Inquiry[] };
@@ -118,8 +112,7 @@ async function examine(event: GatewayEvent, isBroken: boolean): Promise<void> {
   expect(answered['access-control-allow-origin']).toBe(ORIGIN);
   expect(status === 405).toBe(!isOperation);
   expect(stored).toEqual(status === 201 ? [json.inquiry] : []);
-  expect(asked).toBe(status < 300 || status === 413 || json.message === FAULT ? 1 : 0);
-  expect(json.message === FAULT).toBe(isBroken && asked === 1);
+  expect(asked).toBe(status < 300 || status === 413 ? 1 : 0);
   if (status >= 300) return;
   const { sub, email } = fieldsOf(event?.requestContext?.authorizer?.jwt?.claims);
   const { cognito_sub, ...shown } = json.inquiry ?? json.inquiries[0];
@@ -129,9 +122,7 @@ async function examine(event: GatewayEvent, isBroken: boolean): Promise<void> {
 
 it('answers every event according to the contract and never throws', async () => {
   await fc.assert(
-    fc.asyncProperty(events, fc.nat(9), async (event, dice) =>
-      examine(event as GatewayEvent, dice === 0),
-    ),
+    fc.asyncProperty(events, async (event) => examine(event as GatewayEvent)),
     { numRuns: isHard ? 120_000 : 10_000 },
   );
   expect(seen).toEqual(new Set([200, 201, 400, 401, 405, 413, 500]));
