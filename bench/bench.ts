@@ -33,16 +33,20 @@ await runCommand(async () => {
   resources.defer(() => rmSync(folder, { recursive: true }));
 
   const entrants = [];
-  for (const { variants, ...contender } of contenders) {
-    log(`Building and checking ${contender.title}`);
-    const built = await buildPackage({ ...contender, variants }, folder);
-    const results: Results = { ...built, costs: new Map(), memory: new Map() };
+  for (const contender of contenders) {
+    const { title, variants } = contender;
+    log(`Building and checking ${title}`);
+    const built = await buildPackage(contender, folder);
+    const results: Results = { ...built, costs: new Map(), memory: 0 };
+    const record = (figure: string, cost: Cost | string): void =>
+      void results.costs.set(figure, [...(results.costs.get(figure) ?? []), cost]);
+    /** Uses a process of its own. */
     const run = async (
       use: (sandbox: Sandbox) => Promise<void>,
-      { isLimited = noLimits === undefined, figure = '', INQUIRIES_PER_HOUR = '' } = {},
+      INQUIRIES_PER_HOUR = '',
     ): Promise<void> => {
       await using own = new AsyncDisposableStack();
-      const limits = isLimited ? createLimits() : undefined;
+      const limits = noLimits === undefined ? createLimits() : undefined;
       own.defer(async () => limits?.remove());
       const sandbox = await startSandbox({
         module: built.module,
@@ -52,94 +56,79 @@ await runCommand(async () => {
       own.defer(() => sandbox.close());
       limits?.throttle();
       await use(sandbox);
-      if (limits === undefined || !sandbox.isRunning()) return;
-      const peak = Math.max(limits.peakMemory(), results.memory.get(figure) ?? 0);
-      results.memory.set(figure, peak);
+      results.memory = Math.max(limits?.peakMemory() ?? 0, results.memory);
     };
-    if (contender.title !== BARE) {
-      await run(
-        (sandbox) =>
-          checkContract(
-            async (event) => (await sandbox.invoke(event)).result,
-            variants.includes('keyed POST'),
-          ),
-        { isLimited: false },
-      );
-    }
-    entrants.push({ results, variants, run });
-  }
-  type Entrant = (typeof entrants)[number];
-
-  const invoke = async (
-    sandbox: Sandbox,
-    { results }: Entrant,
-    event: string,
-    verify: (result: string) => void,
-  ): Promise<Cost> => {
-    const { result, ...cost } = await sandbox.invoke(event);
-    if (results.title !== BARE) verify(result);
-    return cost;
-  };
-  const list = (sandbox: Sandbox, entrant: Entrant, owner: Owner): Promise<Cost> =>
-    invoke(sandbox, entrant, makeEvent({ method: 'GET', owner }), (result) =>
-      check.list(result, owner),
-    );
-
-  /** Measures initialisation, the first POST and warm ones; also GETs of ten, or refusals beyond the limit. */
-  const measureColdStart = async (entrant: Entrant, variant: Variant): Promise<void> => {
-    const hasLimit = variant === 'keyed POST with the limit';
-    const sender = makeOwner();
-    const nextPost = () => {
-      // With the limit, one owner, so that there is something to count.
-      const owner = hasLimit ? sender : makeOwner();
-      const key = variant === 'POST' ? undefined : crypto.randomUUID();
-      return { owner, event: makePost(owner, key) };
+    const invoke = async (
+      sandbox: Sandbox,
+      event: string,
+      verify: (result: string) => void,
+    ): Promise<Cost> => {
+      const { result, ...cost } = await sandbox.invoke(event);
+      if (title !== BARE) verify(result);
+      return cost;
     };
-    const record = (figure: string, cost: Cost) => addCost(entrant.results, figure, cost);
-    const measure = async (sandbox: Sandbox): Promise<void> => {
-      const post = () => {
-        const { owner, event } = nextPost();
-        return invoke(sandbox, entrant, event, (result) => void check.created(result, owner));
+    const list = (sandbox: Sandbox, owner: Owner): Promise<Cost> =>
+      invoke(sandbox, makeEvent({ method: 'GET', owner }), (result) => check.list(result, owner));
+
+    /** Measures initialisation, the first POST and warm ones; also GETs of ten, or refusals beyond the limit. */
+    const measureColdStart = async (variant: Variant): Promise<void> => {
+      const hasLimit = variant === 'keyed POST with the limit';
+      const sender = makeOwner();
+      const nextPost = () => {
+        // With the limit, one owner, so that there is something to count.
+        const owner = hasLimit ? sender : makeOwner();
+        const key = variant === 'POST' ? undefined : crypto.randomUUID();
+        return { owner, event: makePost(owner, key) };
       };
-      const { initialisation } = sandbox;
-      const first = await post();
-      record(`initialisation + first ${variant}`, {
-        wall: initialisation.wall + first.wall,
-        cpu: initialisation.cpu + first.cpu,
-      });
-      if (variant === 'POST') record('initialisation', initialisation);
-      record(`first ${variant}`, first);
-      record(`warm ${variant}`, await repeat(requests, post));
-      if (variant === 'POST') {
-        const get = () => list(sandbox, entrant, database.ofTen);
-        await get();
-        record('GET of 10', await repeat(requests, get));
-      }
-      if (hasLimit) {
-        const beRefused = () => invoke(sandbox, entrant, nextPost().event, check.refused);
-        record('keyed POST beyond the limit', await repeat(requests, beRefused));
-      }
+      const measure = async (sandbox: Sandbox): Promise<void> => {
+        const post = () => {
+          const { owner, event } = nextPost();
+          return invoke(sandbox, event, (result) => void check.created(result, owner));
+        };
+        const { initialisation } = sandbox;
+        const first = await post();
+        record(`initialisation + first ${variant}`, {
+          wall: initialisation.wall + first.wall,
+          cpu: initialisation.cpu + first.cpu,
+        });
+        if (variant === 'POST') record('initialisation', initialisation);
+        record(`first ${variant}`, first);
+        record(`warm ${variant}`, await repeat(requests, post));
+        if (variant === 'POST') {
+          const get = () => list(sandbox, database.ofTen);
+          await get();
+          record('GET of 10', await repeat(requests, get));
+        }
+        if (hasLimit) {
+          const beRefused = () => invoke(sandbox, nextPost().event, check.refused);
+          record('keyed POST beyond the limit', await repeat(requests, beRefused));
+        }
+      };
+      await run(measure, hasLimit ? String(1 + requests) : '');
     };
-    const INQUIRIES_PER_HOUR = hasLimit ? String(1 + requests) : '';
-    await entrant.run(measure, { figure: `memory, ${variant}`, INQUIRIES_PER_HOUR });
-  };
 
-  const measureFullestList = (entrant: Entrant): Promise<void> =>
-    entrant.run(
-      async (sandbox) => {
+    const measureFullestList = (): Promise<void> =>
+      run(async (sandbox) => {
         // Compiles the code.
-        await repeat(5, () => list(sandbox, entrant, database.ofTen));
-        const cost = await repeat(5, () => list(sandbox, entrant, database.ofFullest)).catch(
+        await repeat(5, () => list(sandbox, database.ofTen));
+        const cost = await repeat(5, () => list(sandbox, database.ofFullest)).catch(
           (error: Error) => {
             // After a wrong response the process runs; with too much memory it is killed.
             if (sandbox.isRunning()) throw error;
             return error.message;
           },
         );
-        addCost(entrant.results, 'fullest list', cost);
-      },
-      { figure: 'memory, fullest list' },
-    );
+        record('fullest list', cost);
+      });
+
+    if (title !== BARE) {
+      const hasKeys = variants.includes('keyed POST');
+      await run((sandbox) =>
+        checkContract(async (event) => (await sandbox.invoke(event)).result, hasKeys),
+      );
+    }
+    entrants.push({ results, variants, measureColdStart, measureFullestList });
+  }
 
   for (let round = 1; round <= rounds; round++) {
     // Each round begins with another, so that other load affects all alike.
@@ -147,8 +136,8 @@ await runCommand(async () => {
     for (const entrant of [...entrants.slice(first), ...entrants.slice(0, first)]) {
       const { title } = entrant.results;
       log(`Round ${round} of ${rounds}: ${title}`);
-      for (const variant of entrant.variants) await measureColdStart(entrant, variant);
-      if (round <= listRounds && title !== BARE) await measureFullestList(entrant);
+      for (const variant of entrant.variants) await entrant.measureColdStart(variant);
+      if (round <= listRounds && title !== BARE) await entrant.measureFullestList();
     }
   }
   const all = entrants.map(({ results }) => results);
@@ -161,10 +150,6 @@ async function repeat(times: number, measure: () => Promise<Cost>): Promise<Cost
   const costs: Cost[] = [];
   for (let count = 0; count < times; count++) costs.push(await measure());
   return middleCost(costs);
-}
-
-function addCost({ costs }: Results, figure: string, cost: Cost | string): void {
-  costs.set(figure, [...(costs.get(figure) ?? []), cost]);
 }
 
 function log(line: string): void {

@@ -7,8 +7,8 @@ export interface Results {
   size: number;
   /** By process; a text is why it has ended. */
   costs: Map<string, (Cost | string)[]>;
-  /** Peaks in bytes over all processes; empty without limits. */
-  memory: Map<string, number>;
+  /** The peak in bytes of all processes; 0 without limits. */
+  memory: number;
 }
 
 /** The most of this service, divided by the other. */
@@ -31,7 +31,6 @@ export function formatResults(all: Results[], rounds: number, isLimited: boolean
     ? '128 MB of memory; a whole core during initialisation, then 7.2 % of one in periods of 20 ms'
     : 'none; only CPU times are meaningful';
   const figures = new Set(all.flatMap(({ costs }) => [...costs.keys()]));
-  const peaks = new Set(all.flatMap(({ memory }) => [...memory.keys()]));
   const byTitle = new Map(all.map((results) => [results.title, results]));
   const row = (title: string, format: (one: Results) => string) => [title].concat(all.map(format));
   return `# Results of \`npm run bench\`
@@ -40,14 +39,14 @@ ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${machi
 
 ## Time / CPU
 
-In milliseconds: means of the middle half of ${rounds} cold starts, taken in turns. Initialisation ends when the process asks for its first event. A POST has 240 characters, a keyed one a new Idempotency-Key; the fullest list is the longest that fits into one response. Memory: the peak in MB.
+In milliseconds: means of the middle half of ${rounds} cold starts, taken in turns. Initialisation ends when the process asks for its first event. A POST has 240 characters, a keyed one a new Idempotency-Key; the fullest list is the longest that fits into one response.
 
 ${table(
   ['', ...all.map(({ title }) => title)],
   [
     ...[...figures].map((figure) => row(figure, (one) => formatCost(costOf(one, figure)))),
-    ...[...peaks].map((peak) => row(peak, ({ memory }) => toText(memory.get(peak), 2 ** 20))),
-    row('zip, KB', ({ size }) => toText(size, 1024)),
+    row('peak of memory, MB', ({ memory }) => (memory === 0 ? '–' : (memory / 2 ** 20).toFixed(0))),
+    row('zip, KB', ({ size }) => (size / 1024).toFixed(0)),
   ],
 )}
 
@@ -66,9 +65,6 @@ ${table(
 )}
 `;
 }
-
-const toText = (value: number | undefined, unit: number): string =>
-  value === undefined ? '–' : (value / unit).toFixed(0);
 
 /** A text: why there is none; undefined: not measured. */
 function costOf(results: Results | undefined, figure: string): Cost | string | undefined {

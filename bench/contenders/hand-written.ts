@@ -3,10 +3,16 @@
  * initialisation.
  */
 import { createHash, createHmac, randomUUIDv7 } from 'node:crypto';
+import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
 import {
-  createHandler,
   linkTo,
   LIST_BUDGET,
+  parseListQuery,
+  parseOwner,
+  parseRequest,
+  Refusal,
+  respond,
+  respondToError,
   type ListQuery,
   type Message,
   type Owner,
@@ -71,13 +77,15 @@ async function send(operation: string, input: object): Promise<unknown> {
 const partition = ({ cognito_sub, email }: Owner): string =>
   `$inquiries#cognito_sub_${cognito_sub}#email_${email}`;
 
-/** The response's body, joined from JSON of each inquiry, and a Link if more remain. */
+/** The body is joined from JSON of each inquiry. */
 async function list(owner: Owner, { limit, before }: ListQuery) {
   const inquiries: string[] = [];
-  const finish = (headers: Record<string, string> = {}) => ({
-    headers,
-    body: `{"email":${JSON.stringify(owner.email)},"count":${inquiries.length},"inquiries":[${inquiries.join()}]}`,
-  });
+  const finish = (headers?: Record<string, string>) =>
+    respond(
+      200,
+      `{"email":${JSON.stringify(owner.email)},"count":${inquiries.length},"inquiries":[${inquiries.join()}]}`,
+      headers,
+    );
   const pk = { S: partition(owner) };
   let ExclusiveStartKey: unknown = before && { pk, sk: { S: `$inquiry_1#id_${before}` } };
   let size = 0;
@@ -135,10 +143,23 @@ async function create(owner: Owner, { subject, body }: Message) {
     Object.entries(item).map(([name, value]) => [name, { S: value }]),
   );
   await send('PutItem', { TableName: TABLE_NAME, Item });
-  return inquiry;
+  return respond(201, { inquiry });
 }
 
-export const handler = createHandler(list, create);
+async function respondTo(event: APIGatewayProxyEventV2WithJWTAuthorizer) {
+  const owner = parseOwner(event.requestContext.authorizer?.jwt?.claims);
+  switch (event.requestContext.http.method) {
+    case 'GET':
+      return list(owner, parseListQuery(event.queryStringParameters));
+    case 'POST':
+      return create(owner, parseRequest(event.body));
+    default:
+      throw new Refusal(405, 'METHOD_NOT_ALLOWED');
+  }
+}
+
+export const handler = async (event: APIGatewayProxyEventV2WithJWTAuthorizer) =>
+  respondTo(event).catch(respondToError);
 
 const warmUpOwner = { cognito_sub: '00000000-0000-0000-0000-000000000000', email: '-' };
 await list(warmUpOwner, { limit: 1 }).catch(() => undefined);

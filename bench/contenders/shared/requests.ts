@@ -1,7 +1,4 @@
-import type {
-  APIGatewayProxyEventV2WithJWTAuthorizer,
-  APIGatewayProxyStructuredResultV2,
-} from 'aws-lambda';
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { LAMBDA_PAYLOAD_LIMIT } from '../../../src/limits.ts';
 
 export interface Owner {
@@ -89,29 +86,4 @@ export function respondToError(error: Error) {
   if (status === 500) console.error(error.name);
   const headers = status === 405 ? { Allow: 'GET, POST' } : {};
   return respond(status, { error: code, message: `refused: ${code}` }, headers);
-}
-
-/** A handler without a framework. `list` resolves to the body, an object or JSON. */
-export function createHandler(
-  list: (
-    owner: Owner,
-    query: ListQuery,
-  ) => Promise<{ body: object | string; headers: Record<string, string> }>,
-  create: (owner: Owner, message: Message) => Promise<object>,
-) {
-  const respondTo = async (event: APIGatewayProxyEventV2WithJWTAuthorizer) => {
-    const owner = parseOwner(event.requestContext.authorizer?.jwt?.claims);
-    switch (event.requestContext.http.method) {
-      case 'GET': {
-        const { body, headers } = await list(owner, parseListQuery(event.queryStringParameters));
-        return respond(200, body, headers);
-      }
-      case 'POST':
-        return respond(201, { inquiry: await create(owner, parseRequest(event.body)) });
-      default:
-        throw new Refusal(405, 'METHOD_NOT_ALLOWED');
-    }
-  };
-  return async (event: APIGatewayProxyEventV2WithJWTAuthorizer) =>
-    respondTo(event).catch(respondToError);
 }
