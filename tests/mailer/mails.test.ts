@@ -69,7 +69,7 @@ function createMails(body: string) {
     'reply-without-company': createReplyMail(inquiry, PLAIN, 'f2611-1@reply.example.com'),
     ...Object.fromEntries(
       LANGUAGES.flatMap((language) => [
-        [`reply-${language}`, createReplyMail({ ...inquiry, language }, SETTINGS)],
+        [`reply-${language}`, createReplyMail({ ...inquiry, language, subject: ' ' }, SETTINGS)],
         [
           `acknowledgement-${language}`,
           createAcknowledgementMail(inquiry, { ...SETTINGS, language }),

@@ -6,20 +6,10 @@ import {
   formatFrom,
   toReplySubject,
 } from '../../src/mailer/owner-mails.ts';
-import { LANGUAGES, NO_SUBJECT } from '../../src/text/languages.ts';
 import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 
 const ANSWERED = { ...INQUIRY, reply: 'r', isEmailVerified: true };
-const reply = (inquiry: object, settings: object = {}) =>
-  createReplyMail({ ...ANSWERED, ...inquiry }, { ...SETTINGS, ...settings });
-
-it('has links where the reply names pages, and none where the inquiry does', () => {
-  const html = reply({ reply: 'See https://example.com/a.', body: 'https://example.com/b' })?.html;
-  expect(html).toContain(
-    'See <a href="https://example.com/a" dir="ltr">https://example.com/a</a>.',
-  );
-  expect(html?.match(/<a /g)).toHaveLength(1);
-});
+const reply = (inquiry: object) => createReplyMail({ ...ANSWERED, ...inquiry }, SETTINGS);
 
 it.each([
   ['', 'a@example.com'],
@@ -27,12 +17,6 @@ it.each([
   ['=?utf-8?Q?x?=\r\nBcc: eve', '"= ?utf-8?Q?x?= Bcc: eve" <a@example.com>'],
   ['漢'.repeat(12), `=?UTF-8?B?${'5ryi'.repeat(11)}?= =?UTF-8?B?5ryi?= <a@example.com>`],
 ])('is from %j', (name, from) => expect(formatFrom(name, 'a@example.com')).toBe(from));
-
-it.each(LANGUAGES)('is in the language of the inquiry, otherwise of the stage: %s', (language) => {
-  const mail = reply({ subject: ' ', language });
-  expect(mail).toEqual(reply({ subject: ' ' }, { language }));
-  expect(mail?.subject).toBe(`Re: ${NO_SUBJECT[language]}`);
-});
 
 it('holds all of a reply of 390 KB, and the beginning of a long original', () => {
   const long = `${'r'.repeat(390_000)} end`;

@@ -3,12 +3,6 @@ import { expect, it } from 'vitest';
 import { createDailyMail, createInquiryMail } from '../../src/mailer/team-mails.ts';
 import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 
-it('lists of mails show the beginning of the text', () => {
-  const { html } = createInquiryMail({ ...INQUIRY, body: 'Line 1\n\nLine 2' }, SETTINGS);
-  const shown = html.replaceAll(/<head>[^]*<.head>|<[^>]*>/g, ' ').trim();
-  expect(shown).toMatch(/^Line 1\s+Line 2/);
-});
-
 it('the mails of a stage that takes answers by mail name no command', () => {
   const settings = { ...SETTINGS, replyDomain: 'reply.example.com' };
   const { text } = createInquiryMail(INQUIRY, settings, 'r2611-1@reply.example.com');
