@@ -21,7 +21,7 @@ const FORM = {
   languages: ['ja', 'en'],
 };
 const inbox = { to: 'team@example.com', from: 'inquiries@example.com', identity: 'example.com' };
-const SETTINGS = { develop: { form: FORM }, main: { ...OWN, inbox }, release: { form: FORM } };
+const SETTINGS = { develop: {}, main: { ...OWN, inbox }, release: { form: FORM } };
 
 describe('a deployment', needsEmulator, () => {
   let stages: Stages;
@@ -74,22 +74,6 @@ describe('a deployment', needsEmulator, () => {
     return Object.keys(answers);
   }
 
-  it('serves the form with its settings and the addresses of the stage', async () => {
-    const printed = await run('deploy', 'develop --yes', 0, 'Deployed: ');
-    const { issuer = '', clientId, apiUrl, ...settings } = await readConfig('develop');
-    expect(settings).toEqual(FORM);
-    expect([clientId, printed]).toEqual([
-      expect.stringMatching(/./),
-      expect.stringContaining(`\nAPI ${apiUrl}/inquiries\n`),
-    ]);
-    expect(await readFile('develop', 'index.html')).toMatch(
-      `connect-src 'self' ${new URL(issuer).origin} `,
-    );
-    // No distribution serves it.
-    const other = /\nNo changes\. [^]*form {6}index\.html cannot be loaded: /;
-    await run('deploy', 'develop --drift', 1, other);
-  });
-
   it('by plain terraform apply: users meet no broken version, and the next apply checks it again', async () => {
     const terraform = async (...args: string[]) => {
       const { code, output } = await stages.terraform('main', ...args);
@@ -137,9 +121,21 @@ describe('a deployment', needsEmulator, () => {
     expect(output).toContain(`Version ${await readLive('main')} of ${stages.name}-main is live. `);
   });
 
-  it('is taken back by npm run rollback, with its form; the next one is of the newest version', async () => {
-    await run('deploy', 'release --yes', 0, 'Deployed: ');
+  it('serves a form, is taken back with it, and the next one is of the newest version', async () => {
+    const printed = await run('deploy', 'release --yes', 0, 'Deployed: ');
     const [version, config] = [await readLive('release'), await readConfig('release')];
+    expect(config).toEqual({
+      ...FORM,
+      issuer: expect.any(String),
+      clientId: expect.stringMatching(/./),
+      apiUrl: /\nAPI (.*)\/inquiries\n/.exec(printed)?.[1],
+    });
+    expect(await readFile('release', 'index.html')).toMatch(
+      `connect-src 'self' ${new URL(config['issuer'] ?? '').origin} `,
+    );
+    // No distribution serves it.
+    const other = /\nNo changes\. [^]*form {6}index\.html cannot be loaded: /;
+    await run('deploy', 'release --drift', 1, other);
     stages.configure({ ...SETTINGS, release: { inquiries_per_hour: 5 } });
     await run('deploy', 'release --yes', 0, 'Deployed: ');
     expect(await readConfig('release')).not.toEqual(config);
