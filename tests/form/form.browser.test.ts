@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PHONE } from '../helpers/chromium.ts';
+import { expectInView, PHONE } from '../helpers/chromium.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import {
   stack,
@@ -18,14 +18,6 @@ import {
   begin,
   signIn,
 } from '../helpers/contact-form.ts';
-
-const expectInView = async (place: Locator) => {
-  const isInView = await place.evaluate((element) => {
-    const { top, bottom } = element.getBoundingClientRect();
-    return top >= 0 && bottom <= element.ownerDocument.documentElement.clientHeight;
-  });
-  expect(isInView).toBe(true);
-};
 
 it('asks for a message, sends once, and lists what was sent on top', async () => {
   const email = anyone().replace('ana', 'müller');

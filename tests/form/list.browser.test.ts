@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkPage, expectAccessible } from '../helpers/chromium.ts';
+import { checkPage, compose, expectAccessible } from '../helpers/chromium.ts';
 import { anyone, beginWith, block, hold, numbered, stack } from '../helpers/contact-form.ts';
 import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
 import { isBlank, toVisible } from '../../src/text/visible.ts';
@@ -83,9 +83,7 @@ it('searches all inquiries, and marks what it finds', async () => {
   await lacks('Show less');
   await search.and(page.locator(':focus')).pressSequentially('number 150');
   await lists('number 150');
-  const session = await page.context().newCDPSession(page);
-  const composed = { text: 'にほん', selectionStart: 3, selectionEnd: 3 };
-  await session.send('Input.imeSetComposition', composed);
+  await compose(page, 'にほん');
   await search.press('Escape');
   expect(await search.inputValue()).toContain('number 150');
   await submit('sent now', 'a line\n'.repeat(20));

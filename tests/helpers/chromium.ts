@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
@@ -195,6 +195,21 @@ export async function expectFits(page: Page): Promise<void> {
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   );
   expect(overflow).toBeLessThanOrEqual(0);
+}
+
+export async function expectInView(place: Locator): Promise<void> {
+  const isInView = await place.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= element.ownerDocument.documentElement.clientHeight;
+  });
+  expect(isInView).toBe(true);
+}
+
+/** An input method begins a text in the focused box. */
+export async function compose(page: Page, text: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const end = { selectionStart: text.length, selectionEnd: text.length };
+  await session.send('Input.imeSetComposition', { text, ...end });
 }
 
 /** Accessible, and fits at this and the narrowest width. */

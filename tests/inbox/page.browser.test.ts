@@ -6,7 +6,9 @@ import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { escapeAddress } from '../../src/text/invisible.ts';
 import {
   checkPage,
+  compose,
   expectFits,
+  expectInView,
   openPage,
   PHONE,
   SAMPLES,
@@ -224,12 +226,7 @@ describe('the operators’ page', needsBrowser, () => {
       }
     }
     await page.getByRole('searchbox').focus();
-    const session = await page.context().newCDPSession(page);
-    await session.send('Input.imeSetComposition', {
-      text: 'にほん',
-      selectionStart: 3,
-      selectionEnd: 3,
-    });
+    await compose(page, 'にほん');
     await page.keyboard.press('Escape');
     expect(await page.getByRole('searchbox').inputValue()).toBe('にほん');
   });
@@ -346,9 +343,7 @@ describe('the operators’ page', needsBrowser, () => {
     await page.clock.fastForward(26_000);
     const notice = page.getByText('pete has answered this meanwhile');
     await notice.waitFor();
-    const { y = -1 } = (await notice.boundingBox()) ?? {};
-    expect(y).toBeGreaterThanOrEqual(0);
-    expect(y).toBeLessThan(viewport.height);
+    await expectInView(notice);
     await page.locator('.ib-answer').getByText('The answer of Pete').waitFor();
     await shows({ reads: 'Both', focus: 'textarea My answer', list: ['Other'] });
     await checkPage(page);
