@@ -8,11 +8,7 @@ const HOSTILE = `html { font-size: 5px }
   body { font: italic 700 9px/3 serif; color: #ccc; text-align: right; text-indent: 40px }
   .view, form, p, div, h1, button, input, textarea, #subject { margin: 50px !important; background: red !important }`;
 
-/**
- * Serves a page at an origin that may call the API, with a user's element. The tests' code runs there.
- *
- * @param host - `nonce`: of the element's script. `before` runs before that script.
- */
+/** Serves a page with an element at an origin that may call the API. `nonce`: of its script, after `before`. */
 const embed = async ({
   policy = '',
   style = '',

@@ -118,10 +118,7 @@ export const signIn = async (arrival?: Arrival) => {
   return form;
 };
 
-/**
- * With a session in the tab's storage, as after a reload, without a refresh token: a second faster than a sign-in. The
- * issuer does not know the user.
- */
+/** As after a reload, but without a refresh token; the issuer does not know the user. A second faster than a sign-in. */
 export const begin = async (arrival?: Arrival, email = anyone()) => {
   const idToken = await createToken({ email });
   const expires = Date.now() + 1e9;
@@ -137,7 +134,7 @@ type Sent = readonly [subject: string, body?: string, at?: number];
 export const numbered = (count: number, body = ''): Sent[] =>
   Array.from({ length: count }, (_, index) => [`number ${index + 1}`, body]);
 
-/** Opens the form of a user with these inquiries, stored past the service from the oldest on, by default just now. */
+/** With inquiries that are stored past the service, the oldest first. */
 export const beginWith = async (rows: readonly Sent[], arrival?: Arrival, email = anyone()) => {
   const start = Date.now() - rows.length;
   const inquiries = await putInquiries(

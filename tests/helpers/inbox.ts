@@ -19,7 +19,6 @@ import { createOwnTable, readTable, removeRow, toEnvironment } from './own-table
 
 export const containing = (text: string): unknown => expect.stringContaining(text);
 
-/** Other lines are left out. */
 export const parseLines = (text: string): Record<string, unknown>[] =>
   text
     .split('\n')
@@ -61,7 +60,7 @@ export async function openInbox({
   const entity = createInquiryEntity(own.name);
   const inbox = createStoredInquiries(openTable(own.name, { endpoint: proxy.url, ...LOCAL }), now);
 
-  /** Runs a line of `npm run inbox` in this process, by default on this table. @returns Also what it has said, without progress. */
+  /** Runs a line of `npm run inbox`, by default on this table. */
   async function runLine(line: string, options?: IoOptions) {
     const place = /--(stage|data)\b/.test(line) ? '' : ` --data ${folder}`;
     const { code, stdout, stderr: said } = await run(main, line + place, options);

@@ -39,7 +39,6 @@ const read = ({ id }: { id: string }) => table.inbox.get(id);
 const referenceOf = ({ id }: { id: string }) => id.slice(0, 13);
 const atTerminal = (line: string) => [line, TERMINAL] as const;
 
-/** What the lines print is in a golden file. */
 async function expectLines(
   name: string,
   lines: Parameters<OwnInbox['transcribe']>[0],
@@ -153,7 +152,7 @@ it('reply opens an editor, sends what is above a line, and keeps a text that was
   mkdirSync(folder);
   vi.stubEnv('TMPDIR', folder);
   const said: string[] = [];
-  /** Runs a shell script as the editor, with the file as last argument, and says what is kept of the text. */
+  /** Runs a script as the editor. */
   async function edit({ id }: { id: string }, script: string) {
     const editor = join(table.folder, 'my editor');
     writeFileSync(editor, `#!/bin/sh\nset -e\n${script}\n`, { mode: 0o755 });
