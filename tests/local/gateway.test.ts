@@ -118,10 +118,16 @@ it('makes events of payload 2.0: what is empty is absent, bodies are text or bas
     headers: [...twice, 'Cookie', 'c1=v1; c2=v2', 'User-Agent', 'test/1'],
   });
   await send(url);
-  for (const type of ['Text/Plain;charset=x', 'application/problem+json', 'image/png']) {
+  const latin1 = 'application/json; charset=iso-8859-1';
+  for (const type of [
+    'Text/Plain;charset=UTF-8',
+    'application/problem+json',
+    latin1,
+    'image/png',
+  ]) {
     await send(url, post('{"é":1}', type));
   }
-  const made = JSON.stringify(events.slice(-5), null, 2)
+  const made = JSON.stringify(events.slice(-6), null, 2)
     .replaceAll(new RegExp(String.raw`\b${new URL(url).port}\b`, 'g'), 'PORT')
     .replaceAll(/(?<="requestId": ")[\da-f-]{36}/g, 'ID');
   await expect(made).toMatchFileSnapshot('golden/events.txt');
