@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { NETWORK, tableOf } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
-import { readRunningStack } from '../lib/running-stack.ts';
+import { LOCAL, readRunningStack } from '../lib/running-stack.ts';
 import { createDeliveries, type Deliveries } from '../src/entities/deliveries.ts';
 import { createErasureRecords, type ErasureRecords } from '../src/entities/erasures.ts';
 import { createStoredInquiries, type StoredInquiries } from '../src/entities/stored-inquiries.ts';
@@ -46,10 +46,9 @@ export function connectLocally(
   if (respondent?.trim() === '') {
     throw new UsageError('--as is empty; pass the name of who answers.');
   }
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   // The page connects for each request: a connection that waits for another one would be left over.
   const requestHandler = { ...NETWORK.requestHandler, httpAgent: { keepAlive: false } };
-  const config = { endpoint, region: 'local', credentials, requestHandler };
+  const config = { endpoint, ...LOCAL, requestHandler };
   return {
     stage: 'local',
     options: '',

@@ -17,6 +17,15 @@ export interface StackState {
   table: string;
 }
 
+/** For the SDK's clients, which would otherwise take the user's settings and refuse them with an endpoint. */
+export const LOCAL = {
+  region: 'local',
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  defaultsMode: 'standard',
+  useDualstackEndpoint: false,
+  useFipsEndpoint: false,
+} as const;
+
 export const stateFileOf = (folder: string): string => join(folder, 'stack.json');
 
 /** @throws UsageError if there is no file or its process has ended. */

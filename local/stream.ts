@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse } from 'aws-lambda';
 import filters from '../infra/terraform/stream-filters.json' with { type: 'json' };
-import { LOCAL } from './database/table.ts';
+import { LOCAL } from '../lib/running-stack.ts';
 
 export interface StreamOptions {
   endpoint: string;

@@ -4,6 +4,7 @@ import {
   waitUntilTableExists,
   type CreateTableCommandInput,
 } from '@aws-sdk/client-dynamodb';
+import { LOCAL } from '../../lib/running-stack.ts';
 import { INQUIRY_MODEL } from '../../src/entities/inquiry.ts';
 
 const { byOwner, byState } = INQUIRY_MODEL.indexes;
@@ -41,11 +42,6 @@ const tableDefinition = {
 export const WITH_STREAM = {
   StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
 } as const;
-
-export const LOCAL = {
-  region: 'local',
-  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-};
 
 export const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({ endpoint, ...LOCAL });

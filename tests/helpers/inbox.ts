@@ -4,7 +4,7 @@ import { connectLocally, type Connection } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
 import type { SavedReply } from '../../inbox/saved-replies.ts';
 import { serveInbox } from '../../inbox/server.ts';
-import { LOCAL } from '../../local/database/table.ts';
+import { LOCAL } from '../../lib/running-stack.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createStoredInquiries, type StoredInquiry } from '../../src/entities/stored-inquiries.ts';

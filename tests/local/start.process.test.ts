@@ -158,6 +158,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
       PORT: String(port),
       AWS_PROFILE: 'missing',
       AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+      AWS_USE_FIPS_ENDPOINT: 'true',
     };
     const command = ['npm', 'run', 'dev', '--', '--cors-origin', other];
     stack = await start(data, command, { cwd: root, env, onEnd: (stop) => (end = stop) });
