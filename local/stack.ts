@@ -58,6 +58,12 @@ type Mail = Awaited<ReturnType<typeof startMail>>;
 
 const REPLY_DOMAIN = 'reply.example.com';
 
+/** ICU's name of an empty or unknown TZ is none that it takes. */
+function findTimeZone(): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
+}
+
 /** Mailer and receiver. */
 async function startMail(
   settings: Record<string, string>,
@@ -217,7 +223,7 @@ export async function startStack({
           INBOX_TO: 'support@example.com',
           INBOX_FROM: 'inquiries@example.com',
           COMPANY: JSON.stringify({ ...branding, form: form.url }),
-          TIME_ZONE: Intl.DateTimeFormat().resolvedOptions().timeZone,
+          TIME_ZONE: findTimeZone(),
         },
         { endpoint: engine.url, streamArn, log },
         portAt(6),

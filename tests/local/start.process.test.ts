@@ -159,6 +159,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
       AWS_PROFILE: 'missing',
       AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
       AWS_USE_FIPS_ENDPOINT: 'true',
+      TZ: '',
     };
     const command = ['npm', 'run', 'dev', '--', '--cors-origin', other];
     stack = await start(data, command, { cwd: root, env, onEnd: (stop) => (end = stop) });
