@@ -48,6 +48,8 @@ export async function startIncomingMail({
     disabledCommands: ['AUTH', 'STARTTLS'],
     size: LARGEST,
     rejectOversized: true,
+    // Milliseconds; by default, a mail program that stays connected delays the end by 30 s.
+    closeTimeout: 1,
     onRcptTo: ({ address }, _session, done) =>
       done(address.toLowerCase().endsWith(`@${domain}`) ? null : new Error('Unknown domain')),
     onData(stream, { envelope }, finish) {

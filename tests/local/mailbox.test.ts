@@ -1,4 +1,7 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { startIncomingMail } from '../../local/incoming-mail.ts';
 import { startMailbox } from '../../local/mailbox.ts';
 import { parseBounce } from '../../src/mailer/bounces.ts';
 import { send } from '../helpers/http.ts';
@@ -43,4 +46,16 @@ it.each([
   expect(first).toMatchObject({ why, address, id, ...more });
   // Events with the same id are one.
   expect(second).not.toMatchObject({ id: (first as { id: string }).id });
+});
+
+it('ends at once, although a mail program stays connected', async () => {
+  const report = () => undefined;
+  const { port, close } = await startIncomingMail({ port: 0, domain: 'example.com', report });
+  await once(connect(port, '127.0.0.1'), 'data');
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = vi.fn<() => void>();
+  void close().then(closed);
+  // Each look lets a millisecond pass.
+  await vi.waitFor(() => expect(closed).toHaveBeenCalled(), { interval: 1, timeout: 20_000 });
 });
