@@ -69,6 +69,10 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     }
   }
 
+  /** The index's attributes, also of a hidden inquiry. */
+  const locate = async (id: string, abortSignal?: AbortSignal) =>
+    findInIndex(inquiries, id, abortSignal);
+
   /** Also a hidden inquiry. @returns undefined if it is not in the table. */
   async function read(
     keys: InquiryKeys,
@@ -81,7 +85,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
 
   /** Also a hidden inquiry, once the index has it. */
   async function find(id: string, abortSignal?: AbortSignal): Promise<StoredInquiry | undefined> {
-    const keys = await findInIndex(inquiries, id, abortSignal);
+    const keys = await locate(id, abortSignal);
     return keys && read(keys, abortSignal);
   }
 
@@ -97,6 +101,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
 
   return {
     list,
+    locate,
     read,
     find,
     /** As {@link find}, without hidden ones. */

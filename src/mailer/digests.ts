@@ -66,7 +66,7 @@ export function createDigests({ store, config }: MailerParts) {
   async function findUnsent(ids: Iterable<string>, signal: AbortSignal): Promise<IndexedInquiry[]> {
     const unsent: IndexedInquiry[] = [];
     await forEachConcurrently(ids, async (id) => {
-      const row = await inquiries.find(id, signal);
+      const row = await inquiries.locate(id, signal);
       if (row === undefined || row.reply_at !== undefined) return;
       if ((await deliveries.read(id, 'inquiry', signal)) === null) unsent.push(row);
     });
