@@ -208,12 +208,14 @@ describeOnDynamoDbLocal('npm run dev', () => {
   it('logs short lines, without what the user wrote', async () => {
     await stack.call('PUT');
     await stack.call('POST', 'Private');
+    await fetch(`${stack.addressOf('API')}/${ANA}`);
     const log = () =>
       stack
         .said()
         .split(`there?"}'`)
         .at(-1)
         ?.replaceAll(/\d+ ms/g, 'N ms');
+    await expect.poll(log).toContain('GET (other path) 404 N ms\n');
     await expect.poll(log).toContain('POST /inquiries 201 N ms\n');
     await expect.poll(log).toContain("mail: 'inquiry'");
     await expect.poll(log).toMatch(/^WARN \{.*'METHOD_NOT_ALLOWED' \}\n/m);
