@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, type Server } from 'node:net';
+import { connect, type AddressInfo, type Server } from 'node:net';
 
 /**
  * Listens on 127.0.0.1.
@@ -12,9 +12,7 @@ import { connect, type Server } from 'node:net';
 export async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  return address.port;
+  return (server.address() as AddressInfo).port;
 }
 
 /** As {@link listen}. @returns The server's origin. */
