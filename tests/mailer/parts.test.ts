@@ -9,6 +9,7 @@ import {
 const LONG_ADDRESS = `https://a.example/${'a'.repeat(90)}`;
 const TEXTS = [
   'a '.repeat(40),
+  `a ${'b'.repeat(90)} c`,
   `see ${LONG_ADDRESS} b`,
   'a\n\n  b  c\td',
   '1. مرحبا\n\nAna Beck, Example Ltd.',
