@@ -1,4 +1,4 @@
-/** docs/adr/0025 */
+/** Refusals, `terraform apply`, form and smoke test. docs/adr/0025 */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ResourceNotFoundException } from '@aws-sdk/client-lambda';

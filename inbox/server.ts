@@ -1,4 +1,4 @@
-/** docs/adr/0082 */
+/** The page's address ends in a secret, which each request carries. docs/adr/0082 */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';

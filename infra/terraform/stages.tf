@@ -3,7 +3,7 @@ locals {
   service     = jsondecode(file("${path.module}/service.json"))
   stage_names = keys(local.service.stages)
 
-  # docs/adr/0020
+  # The stage is the workspace, so that a plan fits its state. docs/adr/0020
   stage    = terraform.workspace
   settings = var.stages[terraform.workspace]
   inbox    = local.settings.inbox

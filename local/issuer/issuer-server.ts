@@ -1,4 +1,4 @@
-/** docs/adr/0018 */
+/** In place of a Cognito user pool. docs/adr/0018 */
 import { createServer } from 'node:http';
 import { createKey, readKey } from '../../lib/issuer-keys.ts';
 import { createProvider } from './provider.ts';

@@ -33,7 +33,7 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
 }
 
 /**
- * Mails in an hour: about new inquiries of one owner or of all, acknowledgements to one address, or notices; `all` has
+ * Mails in an hour: about new inquiries of one person or of all, acknowledgements to one address, or notices; `all` has
  * the digests' state. docs/adr/0080
  */
 export function createQuotaEntity(table: string, client?: DocumentClient) {
@@ -41,7 +41,10 @@ export function createQuotaEntity(table: string, client?: DocumentClient) {
     {
       model: { service: 'inquiries', entity: 'quota', version: '1' },
       attributes: {
-        /** A hash of owner or address and hour; hours since the epoch, also behind `notices-`; or `all`. */
+        /**
+         * A hash of person or address and hour; hours since the epoch, maybe behind a kind such as `notices-`; or
+         * `all`.
+         */
         quota: { type: 'string' },
         /** Ids of inquiries or of SES's events. */
         mailed: { type: 'set', items: 'string' },

@@ -25,12 +25,12 @@ export function parseMailerConfig(env: Environment) {
     stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
     inboxTo: read('INBOX_TO', toMailbox),
     inboxFrom: read('INBOX_FROM', toMailbox),
-    /** For new inquiries of one owner; below, of all. */
+    /** About new inquiries of one person; below, of all. */
     mailsPerHour: readNumber('MAILS_PER_HOUR') ?? 10,
     totalMailsPerHour: readNumber('TOTAL_MAILS_PER_HOUR') ?? 100,
     /** Days until an inquiry is in the daily mail; undefined: no such mail. */
     answerWithin: readNumber('ANSWER_WITHIN'),
-    /** For owners whose inquiries name none. The team's mails are English. */
+    /** For owners whose inquiries name none; the team's mails are English. */
     language: read('MAIL_LANGUAGE', (text) => (isLanguage(text) ? text : undefined), 'en'),
     acknowledge: readBoolean('ACKNOWLEDGE'),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the deployment has checked it

@@ -1,4 +1,4 @@
-# docs/adr/0085
+# Answers by mail, with the setting `replies`. docs/adr/0085
 
 locals {
   replies = toset(var.settings.replies == null ? [] : ["received"])
