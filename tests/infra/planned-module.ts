@@ -101,16 +101,6 @@ const toOverrides = (values: ByAddress) =>
     ({ target }) => (/(^|\.)data\./.test(target) ? 'override_data' : 'override_resource'),
   );
 
-const merge = (assigned: ByAddress, overrides: ByAddress = {}): ByAddress => ({
-  ...assigned,
-  ...Object.fromEntries(
-    Object.entries(overrides).map(([address, values]) => [
-      address,
-      { ...assigned[address], ...values },
-    ]),
-  ),
-});
-
 interface Resource {
   address: string;
   mode: 'data' | 'managed';
@@ -200,12 +190,14 @@ export async function openModules() {
       }
       return at;
     };
-    const toRun = (name: Name, command: string, assigned: ByAddress = {}) => ({
-      command,
-      state_key: name,
-      variables: inputs[name].variables,
-      ...toOverrides(merge(assigned, inputs[name].overrides)),
-    });
+    const toRun = (name: Name, command: string, made: readonly Resource[] = []) => {
+      const { variables, overrides = {} } = inputs[name];
+      const assigned = made.map(
+        (one) => [one.address, { ...assign(one), ...overrides[one.address] }] as const,
+      );
+      const values = { ...overrides, ...Object.fromEntries(assigned) };
+      return { command, state_key: name, variables, ...toOverrides(values) };
+    };
     const plannedRuns = names.map((name, at) => [`run_${at}`, toRun(name, 'plan')]);
     await test(cwd, workspace, plannedRuns, (message) => {
       const resources = planned[read(message)];
@@ -216,8 +208,7 @@ export async function openModules() {
     const appliedRuns = names.flatMap((name, at) => {
       if (plans[at]?.errors.length !== 0) return [];
       const made = [...(planned[at]?.values() ?? [])].filter(({ type }) => type.startsWith('aws_'));
-      const assigned = made.map((one) => [one.address, assign(one)] as const);
-      return [[`run_${at}`, toRun(name, 'apply', Object.fromEntries(assigned))]];
+      return [[`run_${at}`, toRun(name, 'apply', made)]];
     });
     await test(cwd, workspace, appliedRuns, (message) => {
       const at = read(message);
