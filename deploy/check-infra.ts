@@ -1,5 +1,13 @@
 /** Exit codes: 0 all passed or skipped, 1 a check failed (with --no-skip: or was skipped), 2 bad use. */
-import { cpSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
@@ -58,6 +66,9 @@ export async function copyModules(env: NodeJS.ProcessEnv): Promise<string | unde
   const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
   const source = providerSource(env);
   copySources(copy, hasOldProvider(env));
+  // Terraform reads the build's packages for their hashes.
+  mkdirSync(join(copy, 'dist'));
+  for (const zip of ['inquiries', 'mailer']) writeFileSync(join(copy, `dist/${zip}.zip`), zip);
   for (const module of MODULES) {
     const cwd = join(copy, module);
     const { output } = await terraform(cwd, env, 'init', '-backend=false', ...source);

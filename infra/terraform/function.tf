@@ -1,5 +1,5 @@
 locals {
-  package_file = "${path.module}/${var.package_file}"
+  package_file = "${path.module}/../../dist/inquiries.zip"
 
   # By the service's specification.
   timeout_seconds = 30

@@ -22,7 +22,7 @@ module "mailer" {
   settings      = local.inbox
   company       = local.company
   table         = aws_dynamodb_table.this
-  package_file  = "${path.module}/${var.mailer_package_file}"
+  package_file  = "${path.module}/../../dist/mailer.zip"
   live_versions = var.live_mailer_versions
   shared        = merge(local.shared, { storing = local.storing })
 

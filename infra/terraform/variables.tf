@@ -147,20 +147,6 @@ variable "name" {
   }
 }
 
-variable "package_file" {
-  description = "The function's zip, relative to this folder."
-  type        = string
-  default     = "../../dist/inquiries.zip"
-  nullable    = false
-}
-
-variable "mailer_package_file" {
-  description = "The mailer's zip, relative to this folder."
-  type        = string
-  default     = "../../dist/mailer.zip"
-  nullable    = false
-}
-
 variable "permissions_boundaries" {
   description = "Permissions boundary of the roles of each stage; `npm run bootstrap` writes it."
   type        = map(string)

@@ -2,13 +2,15 @@
  * What the Terraform modules make, with a mocked provider (`terraform test`): without account and credentials. The ids and
  * ARNs that AWS assigns contain the address of their resource, so a reference shows where it leads.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { copyModules } from '../../deploy/check-infra.ts';
-import { programOf, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
+import {
+  programOf,
+  run,
+  terraformEnv,
+  terraformUnavailableReason,
+} from '../../deploy/terraform.ts';
 
 export const ACCOUNT = '111122223333';
 export const REGION = 'eu-central-1';
@@ -150,24 +152,17 @@ export async function openModules() {
     writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
   }
 
-  /** Hands over the messages, of which some have 14 MB. */
-  async function test(
-    cwd: string,
-    workspace: string,
-    runs: unknown[][],
-    take: (one: Message) => void,
-  ) {
-    if (runs.length === 0) return;
+  /** @returns Messages as JSON, of which some have 14 MB. */
+  async function test(cwd: string, workspace: string, runs: unknown[][]): Promise<string[]> {
+    if (runs.length === 0) return [];
     const file = `${crypto.randomUUID()}.tftest.json`;
     const content = { mock_provider: MOCKS, run: Object.fromEntries(runs) };
     writeFileSync(join(cwd, file), JSON.stringify(content));
     const env = terraformEnv({ TF_WORKSPACE: workspace, PATH: `${bin}:${process.env['PATH']}` });
     const args = ['test', '-json', '-verbose', `-filter=${file}`];
-    const child = spawn(programOf(env), args, { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] });
-    const ended = once(child, 'close');
-    for await (const line of createInterface(child.stdout)) take(JSON.parse(line));
-    await ended;
+    const { stdout } = await run(programOf(env), args, { cwd, env });
     rmSync(join(cwd, file));
+    return stdout.trim().split('\n');
   }
 
   /** Plans, then applies to the mocks, for what refers to what AWS assigns. */
@@ -179,8 +174,8 @@ export async function openModules() {
     const names = Object.keys(inputs) as Name[];
     const plans = names.map((): Plan => ({ resources: {}, outputs: {}, errors: [] }));
     const planned = names.map(() => new Map<string, Resource>());
-    const read = ({ '@testrun': run, diagnostic }: Message) => {
-      const at = Number(run?.slice('run_'.length));
+    const read = ({ '@testrun': name, diagnostic }: Message) => {
+      const at = Number(name?.slice('run_'.length));
       const result = plans[at];
       // The removal of the mocks fails where a stage is protected.
       const isApplied = Object.keys(result?.resources ?? {}).length > 0;
@@ -199,30 +194,32 @@ export async function openModules() {
       return { command, state_key: name, variables, ...toOverrides(values) };
     };
     const plannedRuns = names.map((name, at) => [`run_${at}`, toRun(name, 'plan')]);
-    await test(cwd, workspace, plannedRuns, (message) => {
+    for (const line of await test(cwd, workspace, plannedRuns)) {
+      const message: Message = JSON.parse(line);
       const resources = planned[read(message)];
       for (const one of message.test_plan?.resource_changes ?? []) {
         resources?.set(one.address, one);
       }
-    });
+    }
     const appliedRuns = names.flatMap((name, at) => {
       if (plans[at]?.errors.length !== 0) return [];
       const made = [...(planned[at]?.values() ?? [])].filter(({ type }) => type.startsWith('aws_'));
       return [[`run_${at}`, toRun(name, 'apply', made)]];
     });
-    await test(cwd, workspace, appliedRuns, (message) => {
+    for (const line of await test(cwd, workspace, appliedRuns)) {
+      const message: Message = JSON.parse(line);
       const at = read(message);
-      const { test_state: state } = message;
+      const { root_module: root = {}, outputs = {} } = message.test_state ?? {};
       const result = plans[at];
-      if (!state || !result) return;
-      for (const one of list(state.root_module ?? {})) {
+      for (const one of list(root)) {
         const { after, importing } = planned[at]?.get(one.address)?.change ?? {};
-        result.resources[one.address] = keepConfigured(one.values, importing ? {} : after) ?? {};
+        const values = keepConfigured(one.values, importing ? {} : after) ?? {};
+        if (result) result.resources[one.address] = values;
       }
-      for (const [key, { value }] of Object.entries(state.outputs ?? {})) {
-        result.outputs[key] = value;
+      for (const [key, { value }] of Object.entries(outputs)) {
+        if (result) result.outputs[key] = value;
       }
-    });
+    }
     return Object.fromEntries(names.map((name, at) => [name, plans[at]])) as Record<Name, Plan>;
   }
   return { plan, close: () => rmSync(copy, { recursive: true, force: true }) };

@@ -78,8 +78,6 @@ const RELEASE = {
 };
 const toStage = (stage: string, settings: object, more: object = {}) => ({
   variables: {
-    package_file: 'versions.tf',
-    mailer_package_file: 'stages.tf',
     stages: { [stage]: settings },
     ...more,
   },
