@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { NETWORK, tableOf } from '../lib/aws.ts';
 import { UsageError } from '../lib/command-line.ts';
+import { DATA_FOLDER } from '../lib/paths.ts';
 import { LOCAL, readRunningStack } from '../lib/running-stack.ts';
 import { createDeliveries, type Deliveries } from '../src/entities/deliveries.ts';
 import { createErasureRecords, type ErasureRecords } from '../src/entities/erasures.ts';
@@ -14,7 +15,7 @@ export type MailState = 'sent' | 'none' | 'unknown';
 export interface Connection {
   /** `local` or the stage's name, which confirms an erasure. */
   stage: string;
-  /** Such as `--stage develop`; empty locally. */
+  /** Such as `--stage develop`; empty for the default local stack. */
   options: string;
   table: string;
   inquiries: StoredInquiries;
@@ -51,7 +52,7 @@ export function connectLocally(
   const config = { endpoint, ...LOCAL, requestHandler };
   return {
     stage: 'local',
-    options: '',
+    options: folder === DATA_FOLDER ? '' : `--data '${folder}'`,
     ...openTables(table, erasures, { file: join(folder, 'erasure-key') }, config),
     respondent: async () => respondent ?? readUserName(),
     mail: async () => (mailbox === undefined ? 'none' : 'sent'),
