@@ -71,6 +71,8 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
     '-XX:TieredStopAtLevel=1',
     // Otherwise a killed engine leaves a temporary file.
     '-XX:-UsePerfData',
+    // Its SQLite is native, of which newer Java warns (JEP 472).
+    '--enable-native-access=ALL-UNNAMED',
     `-Djava.library.path=${join(jar, '../DynamoDBLocal_lib')}`,
     '-cp',
     jar,
