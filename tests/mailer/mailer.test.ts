@@ -1,25 +1,15 @@
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 import { startMailbox } from '../../local/mailbox.ts';
 import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { INQUIRY, MAIL_SETTINGS, SUB } from '../helpers/events.ts';
+import { MAIL_SETTINGS, SUB } from '../helpers/events.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
-import {
-  createWriter,
-  idOf,
-  INBOX,
-  readFailures,
-  toRecord,
-  toReply,
-  type Row,
-} from '../helpers/mailer.ts';
+import { createWriter, idOf, INBOX, readFailures, toRecord, toReply } from '../helpers/mailer.ts';
 import { createOwnTable, readTable } from '../helpers/own-table.ts';
 
 const SMOKE_TEST = 'smoke-test-1@inquiries.invalid';
 const TEAM = MAIL_SETTINGS.inboxTo;
-const NO = new Error('no');
 const START = Math.floor(Date.now() / HOUR) * HOUR;
 const VERIFIED = { email: 'ana@example.com', email_verified: true } as const;
 
@@ -31,9 +21,6 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     mailer = all.create();
   });
 
-  const absent = toRecord(
-    marshall({ ...INQUIRY, email: 'trial@trial.invalid', __edb_e__: 'inquiry' }),
-  );
   const write = (count: number, row: object = {}) =>
     all.write(Array.from({ length: count }, () => ({ at: START, ...row })));
 
@@ -118,18 +105,6 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.ofKind('acknowledgement')).toHaveLength(4);
   });
 
-  it('a trial of a deployment does everything of a mail but send it, again and again', async () => {
-    for (const record of [absent, ...(await write(1))]) {
-      for (const one of [record, toReply(record), toReply(record)]) {
-        expect(await mailer.invoke({ trial: true, Records: [one] })).toMatchObject({
-          result: { batchItemFailures: [] },
-          mails: [expect.stringContaining('@')],
-        });
-      }
-    }
-    expect(all.mails).toEqual([]);
-  });
-
   it('a trial of the timer sends no digest, and takes none from the next one', async () => {
     const at = START - 600_000;
     const flood = Array.from({ length: 11 }, () => ({ at, cognito_sub: SUB }));
@@ -142,45 +117,4 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(all.ofKind('digest')).toEqual([]);
     expect(await readTable(all.client, all.table)).toEqual(before);
   });
-
-  it.each<[string, Row, Partial<Record<string, Error>>]>([
-    ['the row is malformed', { body: { N: '5' } }, {}],
-    ['the records cannot be written', {}, { PutCommand: NO }],
-  ])('a trial fails when %s', async (_, row, failing) => {
-    all.failing = failing;
-    const record = toReply(toRecord({ ...absent.dynamodb.NewImage, ...row }));
-    await expect(mailer.invoke({ trial: true, Records: [record] })).rejects.toThrow(
-      'The trial failed.',
-    );
-  });
-
-  it('an operator sends what was not sent, by ids, and learns what failed', async () => {
-    const records = await all.write([
-      { subject: 'lost', email: 'ana\nbea@example.com' },
-      ...['sent', 'dismissed', 'answered'].map((subject) => ({ subject })),
-    ]);
-    const ids = [...records.map(idOf), INQUIRY.id];
-    const [, sent = '', dismissed = '', answered = ''] = ids;
-    await mailer.handle(records.slice(1, 2));
-    await all.answer(dismissed);
-    await all.answer(answered, 'r');
-    const outcomes = ['sent', 'already-sent', 'answered', 'sent', 'erased'];
-    const results = ids.map((id, at) => ({ id, outcome: outcomes[at] }));
-    expect(await mailer.invoke({ ids })).toEqual({ results });
-    const subjects = ['[inquiries develop] sent', '[inquiries develop] lost', 'Re: answered'];
-    expect(all.mails.map(({ subject }) => subject)).toEqual(subjects);
-    const again = { ids: [sent], again: true };
-    expect(await mailer.invoke(again)).toMatchObject({ results: [{ outcome: 'sent' }] });
-    all.failing = { inquiry: NO };
-    expect(await mailer.invoke(again)).toMatchObject({ results: [{ outcome: 'failed' }] });
-  });
-
-  it.each([
-    ['records of S3', { Records: [{ s3: {} }] }],
-    ['a malformed id', { ids: ['x'] }],
-    ['too many ids', { ids: Array(101).fill(INQUIRY.id) }],
-    ['another value of again', { ids: [], again: 'yes' }],
-  ])('refuses %s', async (_, event) =>
-    expect(mailer.invoke(event)).rejects.toThrow('The event is neither a batch of the stream nor'),
-  );
 });

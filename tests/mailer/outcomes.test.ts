@@ -1,8 +1,9 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { HOUR } from '../../src/limits.ts';
 import { AddressRejected, MailRejected } from '../../src/mailer/send-mail.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { SUB } from '../helpers/events.ts';
+import { INQUIRY, SUB } from '../helpers/events.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
 import { idOf, toRecord, toReply, type StreamRecord } from '../helpers/mailer.ts';
 import { readTable } from '../helpers/own-table.ts';
@@ -14,7 +15,6 @@ const NO = new Error('no');
 const REJECTED = new MailRejected('no');
 const VERIFIED = { email: 'ana@example.com', email_verified: true } as const;
 const AUTOMATIC = toBounce('Transient', 'General');
-const ERASED = '01a1f794-6f77-70a2-a975-366ad3f1860a';
 const { bounce, complaint } = SES_EXAMPLES;
 
 interface Step {
@@ -35,7 +35,9 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       const result = await run().catch(({ message }: Error) => message);
       const failures = Object.entries(failing).map(([name, error]) => `${name} ${error?.name}`);
       lines.push([`${hours} h`, ...failures, JSON.stringify(result)].join(', '));
-      const logged = all.log.splice(0).map(({ mail, outcome }) => `  ${mail}: ${outcome}`);
+      const logged = all.log
+        .splice(0)
+        .map(({ mail = 'by id', outcome }) => `  ${mail}: ${outcome}`);
       lines.push(...logged.toSorted());
       for (const { to, subject, replyTo = 'nobody', text } of all.mails.splice(0)) {
         lines.push(`  To ${to}, reply to ${replyTo}: ${subject}`, `    ${text.split('\n')[0]}`);
@@ -109,7 +111,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     },
     async 'what is useless to tell, or might bounce'({ all, send }) {
       const inquiry = idOf(await all.add());
-      await send(toEvent(bounce, { inquiry: ERASED, mail: 'reply' }));
+      await send(toEvent(bounce, { inquiry: INQUIRY.id, mail: 'reply' }));
       await send(toEvent(AUTOMATIC, { inquiry, mail: 'acknowledgement' }));
       await send(toEvent(bounce, { mail: 'inquiry' }));
       for (const body of ['Successfully validated SNS topic.', '{']) {
@@ -149,6 +151,38 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       for (const email of ['ana@example.com', 'müller@example.de']) {
         await deliver([await all.add({ ...VERIFIED, at: START, email })]);
       }
+    },
+    async 'an operator who sends by ids, and other events'({ all, deliver, send }) {
+      const at = START;
+      const records = await all.write([
+        { at, subject: 'lost', email: 'ana\nbea@example.com' },
+        { at, subject: 'sent' },
+        { at },
+        { at },
+      ]);
+      const [lost = '', sent = '', dismissed = '', answered = ''] = records.map(idOf);
+      await deliver(records.slice(1, 2));
+      await all.answer(dismissed);
+      await all.answer(answered, 'r');
+      await send({ ids: [lost, sent, dismissed, answered, INQUIRY.id] });
+      for (const failing of [{}, { inquiry: NO }]) {
+        await send({ ids: [sent], again: true }, { failing });
+      }
+      await send({ Records: [{ s3: {} }] });
+      for (const ids of [['x'], Array<string>(101).fill(INQUIRY.id)]) await send({ ids });
+      await send({ ids: [], again: 'yes' });
+    },
+    async 'trials, of which the last two fail'({ all, send }) {
+      const row = { ...INQUIRY, email: 'trial@trial.invalid', __edb_e__: 'inquiry' };
+      const absent = toRecord(marshall(row));
+      for (const record of [absent, await all.add({ at: START })]) {
+        for (const one of [record, toReply(record), toReply(record)]) {
+          await send({ trial: true, Records: [one] });
+        }
+      }
+      const malformed = toReply(toRecord(marshall({ ...row, body: 5 })));
+      await send({ trial: true, Records: [malformed] });
+      await send({ trial: true, Records: [toReply(absent)] }, { failing: { PutCommand: NO } });
     },
   };
 
