@@ -125,15 +125,6 @@ export async function createMailerInstances(
     remaining: () => 600_000,
     ofKind,
     mailed: (kind: string) => ofKind(kind).map(({ tags }) => tags['inquiry'] ?? ''),
-    lists: (kind: 'digest' | 'daily') =>
-      ofKind(kind).map(({ subject, text }) => ({
-        count: Number(/\] ([\d,]+) inquir/.exec(subject)?.[1]?.replaceAll(',', '')),
-        since: / since .*(\d\d:\d\d) UTC$/.exec(subject)?.[1],
-        references: Array.from(
-          text.matchAll(/^\| Reference (\S+)$/gm),
-          ([, reference]) => reference,
-        ),
-      })),
   };
   return all;
 }

@@ -3,13 +3,11 @@ import { startSandbox } from '../../local/lambda/sandbox.ts';
 import { startMailbox } from '../../local/mailbox.ts';
 import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { MAIL_SETTINGS, SUB } from '../helpers/events.ts';
 import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
-import { createWriter, idOf, INBOX, readFailures, toRecord, toReply } from '../helpers/mailer.ts';
-import { createOwnTable, readTable } from '../helpers/own-table.ts';
+import { idOf, INBOX, readFailures, toRecord, toReply } from '../helpers/mailer.ts';
+import { readTable, toEnvironment } from '../helpers/own-table.ts';
 
 const SMOKE_TEST = 'smoke-test-1@inquiries.invalid';
-const TEAM = MAIL_SETTINGS.inboxTo;
 const START = Math.floor(Date.now() / HOUR) * HOUR;
 const VERIFIED = { email: 'ana@example.com', email_verified: true } as const;
 
@@ -25,15 +23,15 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     all.write(Array.from({ length: count }, () => ({ at: START, ...row })));
 
   it('is built to mail a batch as large as Lambda’s payload in 128 MB, and logs no text', async () => {
-    const own = await createOwnTable(engine);
     const ses = await startMailbox(0);
     onTestFinished(ses.close);
     const lines: string[] = [];
     const sandbox = await startSandbox({
       module: new URL('../../dist/mailer.mjs', import.meta.url).href,
       environment: {
-        ...own.environment(),
+        ...toEnvironment(engine),
         ...INBOX,
+        TABLE_NAME: all.table,
         STAGE: 'develop',
         AWS_ENDPOINT_URL_SESV2: ses.url,
       },
@@ -42,7 +40,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     });
     onTestFinished(sandbox.close);
     const inquiries = Array.from({ length: 10 }, () => ({ body: '<'.repeat(200_000) }));
-    const records = await createWriter(own).write(inquiries);
+    const records = await all.write(inquiries);
     const Records = records.map((record) => toReply(record, { reply: 'r'.repeat(190_000) }));
     const { result } = await sandbox.invoke(JSON.stringify({ Records }));
     expect(readFailures(JSON.parse(result))).toEqual([]);
@@ -52,11 +50,11 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
   });
 
   it('mails nothing of other records, smoke tests and what has expired or was erased', async () => {
-    const [inquiry = toRecord({}), erased = inquiry] = await write(2);
+    const [inquiry, erased] = [await all.add(), await all.add()];
     const { NewImage } = inquiry.dynamodb;
     const { dynamodb: dismissed } = toReply(inquiry, { reply_at: 't' });
     const { reply: _, ...unreplied } = dismissed.NewImage;
-    const smoke = await all.write([{ email: SMOKE_TEST }]);
+    const smoke = await all.add({ email: SMOKE_TEST });
     await all.remove(erased);
     const records = [
       toRecord(unreplied, NewImage),
@@ -64,8 +62,8 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       toRecord(dismissed.NewImage),
       toRecord(NewImage, undefined, 'REMOVE'),
       toRecord({ ...NewImage, __edb_e__: { S: 'delivery' } }),
-      ...smoke,
-      ...smoke.map((record) => toReply(record)),
+      smoke,
+      toReply(smoke),
       toRecord({ ...NewImage, expires_at: { N: '1700000000' } }),
       erased,
     ];
@@ -76,11 +74,10 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
 
   it('has records that expire and are in no index, without personal data', async () => {
     const canary = 'canary7b1';
-    const records = await all.write([
-      { cognito_sub: canary, email: `${canary}@example.com`, subject: canary, body: canary },
-    ]);
-    const [inquiry = ''] = records.map(idOf);
-    await mailer.handle(records);
+    const texts = { email: `${canary}@example.com`, subject: canary, body: canary };
+    const record = await all.add({ cognito_sub: canary, ...texts });
+    const inquiry = idOf(record);
+    await mailer.handle([record]);
     const rows = await readTable(all.client, all.table);
     const own = rows.filter((row) => row['__edb_e__'] !== 'inquiry');
     expect(own).toContainEqual(expect.objectContaining({ __edb_e__: 'delivery', inquiry }));
@@ -103,18 +100,5 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     expect(addresses).toEqual(Array(3).fill('ana@example.com'));
     await mailer.handle(await write(1, { ...VERIFIED, at: START + HOUR }));
     expect(all.ofKind('acknowledgement')).toHaveLength(4);
-  });
-
-  it('a trial of the timer sends no digest, and takes none from the next one', async () => {
-    const at = START - 600_000;
-    const flood = Array.from({ length: 11 }, () => ({ at, cognito_sub: SUB }));
-    await mailer.handle(await all.write(flood));
-    const before = await readTable(all.client, all.table);
-    expect(await mailer.invoke({ trial: true, digest: true })).toEqual({
-      result: { digest: 'sent', daily: 'idle' },
-      mails: [TEAM],
-    });
-    expect(all.ofKind('digest')).toEqual([]);
-    expect(await readTable(all.client, all.table)).toEqual(before);
   });
 });

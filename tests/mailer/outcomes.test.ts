@@ -9,7 +9,10 @@ import { idOf, toRecord, toReply, type StreamRecord } from '../helpers/mailer.ts
 import { readTable } from '../helpers/own-table.ts';
 import { SES_EXAMPLES, toBounce, toEvent } from '../helpers/ses-events.ts';
 
-const START = Math.floor(Date.now() / HOUR) * HOUR;
+const MINUTE = 60_000;
+/** 06:00 UTC. */
+const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR + 6 * HOUR;
+const SMOKE_TEST = 'smoke-test-1@inquiries.invalid';
 const UNTIL = 4_000_000_000;
 const NO = new Error('no');
 const REJECTED = new MailRejected('no');
@@ -18,29 +21,35 @@ const AUTOMATIC = toBounce('Transient', 'General');
 const { bounce, complaint } = SES_EXAMPLES;
 
 interface Step {
-  /** Since the reply. */
-  hours?: number;
+  /** Since the start. */
+  minute?: number;
   failing?: MailerInstances['failing'];
 }
 
 describeOnDynamoDbLocal('the mailer', (engine) => {
   async function open() {
-    const settings = { acknowledge: true, mailsPerHour: 2, totalMailsPerHour: 4 };
+    const settings = { acknowledge: true, mailsPerHour: 2, totalMailsPerHour: 5, answerWithin: 3 };
     const all = await createMailerInstances(engine, { time: START, ...settings });
     const { handle, invoke } = all.create();
     const lines: string[] = [];
+    let posted = 0;
     /** Tells what an invocation returns, logs and sends, and what is known of replies. */
-    async function tell(run: () => Promise<unknown>, { hours = 0, failing = {} }: Step = {}) {
-      Object.assign(all, { time: START + hours * HOUR, failing });
+    async function tell(run: () => Promise<unknown>, { minute = 0, failing = {} }: Step = {}) {
+      Object.assign(all, { time: START + minute * MINUTE, failing });
       const result = await run().catch(({ message }: Error) => message);
       const failures = Object.entries(failing).map(([name, error]) => `${name} ${error?.name}`);
-      lines.push([`${hours} h`, ...failures, JSON.stringify(result)].join(', '));
+      lines.push([`minute ${minute}`, ...failures, JSON.stringify(result)].join(', '));
       const logged = all.log
         .splice(0)
         .map(({ mail = 'by id', outcome }) => `  ${mail}: ${outcome}`);
       lines.push(...logged.toSorted());
       for (const { to, subject, replyTo = 'nobody', text } of all.mails.splice(0)) {
-        lines.push(`  To ${to}, reply to ${replyTo}: ${subject}`, `    ${text.split('\n')[0]}`);
+        const [begin = ''] = text.split('\n', 1);
+        const named = text.match(/(?<=^\| )s\d+$/gm) ?? [];
+        lines.push(
+          `  To ${to}, reply to ${replyTo}: ${subject}`,
+          `    ${[begin, ...named].join(' ')}`,
+        );
       }
       const rows = await readTable(all.client, all.table);
       const replies = rows.filter(({ mail }) => mail === 'reply');
@@ -56,8 +65,30 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       invoke,
       addReply: async (row: object = {}) =>
         toReply(await all.add({ at: START, ...row }), { reply_at: new Date(START).toISOString() }),
+      /** With subjects of their own. */
+      post: async (count: number, minute = 0, row: object = {}) => {
+        const at = START + minute * MINUTE;
+        const rows = Array.from({ length: count }, (_, n) => ({
+          at: at + n,
+          subject: `s${++posted}`,
+          ...row,
+        }));
+        return all.write(rows);
+      },
+      /** One by one, so that the first have the places. */
       deliver: async (records: StreamRecord[], step?: Step) =>
-        tell(async () => `${(await handle(records)).length} to repeat`, step),
+        tell(async () => {
+          const failed: string[] = [];
+          for (const record of records) failed.push(...(await handle([record])));
+          return `${failed.length} to repeat`;
+        }, step),
+      /** The timer runs on so many instances. */
+      tick: async (minute: number, { instances = 1, failing = {} } = {}) =>
+        tell(
+          async () =>
+            void (await Promise.all(Array.from({ length: instances }, () => all.create().tick()))),
+          { minute, failing },
+        ),
       send: async (event: object, step?: Step) => tell(() => invoke(event), step),
     };
   }
@@ -80,17 +111,15 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
     },
     async 'a reply that is late'({ addReply, deliver }) {
       const reply = await addReply();
-      for (const hours of [0.9, 1.1, 1.2]) {
-        await deliver([reply], { hours, failing: { reply: NO } });
-      }
-      await deliver([reply], { hours: 1.3 });
+      for (const minute of [54, 66, 72]) await deliver([reply], { minute, failing: { reply: NO } });
+      await deliver([reply], { minute: 78 });
     },
     async 'a reply that is refused, and repeated by Lambda and an operator'(story) {
       const { all, addReply, deliver, send } = story;
       const reply = await addReply({ expires_at: UNTIL });
       await deliver([reply], { failing: { reply: REJECTED, notice: NO } });
       for (const error of [REJECTED, NO, REJECTED]) {
-        await deliver([reply], { hours: 2, failing: { reply: error } });
+        await deliver([reply], { minute: 120, failing: { reply: error } });
       }
       await all.answer(idOf(reply), 'r');
       await send({ ids: [idOf(reply)] });
@@ -136,7 +165,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       await deliver([await addReply()]);
     },
     async 'more bounces than mails about inquiries in an hour'({ send }) {
-      for (let times = 0; times < 5; times++) await send(toEvent(bounce));
+      for (let times = 0; times < 6; times++) await send(toEvent(bounce));
     },
     async 'acknowledgements of what is mailed, in its language'({ all, deliver }) {
       const row = { ...VERIFIED, at: START, cognito_sub: SUB, language: 'de' };
@@ -151,6 +180,68 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       for (const email of ['ana@example.com', 'müller@example.de']) {
         await deliver([await all.add({ ...VERIFIED, at: START, email })]);
       }
+    },
+    async 'more inquiries than mails in an hour'({ all, post, deliver, tick }) {
+      await tick(0);
+      const records = await post(9);
+      await deliver(records);
+      const [first, ...others] = records.slice(5) as [StreamRecord, ...StreamRecord[]];
+      // A full hour is known: each refused update would cost as much as its whole row.
+      await deliver([first, ...others], { failing: { GetCommand: NO, UpdateCommand: NO } });
+      // Replies have no limit, and what is answered is counted, too.
+      await deliver([toReply(first)]);
+      await all.answer(idOf(first));
+      await tick(5, { instances: 5 });
+      await deliver(await post(1, 6), { minute: 6 });
+      for (const minute of [8, 10, 15, 8 * 60]) await tick(minute);
+    },
+    async 'more inquiries than mails of a person, in any order'({ post, deliver, tick }) {
+      await tick(0);
+      const eve = { cognito_sub: SUB };
+      const records = await post(2, 0, eve);
+      records.push(...(await post(2, 0, { ...eve, email: 'eve@example.com' })));
+      for (const batch of [records.toReversed(), records]) await deliver(batch);
+      await tick(5);
+      // One of the digest's time belongs to it.
+      for (const minute of [6, 1]) await deliver(await post(1, minute));
+      await deliver(await post(1, 60, eve));
+    },
+    async 'mails and a digest that fail, and keep their places'({ post, deliver, tick }) {
+      await tick(0);
+      const records = await post(7);
+      for (const failing of [{ inquiry: NO }, {}]) await deliver(records, { failing });
+      await tick(5, { failing: { digest: NO } });
+      await deliver(await post(1, 11));
+      await tick(15);
+    },
+    async 'inquiries that were given up'({ all, post, deliver, tick }) {
+      await tick(0);
+      // Another one is never delivered.
+      const [erased, answered, failing, sent] = (await post(5)) as [
+        StreamRecord,
+        StreamRecord,
+        StreamRecord,
+        StreamRecord,
+      ];
+      await post(1, 0, { email: `${SMOKE_TEST}.example.com` });
+      await deliver([sent, ...(await post(1, 0, { email: SMOKE_TEST }))]);
+      await deliver([erased, answered, failing], { failing: { inquiry: NO } });
+      await all.remove(erased);
+      await all.answer(idOf(answered));
+      for (const minute of [8 * 60 - 5, 8 * 60, 8 * 60 + 5]) await tick(minute);
+    },
+    async 'an outage of days, of which a digest looks at two'({ post, deliver, tick }) {
+      await tick(0);
+      const end = 100 * 60;
+      for (const minute of [0, end]) await deliver(await post(6, minute), { minute });
+      for (const later of [10, 15, 20]) await tick(end + later);
+    },
+    async 'inquiries that wait for days'({ all, post, tick }) {
+      const day = 24 * 60;
+      const [answered] = (await post(53, -4 * day)) as [StreamRecord];
+      await all.answer(idOf(answered));
+      await post(1, -day);
+      for (const hours of [22, 24, 25, 48]) await tick(hours * 60);
     },
     async 'an operator who sends by ids, and other events'({ all, deliver, send }) {
       const at = START;
@@ -171,6 +262,11 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       await send({ Records: [{ s3: {} }] });
       for (const ids of [['x'], Array<string>(101).fill(INQUIRY.id)]) await send({ ids });
       await send({ ids: [], again: 'yes' });
+    },
+    async 'a trial of the timer, which takes nothing from it'({ post, deliver, send, tick }) {
+      await deliver(await post(6));
+      await send({ trial: true, digest: true }, { minute: 5 });
+      await tick(5);
     },
     async 'trials, of which the last two fail'({ all, send }) {
       const row = { ...INQUIRY, email: 'trial@trial.invalid', __edb_e__: 'inquiry' };
@@ -193,7 +289,10 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       await play(story);
       told.push([`# ${name}`, ...story.lines].join('\n'));
     }
-    const shown = told.join('\n\n').replaceAll(/[\da-f]{8}-[\da-f]{4}[\da-f-]*/g, 'REFERENCE');
+    const shown = told
+      .join('\n\n')
+      .replaceAll(/[\da-f]{8}-[\da-f]{4}[\da-f-]*/g, 'REFERENCE')
+      .replaceAll(/(?<= since ).*? at /g, '');
     await expect(shown).toMatchFileSnapshot('golden/outcomes.txt');
   });
 });
