@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseObject, readIfThere, UsageError } from './command-line.ts';
 
@@ -28,20 +27,13 @@ export const LOCAL = {
 
 export const stateFileOf = (folder: string): string => join(folder, 'stack.json');
 
-/** @throws UsageError if there is no file or its process has ended. */
+/** @throws UsageError if there is no valid file or its process has ended. */
 export function readRunningStack(folder: string): StackState {
-  const file = stateFileOf(resolve(folder));
   const state = readState(folder);
-  if (state === undefined) {
-    throw new UsageError(
-      existsSync(file)
-        ? `${file} does not describe a local stack; restart it with npm start.`
-        : `No local stack is running (there is no ${file}); start it with npm start, or pass the --data that it printed.`,
-    );
-  }
-  if (isAlive(state.pid)) return state;
+  if (state !== undefined && isAlive(state.pid)) return state;
+  const file = stateFileOf(resolve(folder));
   throw new UsageError(
-    `No local stack is running (process ${state.pid} of ${file} has ended); start it with npm start.`,
+    `No stack of ${file} is running; start it with npm start, or pass the --data that it printed.`,
   );
 }
 

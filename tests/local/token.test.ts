@@ -47,9 +47,9 @@ it('prints a token with e-mail and claims; a claim of null is removed', async ()
 const PUBLIC_KEY = '{"jwk":{"kty":"RSA","kid":"secret-text","n":"AQAB","e":"AQAB"}}';
 it.each<[text: string, args: string[], change?: object, key?: string]>([
   ['--claims must be a JSON object', ['--claims', '[]']],
-  ['No local stack is running', ['--data', 'no-such-folder']],
-  ['does not describe a local stack', [], { issuer: undefined }],
-  ['No local stack is running', [], { pid: 2 ** 22 + 1 }],
+  ['stack.json is running; start it', ['--data', 'no-such-folder']],
+  ['stack.json is running; start it', [], { issuer: undefined }],
+  ['stack.json is running; start it', [], { pid: 2 ** 22 + 1 }],
   ['none.json cannot be used: ENOENT', [], { keysFile: 'none.json' }],
   ['not a key file of this issuer; delete it', [], { keysFile: bad }, 'secret-text'],
   ['not a key file of this issuer; delete it', [], { keysFile: bad }, PUBLIC_KEY],
