@@ -3,14 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { calls, FORM_OUTPUTS, setUpProject, type World } from './programs.ts';
+import { testStage } from './smoke-test.ts';
 import { main } from '../../deploy/deploy.ts';
-import type { testStage as runSmokeTest } from '../../deploy/smoke.ts';
 import { paths } from './project.ts';
 
-const testStage = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
 const runForm = vi.hoisted(() => vi.fn<() => Promise<string>>());
 const listDifferences = vi.hoisted(() => vi.fn<() => Promise<string[]>>());
-vi.mock(import('../../deploy/smoke.ts'), () => ({ testStage }));
 vi.mock(import('../../deploy/form.ts'), async (original) => ({
   ...(await original()),
   runForm,

@@ -1,11 +1,8 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { FORM_OUTPUTS, setUpProject } from './programs.ts';
+import { testStage } from './smoke-test.ts';
 import { switchAlias } from '../../deploy/functions.ts';
 import { main } from '../../deploy/rollback.ts';
-import type { testStage as runSmokeTest } from '../../deploy/smoke.ts';
-
-const testStage = vi.hoisted(() => vi.fn<typeof runSmokeTest>());
-vi.mock(import('../../deploy/smoke.ts'), () => ({ testStage }));
 
 const { name } = FORM_OUTPUTS.function;
 const { arrange, command, transcribe, state } = await setUpProject(() => {
