@@ -86,11 +86,14 @@ it('a list reads no further page of the store than it needs, and passes over emp
   const { rows, store } = await setUp(['1', '2', '3', '4']);
   let read = 0;
   store.list = async function* () {
-    for (const page of [[], ...rows.map((row) => [row])]) {
+    for (const page of [[], ...rows.map((row) => [row]), []]) {
       read++;
       yield page;
     }
   };
-  const page = await list(createInquiries(store), OWNER, { limit: '2' });
+  const inquiries = createInquiries(store);
+  const page = await list(inquiries, OWNER, { limit: '2' });
   expect([page.list.count, read]).toEqual([2, 4]);
+  const rest = await list(inquiries, OWNER, { limit: '4' });
+  expect([rest.list.count, rest.next]).toEqual([4, undefined]);
 });
