@@ -47,10 +47,6 @@ function clone(committed?: string) {
   for (const file of globSync('{backend.s3.tfbackend,*.auto.tfvars.json}', { cwd: committed })) {
     if (committed !== undefined) cpSync(join(committed, file), join(infra, file));
   }
-  const main = join(cwd, 'main.tf');
-  // A lifecycle configuration does not read back as it was written, and a policy is enforced without its condition.
-  const without = /^resource "aws_s3_bucket_(lifecycle_configuration|policy)" .*?^\}\n/gms;
-  writeFileSync(main, readFileSync(main, 'utf8').replace(without, ''));
   const env = { ...emulatorEnv(endpoint), HOME: join(folder, 'home') };
   return {
     infra,

@@ -1,265 +1,150 @@
 /**
- * An emulator of AWS (moto 5.2.5) behind a proxy that keeps what moto drops and refuses what AWS refuses. Functions run in
- * the local stack's sandboxes.
+ * A proxy in front of an emulator of AWS (moto 5.2.5), which runs no functions: they run in the local stack's sandboxes.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import {
+  createServer,
+  request,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { unzipSync } from 'fflate';
 import { closeServer, serve } from '../../lib/loopback-server.ts';
-import { createFunctions, json } from './emulator-functions.ts';
-
-const HOP_BY_HOP = ['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding'];
+import { startFunction } from '../../local/lambda/function.ts';
+import { toAwsEnv } from './aws.ts';
 
 /** Before the emulator gets a request, before its answer is sent on, or after that. */
 export type Moment = 'before' | 'in flight' | 'after';
 
-export interface Sent {
+interface Sent {
   method: string;
   url: string;
-  headers: Headers;
+  headers: IncomingHttpHeaders;
   body: Buffer;
 }
-export interface Answer {
+interface Answer {
   status: number;
-  body: string | Buffer;
-  headers?: Record<string, string>;
-}
-/** Answers a request, or changes it or its answer; `next` passes it on. */
-export type Layer = (sent: Sent, next: (sent: Sent) => Promise<Answer>) => Promise<Answer>;
-
-const xml = (status: number, body: string): Answer => ({
-  status,
-  body,
-  headers: { 'content-type': 'text/xml', etag: 'E1' },
-});
-function keep(documents: Map<string, string>, { method, body }: Sent, key: string) {
-  if (method.startsWith('P')) documents.set(key, String(body));
-  const document = documents.get(key);
-  if (method === 'DELETE') documents.delete(key);
-  return document;
+  headers: IncomingHttpHeaders;
+  body: Buffer | string;
 }
 
-/** CloudFront's, which moto lacks. */
-function createHeadersPolicies(): Layer {
-  const policies = new Map<string, string>();
-  const pattern = /^\/2020-05-31\/response-headers-policy(?:\/([A-Z0-9]+))?/;
-  const modified = '<LastModifiedTime>2026-01-01T00:00:00Z</LastModifiedTime>';
-  return async (sent, next) => {
-    const [found, id = `POLICY${policies.size}`] = pattern.exec(sent.url) ?? [];
-    if (found === undefined) return next(sent);
-    const policy = keep(policies, sent, id)?.replace(/^<\?xml.*?\?>/, '');
-    return policy === undefined
-      ? xml(404, '<R><Error><Code>NoSuchResponseHeadersPolicy</Code></Error></R>')
-      : xml(
-          200,
-          `<ResponseHeadersPolicy><Id>${id}</Id>${modified}${policy}</ResponseHeadersPolicy>`,
-        );
-  };
+interface Configuration {
+  CodeSha256: string;
+  Handler: string;
+  Timeout: number;
+  Environment?: { Variables: Record<string, string> };
 }
-
-/** Which moto enforces without their conditions. */
-function createBucketPolicies(): Layer {
-  const policies = new Map<string, string>();
-  return async (sent, next) => {
-    const { method, url } = sent;
-    if (!/^\/[\w-]+-(?:site|mails)-\d+\/?\?policy/.test(url)) return next(sent);
-    const policy = keep(policies, sent, url);
-    if (policy === undefined) return xml(404, '<Error><Code>NoSuchBucketPolicy</Code></Error>');
-    return method === 'GET' ? xml(200, policy) : xml(204, '');
-  };
-}
-
-/** Parts of a distribution that moto does not return as sent. */
-function createDistributions(): Layer {
-  const parts = new Map<string, string>();
-  const pattern = /<(Origins|DefaultCacheBehavior|ViewerCertificate)>[^]*?<\/\1>/g;
-  return async (sent, next) => {
-    const [found, given] = /^\/2020-05-31\/distribution(?:\/([A-Z0-9]+))?/.exec(sent.url) ?? [];
-    const answer = await next(sent);
-    if (found === undefined) return answer;
-    const received = String(answer.body);
-    const id = given ?? /<Id>([A-Z0-9]+)<\/Id>/.exec(received)?.[1] ?? '';
-    for (const [part, name = ''] of String(sent.body).matchAll(pattern)) {
-      parts.set(`${id} ${name}`, part);
-    }
-    const body = received.replaceAll(
-      pattern,
-      (part, name: string) => parts.get(`${id} ${name}`) ?? part,
-    );
-    return { ...answer, body };
-  };
-}
-
-/** Into which moto writes spaces, which the provider takes for a change. */
-const compactRedrivePolicies: Layer = async (sent, next) => {
-  const answer = await next(sent);
-  if (sent.headers.get('x-amz-target') !== 'AmazonSQS.GetQueueAttributes') return answer;
-  const received = JSON.parse(String(answer.body)) as { Attributes?: Record<string, string> };
-  const { Attributes = {} } = received;
-  const { RedrivePolicy: policy } = Attributes;
-  if (policy === undefined) return answer;
-  return json({ Attributes: { ...Attributes, RedrivePolicy: JSON.stringify(JSON.parse(policy)) } });
-};
-
-/** Which moto cannot delete. */
-const keepReceiptRules: Layer = async (sent, next) =>
-  /\bAction=DeleteReceiptRule\b/.test(String(sent.body))
-    ? xml(200, '<DeleteReceiptRuleResponse><DeleteReceiptRuleResult/></DeleteReceiptRuleResponse>')
-    : next(sent);
-
-/** SES's, with their event destinations, by path. */
-function createConfigurationSets(): Layer {
-  const documents = new Map<string, object>();
-  const root = '/v2/email/configuration-sets';
-  return async (sent, next) => {
-    const { method, url, body } = sent;
-    const [, tagged = ''] = /\/tags\?ResourceArn=.*configuration-set%2F(.+)$/.exec(url) ?? [];
-    const ofTags = documents.get(`${root}/${tagged}`);
-    if (ofTags !== undefined) return json({ Tags: Object(ofTags).Tags ?? [] });
-    if (!url.startsWith(root)) return next(sent);
-    if (method === 'GET' && url.endsWith('/event-destinations')) {
-      const list = [...documents].filter(([path]) => path.startsWith(`${url}/`));
-      return json({ EventDestinations: list.map(([, destination]) => destination) });
-    }
-    const document = documents.get(url);
-    if (method === 'GET') {
-      return document ? json(document) : { ...json({ __type: 'NotFoundException' }), status: 404 };
-    }
-    const given = JSON.parse(String(body) || '{}') as {
-      ConfigurationSetName?: string;
-      EventDestinationName?: string;
-      EventDestination?: object;
-    };
-    const { ConfigurationSetName, EventDestinationName, EventDestination } = given;
-    const name = ConfigurationSetName ?? EventDestinationName;
-    const path = name === undefined ? url : `${url}/${name}`;
-    const Name = path.split('/').at(-1);
-    if (method === 'DELETE') documents.delete(path);
-    else documents.set(path, EventDestination ? { ...EventDestination, Name } : given);
-    return json({});
-  };
-}
-
-/** Adds what Cognito took at a pool's creation to its updates, with which moto drops it. */
-function createUserPools(): Layer {
-  const settings = new Map<string, object>();
-  return async (sent, next) => {
-    const operation = sent.headers.get('x-amz-target') ?? '';
-    if (operation.endsWith('.UpdateUserPool')) {
-      const update = JSON.parse(String(sent.body)) as { UserPoolId: string };
-      const completed = { ...settings.get(update.UserPoolId), ...update };
-      return next({ ...sent, body: Buffer.from(JSON.stringify(completed)) });
-    }
-    const answer = await next(sent);
-    if (operation.endsWith('.CreateUserPool')) {
-      const { UsernameAttributes, UsernameConfiguration, UserPoolTags } = JSON.parse(
-        String(sent.body),
-      ) as Record<string, unknown>;
-      const { UserPool: pool } = JSON.parse(String(answer.body)) as { UserPool: { Id: string } };
-      settings.set(pool.Id, { UsernameAttributes, UsernameConfiguration, UserPoolTags });
-    }
-    return answer;
-  };
-}
-
-/** Once a stream is disabled, moto 5.2.5 answers each write with 500, and enables none again. */
-function createStreams(): Layer {
-  type Specification = Readonly<{ StreamEnabled: boolean }>;
-  const streams = new Map<string, Specification>();
-  const LatestStreamLabel = '2026-01-01T00:00:00.000';
-  return async (sent, next) => {
-    if (!/\.(Create|Describe|Update)Table$/.test(sent.headers.get('x-amz-target') ?? '')) {
-      return next(sent);
-    }
-    const { StreamSpecification: given, ...request } = JSON.parse(String(sent.body)) as {
-      TableName: string;
-      StreamSpecification?: Specification;
-    };
-    if (given !== undefined) streams.set(request.TableName, given);
-    const StreamSpecification = streams.get(request.TableName);
-    const answer = await next({ ...sent, body: Buffer.from(JSON.stringify(request)) });
-    if (!StreamSpecification?.StreamEnabled || answer.status !== 200) return answer;
-    const received = JSON.parse(String(answer.body)) as Record<string, { TableArn: string }>;
-    for (const table of Object.values(received)) {
-      const LatestStreamArn = `${table.TableArn}/stream/${LatestStreamLabel}`;
-      Object.assign(table, { StreamSpecification, LatestStreamLabel, LatestStreamArn });
-    }
-    return json(received);
-  };
-}
+type Upload = Partial<Record<'ZipFile', string>>;
 
 /**
- * Forwards to an emulator.
- *
  * @param endpoint - The emulator's URL.
  * @param reach - Awaited before each request and before its response is sent on, and called after that, with
  * `METHOD PATH [SERVICE.Operation] [Action=Operation]`.
  */
 export async function startEmulatorProxy(
   endpoint: string,
-  reach: (request: string, moment: Moment) => Promise<void> = async () => {},
-): Promise<{ url: string; stop: () => Promise<void> }> {
-  const functions = createFunctions();
+  reach: (sent: string, moment: Moment) => Promise<void> = async () => {},
+) {
+  const folder = mkdtempDisposableSync(join(tmpdir(), 'functions-'));
+  const packages = new Map<string, Buffer>();
+  const running = new Map<string, ReturnType<typeof startFunction>>();
 
-  async function forward({ method, url, headers, body }: Sent): Promise<Answer> {
-    const response = await fetch(new URL(url, endpoint), {
-      method,
-      headers,
-      ...(body.length > 0 && { body: new Uint8Array(body) }),
-      redirect: 'manual',
-    });
-    const kept = [...response.headers].filter(([name]) => !HOP_BY_HOP.includes(name));
-    const length = response.headers.get('content-length');
-    return {
-      status: response.status,
-      body: Buffer.from(await response.arrayBuffer()),
-      headers: {
-        ...Object.fromEntries(kept),
-        ...(method === 'HEAD' && length !== null && { 'content-length': length }),
-      },
-    };
+  async function forward({ method, url: path, headers, body }: Sent): Promise<Answer> {
+    const sent = request(new URL(path, endpoint), { method, headers });
+    sent.end(body);
+    const [received] = (await once(sent, 'response')) as [IncomingMessage];
+    const { statusCode: status = 0, headers: answered } = received;
+    return { status, headers: answered, body: await buffer(received) };
   }
 
-  const layers = [
-    createHeadersPolicies(),
-    createBucketPolicies(),
-    createDistributions(),
-    createConfigurationSets(),
-    compactRedrivePolicies,
-    keepReceiptRules,
-    createUserPools(),
-    createStreams(),
-    functions.layer,
-  ];
+  /** moto gives none out. */
+  function keepPackage({ body }: Sent): void {
+    const { Code, ZipFile } = JSON.parse(String(body)) as Upload & { Code?: Upload };
+    const content = Buffer.from(ZipFile ?? Code?.ZipFile ?? '', 'base64');
+    packages.set(createHash('sha256').update(content).digest('base64'), content);
+  }
+
+  /** Functions call AWS through the proxy. */
+  function start({ CodeSha256, Handler, Timeout, Environment }: Configuration) {
+    const root = join(folder.path, randomUUID());
+    mkdirSync(root);
+    const files = unzipSync(packages.get(CodeSha256) ?? Buffer.alloc(0));
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(root, name), content);
+    return startFunction({
+      module: join(root, `${Handler.split('.')[0]}.mjs`),
+      environment: { ...Environment?.Variables, ...toAwsEnv(url), AWS_ENDPOINT_URL_DYNAMODB: url },
+      timeout: Timeout * 1_000,
+      lazy: true,
+    });
+  }
+
+  /** Runs a version's or alias's package with its environment. */
+  async function invoke({ url: path, headers: { authorization }, body }: Sent): Promise<Answer> {
+    const found = await forward({
+      method: 'GET',
+      url: path.replace('/invocations', ''),
+      headers: { authorization },
+      body: Buffer.alloc(0),
+    });
+    if (found.status !== 200) return found;
+    const { Configuration } = JSON.parse(String(found.body)) as { Configuration: Configuration };
+    const key = JSON.stringify([Configuration.CodeSha256, Configuration.Environment]);
+    const started = running.get(key) ?? start(Configuration);
+    running.set(key, started);
+    try {
+      const { invoke: run } = await started;
+      return { status: 200, headers: {}, body: await run(String(body), randomUUID()) };
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const failure = JSON.stringify({ errorType: 'Error', errorMessage: message });
+      const headers = { 'x-amz-function-error': 'Unhandled' };
+      return { status: 200, headers, body: typeof cause === 'string' ? cause : failure };
+    }
+  }
+
+  /** @param line - As `reach` gets it. */
+  async function respond(sent: Sent, line: string): Promise<Answer> {
+    if (/\/invocations(\?|$)/.test(sent.url)) return invoke(sent);
+    if (/^P\w+ \S+\/functions(\/[^/]+\/code)? /.test(line)) keepPackage(sent);
+    // Not in moto.
+    if (line.endsWith('=DeleteReceiptRule')) {
+      return { status: 200, headers: {}, body: '<R><DeleteReceiptRuleResult/></R>' };
+    }
+    const found = await forward(sent);
+    if (!sent.url.startsWith('/v2/email/configuration-sets/')) return found;
+    // An object in moto.
+    const body = String(found.body).replace('"SendingEnabled": {}', '"SendingEnabled": true');
+    return { ...found, headers: {}, body };
+  }
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const { method = 'GET', url = '/' } = incoming;
-    const body = await buffer(incoming);
-    const headers = new Headers(
-      Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
-    );
-    for (const name of HOP_BY_HOP) headers.delete(name);
-    const action = /\bAction=\w+/.exec(String(body))?.[0] ?? '';
-    const request = [method, url, headers.get('x-amz-target') ?? '', action].join(' ');
-    outgoing.once('finish', () => void reach(request, 'after'));
-    await reach(request, 'before');
-    const send = layers.reduceRight<(sent: Sent) => Promise<Answer>>(
-      (next, layer) => (sent) => layer(sent, next),
-      forward,
-    );
-    const { status, body: received, headers: more } = await send({ method, url, headers, body });
-    await reach(request, 'in flight');
-    const length = Buffer.byteLength(received);
-    outgoing.writeHead(status, { 'content-length': length, ...more }).end(received);
+    const { method = 'GET', url: path = '/', headers } = incoming;
+    const sent = { method, url: path, headers, body: await buffer(incoming) };
+    const action = /\bAction=\w+/.exec(String(sent.body))?.[0] ?? '';
+    const line = [method, path, headers['x-amz-target'] ?? '', action].join(' ');
+    outgoing.once('finish', () => void reach(line, 'after'));
+    await reach(line, 'before');
+    const { status, headers: answered, body } = await respond(sent, line);
+    await reach(line, 'in flight');
+    outgoing.writeHead(status, answered).end(body);
   }
 
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
+  const url = await serve(server);
   return {
-    url: await serve(server),
-    stop: async () => {
+    url,
+    stop: async (): Promise<void> => {
       await closeServer(server);
-      await functions.close();
+      await Promise.all([...running.values()].map(async (each) => (await each).close()));
+      folder.remove();
     },
   };
 }
