@@ -108,7 +108,6 @@ export async function createMailerInstances(
     };
   }
 
-  const ofKind = (kind: string) => all.mails.filter(({ tags }) => tags['mail'] === kind);
   const all = {
     ...createWriter(own),
     create,
@@ -123,8 +122,7 @@ export async function createMailerInstances(
     beforeSend: (async () => undefined) as (mail: Mail, signal: AbortSignal) => Promise<unknown>,
     /** Milliseconds of an invocation; a busy machine needs time. */
     remaining: () => 600_000,
-    ofKind,
-    mailed: (kind: string) => ofKind(kind).map(({ tags }) => tags['inquiry'] ?? ''),
+    ofKind: (kind: string) => all.mails.filter(({ tags }) => tags['mail'] === kind),
   };
   return all;
 }

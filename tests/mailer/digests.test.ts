@@ -103,7 +103,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       await mailer.tick();
     }
 
-    const single = all.mailed('inquiry').map((id) => toReference(id));
+    const single = all.ofKind('inquiry').map(({ tags }) => toReference(String(tags['inquiry'])));
     const digests = all.ofKind('digest').map(({ subject, text }) => ({
       count: Number(/ (\d+) inquir/.exec(subject)?.[1]),
       references: Array.from(text.matchAll(/^\| Reference (\S+)$/gm), ([, one]) => one),
