@@ -96,11 +96,7 @@ export async function readStageAccount(stage: Stage) {
 export async function readOutputs(stage: Stage): Promise<StageOutputs> {
   const { bucket, key = 'inquiries/terraform.tfstate' } = readBackend(stage);
   const object = await new S3(NETWORK).getObject({ Bucket: bucket, Key: `env:/${stage}/${key}` });
-  return parseOutputs((await object.Body?.transformToString()) ?? '');
-}
-
-/** From a state's text. */
-export function parseOutputs(state: string): StageOutputs {
+  const state = (await object.Body?.transformToString()) ?? '';
   const { outputs } = JSON.parse(state) as { outputs: Record<string, { value: unknown }> };
   const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);
   return Object.fromEntries(values) as StageOutputs;
