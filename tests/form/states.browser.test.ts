@@ -5,7 +5,7 @@ import { ApiError, internalError, refusals, unauthorized } from '../../src/error
 import { LANGUAGES } from '../../src/text/languages.ts';
 import BRANDING from '../../web/config.example.json' with { type: 'json' };
 import { loadLocale } from '../../web/src/locale.ts';
-import { expectAccessible, PHONE, SAMPLES, takePicture } from '../helpers/chromium.ts';
+import { expectAccessible, expectFits, PHONE, SAMPLES, takePicture } from '../helpers/chromium.ts';
 import {
   stack,
   paste,
@@ -146,7 +146,7 @@ it('on a phone, without an answer', async () => {
   await check('You have unsent text');
 });
 
-it.each(LANGUAGES)('in %s: from the form to the sign-out', async (language) => {
+it.each(LANGUAGES)('in %s, also in large type: from the form to the sign-out', async (language) => {
   const { strings, direction } = await loadLocale(language, []);
   const { page, context, click, see, check, write, send, items } = await begin({
     locale: language,
@@ -168,6 +168,14 @@ it.each(LANGUAGES)('in %s: from the form to the sign-out', async (language) => {
   await check(strings.sent.title);
   await click(strings.sent.another);
   await check(strings.form.title);
+  for (const [width, size] of [
+    [320, '150%'],
+    [1180, ''],
+  ] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.evaluate(`document.documentElement.style.fontSize = '${size}'`);
+    await expectFits(page);
+  }
   await click(strings.session.signOut);
   await check(strings.session.signedOut);
 });
