@@ -32,17 +32,19 @@ function hasModes(folder: string): boolean {
  * Locks the folder with a file lock of SQLite, which the operating system releases when the process ends.
  *
  * @returns Unlocks.
- * @throws UsageError if another stack runs or is starting.
+ * @throws UsageError if another stack runs or is starting, or the folder cannot be locked.
  */
 export function lockDataFolder(folder: string): () => void {
-  const lock = new DatabaseSync(join(folder, 'lock'));
+  let lock: DatabaseSync | undefined;
   try {
+    lock = new DatabaseSync(join(folder, 'lock'));
     // No journal beside it.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
-    lock.close();
+    lock?.close();
+    const { errcode, message } = error as Error & { errcode?: number };
     // SQLITE_BUSY
-    if ((error as { errcode?: number }).errcode !== 5) throw error;
+    if (errcode !== 5) throw toError(folder, `has a “lock” that cannot be used (${message})`);
     const { pid, gateway, form } = readState(folder) ?? {};
     throw toError(
       folder,

@@ -98,6 +98,8 @@ it('refuses a data folder or an engine that cannot be used, each in one line', a
       () => writeState(folder, { ...state, pid: NO_PID, enginePid: pid }),
     ],
     ['on which a stack is starting', () => lockDataFolder(folder)],
+    ['with another file in the place of its lock', () => write('lock', 'x'.repeat(100))],
+    ['with a folder in that place', () => mkdirSync(join(folder, 'lock'))],
     ['that others can use', () => chmodSync(folder, 0o750)],
     ['in which an engine’s is a file', () => write('dynalite'), '--engine dynalite'],
     ['with a key file without JSON', () => write('issuer-keys.json'), '--engine dynalite'],
