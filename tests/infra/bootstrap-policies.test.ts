@@ -139,6 +139,7 @@ const needed = (stage: Stage) => {
 /** What no role of a stage may request, whatever a deployment gives it. */
 const never = (stage: Stage) => {
   const own = arn('lambda', `function:inquiries-${stage}`);
+  const other = stage === 'main' ? 'develop' : 'main';
   const asked = tags(stage, 'Request');
   return toRequests(
     // To tag or make what is allowed by its tags or id.
@@ -147,9 +148,12 @@ const never = (stage: Stage) => {
     ['cognito-idp:TagResource', pool, asked],
     ['ses:TagResource', arn('ses', 'identity/example.com'), asked],
     ['route53:ChangeTagsForResource', 'arn:aws:route53:::hostedzone/Z1', asked],
+    // To change what is another stage's.
+    ['route53:ChangeTagsForResource', `${HEALTH_CHECK}of-${other}`, asked],
+    ['sns:SetSubscriptionAttributes Unsubscribe', arn('sns', `inquiries-${other}-alarms:1b2c`)],
     // To free itself or another role.
     ['iam:AttachRolePolicy DeleteRolePermissionsBoundary CreateRole PutRolePolicy', role(stage)],
-    ['iam:CreateRole PutRolePolicy', role(stage), bounded(stage === 'main' ? 'develop' : 'main')],
+    ['iam:CreateRole PutRolePolicy', role(stage), bounded(other)],
     [
       'iam:CreateRole PutRolePolicy',
       iamArn(`role/terraform-bootstrap/inquiries-${stage}-deploy-${REGION}`),
@@ -322,6 +326,7 @@ describe('the policies', () => {
   });
 
   it('trust the one repository’s environments by complete subjects, bounded, for an hour', () => {
+    const issuer = 'token.actions.githubusercontent.com';
     const roles = ofType(golden, 'aws_iam_role');
     expect(Object.keys(roles)).toHaveLength(2 * STAGES.length);
     for (const [address, values] of Object.entries(roles)) {
@@ -330,9 +335,19 @@ describe('the policies', () => {
         3_600,
         bounded(stage as Stage)['iam:PermissionsBoundary'],
       ]);
-      expect(JSON.stringify(values.assume_role_policy).match(/repo:[^"]*/g)).toEqual([
-        `repo:octo/inquiries:environment:${environment}`,
-        `repo:octo@1/inquiries@23:environment:${environment}`,
+      expect(values.assume_role_policy.Statement).toMatchObject([
+        {
+          Action: 'sts:AssumeRoleWithWebIdentity',
+          Principal: { Federated: iamArn(`oidc-provider/${issuer}`) },
+          Condition: {
+            StringEquals: {
+              [`${issuer}:aud`]: 'sts.amazonaws.com',
+              [`${issuer}:sub`]: ['octo/inquiries', 'octo@1/inquiries@23'].map(
+                (repository) => `repo:${repository}:environment:${environment}`,
+              ),
+            },
+          },
+        },
       ]);
     }
   });
