@@ -1,5 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { JWK } from 'jose';
 import { readIfThere, UsageError } from './command-line.ts';
 
@@ -18,7 +18,10 @@ export function createKey(): SigningKey {
 export function readKey(file: string, { create = false } = {}): SigningKey {
   try {
     if (create && readIfThere(file) === undefined) {
-      writeFileSync(file, JSON.stringify({ jwk: createKey() }), { mode: 0o600, flag: 'wx' });
+      const draft = `${file}.draft`;
+      writeFileSync(draft, JSON.stringify({ jwk: createKey() }), { mode: 0o600 });
+      // An interrupted start or a full disk leaves no part of a key.
+      renameSync(draft, file);
     }
     return parseKey(readFileSync(file, 'utf8'));
   } catch (cause) {
@@ -32,6 +35,7 @@ function parseKey(text: string): SigningKey {
     const { jwk } = JSON.parse(text) as { jwk: SigningKey };
     // Throws for a public key, too.
     createPrivateKey({ key: jwk, format: 'jwk' });
+    if (typeof jwk.kid !== 'string') throw new Error();
     return jwk;
   } catch {
     throw new Error('not a key file of this issuer; delete it to get a new one');

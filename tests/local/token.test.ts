@@ -4,6 +4,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, expect, it } from 'vitest';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import { createAuthorizer } from '../../local/authorizer.ts';
+import { createKey } from '../../lib/issuer-keys.ts';
 import { subOf } from '../../lib/issuer-tokens.ts';
 import { main } from '../../local/token.ts';
 import { createFolder, writeState } from '../helpers/data-folder.ts';
@@ -44,6 +45,7 @@ it('prints a token with e-mail and claims; a claim of null is removed', async ()
   expect(payload).not.toHaveProperty('email_verified');
 });
 
+const WITHOUT_ID = JSON.stringify({ jwk: { ...createKey(), kid: undefined } });
 const PUBLIC_KEY = '{"jwk":{"kty":"RSA","kid":"secret-text","n":"AQAB","e":"AQAB"}}';
 it.each<[text: string, args: string[], change?: object, key?: string]>([
   ['--claims must be a JSON object', ['--claims', '[]']],
@@ -53,6 +55,7 @@ it.each<[text: string, args: string[], change?: object, key?: string]>([
   ['none.json cannot be used: ENOENT', [], { keysFile: 'none.json' }],
   ['not a key file of this issuer; delete it', [], { keysFile: bad }, 'secret-text'],
   ['not a key file of this issuer; delete it', [], { keysFile: bad }, PUBLIC_KEY],
+  ['not a key file of this issuer; delete it', [], { keysFile: bad }, WITHOUT_ID],
 ])('says in one line: %s (with %j)', async (text, args, change, key = '') => {
   writeFileSync(bad, key);
   const { code, stdout, stderr } = await run(args, change);
