@@ -59,7 +59,7 @@ it.each([
   },
 );
 
-it('a list without a limit holds inquiries of Lambda’s 6,291,556 bytes less 64 KB, to the byte', async () => {
+it('a list without a limit fills Lambda’s 6,291,556 bytes less 64 KB, to the byte', async () => {
   const bodies = Array.from({ length: 20 }, (_, at) => `é€\u0001"\\\n${'x'.repeat(300_000 + at)}`);
   /** Follows `next`. @returns The size of each page. */
   const countPages = async (length: number): Promise<number[]> => {
