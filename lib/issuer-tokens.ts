@@ -33,9 +33,9 @@ export async function signToken(
   { email = DEMO_USERS[0], sub = subOf(email), claims = {} }: TokenRequest = {},
 ): Promise<string> {
   const iat = Math.floor(Date.now() / 1000);
-  const standard = { iss: issuer, aud: CLIENT_ID, iat, exp: iat + TOKEN_LIFETIME };
+  const standard = { iss: issuer, aud: CLIENT_ID, auth_time: iat, iat, exp: iat + TOKEN_LIFETIME };
   const all = Object.entries({
-    ...userClaims({ sub, email }),
+    ...userClaims({ sub, email }, randomUUID()),
     ...standard,
     ...claims,
   });
@@ -44,19 +44,31 @@ export async function signToken(
     .sign(key);
 }
 
-/** A Cognito ID token's claims about the user. */
-export const userClaims = ({ sub, email }: User) => ({
-  sub,
-  token_use: 'id',
-  'cognito:username': sub,
-  email,
-  email_verified: true,
-  jti: randomUUID(),
-});
+/**
+ * A Cognito ID token's claims about the user.
+ *
+ * @param signIn - `origin_jti`, the same in all tokens of a sign-in.
+ */
+export function userClaims({ sub, email }: User, signIn: string) {
+  return {
+    sub,
+    token_use: 'id',
+    'cognito:username': sub,
+    email,
+    email_verified: true,
+    event_id: randomUUID(),
+    origin_jti: toUuid(`origin ${signIn}`),
+    jti: randomUUID(),
+  };
+}
 
 /** A UUID of version 4's form, the same for each spelling of an address. */
 export function subOf(email: string): string {
-  const bytes = createHash('sha256').update(`sub ${email}`).digest().subarray(0, 16);
+  return toUuid(`sub ${email}`);
+}
+
+function toUuid(text: string): string {
+  const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40; // RFC 9562, 4: version 4, variant 10
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

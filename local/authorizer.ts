@@ -63,11 +63,14 @@ const invalidToken = (description: string) => ({
   challenge: `Bearer scope="" error="invalid_token" error_description="${description}"`,
 });
 
-/** As text; API Gateway writes arrays otherwise. */
-const toClaims = (payload: JWTPayload): Claims =>
-  Object.fromEntries(
-    Object.entries(payload).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]),
-  );
+/** As text, arrays as `[a b]`, without nulls. */
+function toClaims(payload: JWTPayload): Claims {
+  const toText = (value: unknown): string =>
+    Array.isArray(value)
+      ? `[${value.map(toText).join(' ')}]`
+      : typeof value === 'string'
+        ? value
+        : JSON.stringify(value);
+  const present = Object.entries(payload).filter(([, value]) => value !== null);
+  return Object.fromEntries(present.map(([name, value]) => [name, toText(value)]));
+}

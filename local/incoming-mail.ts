@@ -13,7 +13,7 @@ const LARGEST = 40 * 1024 * 1024;
 function readVerdicts(raw: Buffer): Partial<SESReceipt> {
   const [head = ''] = raw.toString('latin1').split(/\r?\n\r?\n/, 1);
   const [, given = ''] = /^X-Verdicts: (.*)$/im.exec(head) ?? [];
-  const verdicts = ['spam', 'virus', 'dmarc'].map((name) => {
+  const verdicts = ['spam', 'virus', 'spf', 'dkim', 'dmarc'].map((name) => {
     const [, status = 'PASS'] = new RegExp(`\\b${name}=(\\w+)`).exec(given) ?? [];
     return [`${name}Verdict`, { status }];
   });

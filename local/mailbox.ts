@@ -10,23 +10,36 @@ export type LocalMail = SendEmailRequest & { at: number };
 
 const REPORT_DELAY = 500;
 
-/** What SES's mailbox simulator reports, as far as the mailer reads it (src/mailer/bounces.ts). */
-const REPORTS: Partial<Record<string, object>> = {
-  'bounce@simulator.amazonses.com': {
-    bounceType: 'Permanent',
-    bounceSubType: 'General',
-    bouncedRecipients: [{ diagnosticCode: 'smtp; 550 5.1.1 user unknown' }],
-  },
-  'complaint@simulator.amazonses.com': { complaintFeedbackType: 'abuse' },
-};
-
-function toEvent({ Destination, EmailTags = [] }: SendEmailRequest): object | undefined {
+/**
+ * The event about a mail, without headers and ARNs. Source: SES Developer Guide, "Contents of event data that Amazon
+ * SES publishes to Amazon SNS".
+ */
+function toEvent(
+  { FromEmailAddress: source, Destination, EmailTags = [] }: SendEmailRequest,
+  messageId: string,
+): object | undefined {
   const destination = Destination?.ToAddresses ?? [];
-  const [address = ''] = destination;
-  const report = REPORTS[address];
+  const [emailAddress = ''] = destination;
+  const timestamp = new Date().toISOString();
   const tags = Object.fromEntries(EmailTags.map(({ Name, Value }) => [Name, [Value]]));
-  const [kind = ''] = address.split('@');
-  return report && { [kind]: { ...report, feedbackId: randomUUID() }, mail: { destination, tags } };
+  const mail = { timestamp, source, messageId, destination, tags };
+  const report = { timestamp, feedbackId: randomUUID() };
+  switch (emailAddress) {
+    case 'bounce@simulator.amazonses.com': {
+      const bounce = { bounceType: 'Permanent', bounceSubType: 'General' };
+      const diagnosticCode = 'smtp; 550 5.1.1 user unknown';
+      const recipient = { emailAddress, action: 'failed', status: '5.1.1', diagnosticCode };
+      const bouncedRecipients = [recipient];
+      return { eventType: 'Bounce', bounce: { ...bounce, bouncedRecipients, ...report }, mail };
+    }
+    case 'complaint@simulator.amazonses.com': {
+      const complainedRecipients = [{ emailAddress }];
+      const complaint = { complainedRecipients, complaintFeedbackType: 'abuse', ...report };
+      return { eventType: 'Complaint', complaint, mail };
+    }
+    default:
+      return undefined;
+  }
 }
 
 export interface Answer {
@@ -50,8 +63,9 @@ export async function startMailbox(
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const mail = (await json(request)) as SendEmailRequest;
     mails.push({ ...mail, at: Date.now() });
-    response.end(JSON.stringify({ MessageId: randomUUID() }));
-    const event = toEvent(mail);
+    const MessageId = randomUUID();
+    response.end(JSON.stringify({ MessageId }));
+    const event = toEvent(mail, MessageId);
     if (event !== undefined) setTimeout(report, REPORT_DELAY, JSON.stringify(event)).unref();
   };
   const actions: Partial<Record<string, typeof receive>> = {

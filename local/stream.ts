@@ -93,7 +93,7 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
 
   /** @returns Sequence numbers of failed records; undefined if the function failed. */
   async function invokeOn(batch: readonly StreamRecord[]) {
-    const event = JSON.stringify({ Records: batch });
+    const event = JSON.stringify({ Records: batch.map(toEventRecord) });
     const answer = await invoke(event).catch(() => undefined);
     if (answer === undefined) return undefined;
     const { batchItemFailures } = JSON.parse(answer) as DynamoDBBatchResponse;
@@ -128,6 +128,15 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
     },
   };
 }
+
+const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
+  ...record,
+  dynamodb: {
+    ...dynamodb,
+    // Seconds since the epoch.
+    ApproximateCreationDateTime: Number(dynamodb?.ApproximateCreationDateTime) / 1_000,
+  },
+});
 
 type Pattern = { readonly [key: string]: Pattern } | readonly (string | { exists: boolean })[];
 

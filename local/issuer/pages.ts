@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeHtml } from '../../src/text/visible.ts';
+import { hashOf } from '../../lib/page-server.ts';
 import { DEMO_USERS } from '../../lib/issuer-tokens.ts';
 
 const STYLE = readFileSync(join(import.meta.dirname, '../pages/page.css'), 'utf8');
@@ -28,9 +29,9 @@ export const messagePage = (title: string, ...texts: string[]): string =>
     `${texts.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n')}<p><a href="/">Settings of this issuer</a></p>`,
   );
 
-/** Without `form-action`, which Chromium applies to redirects (https://github.com/w3c/webappsec-csp/issues/8). */
-export const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
+/** Chromium applies `form-action` to redirects (https://github.com/w3c/webappsec-csp/issues/8). */
+export const contentSecurityPolicy = (formTarget: string): string =>
+  `default-src 'none'; style-src ${hashOf(STYLE)}; img-src data:; form-action 'self' ${formTarget}; base-uri 'none'; frame-ancestors 'none'`;
 
 const layout = (title: string, main: string): string => `<!doctype html>
 <html lang="en">

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { Provider, errors, type Configuration, type InteractionResults } from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from '../../lib/issuer-keys.ts';
-import { CONTENT_SECURITY_POLICY, messagePage, signInPage } from './pages.ts';
+import { contentSecurityPolicy, messagePage, signInPage } from './pages.ts';
 import { CLIENT_ID, subOf, TOKEN_LIFETIME, userClaims } from '../../lib/issuer-tokens.ts';
 
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
@@ -38,15 +38,15 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     responseTypes: ['code'],
     // As in Cognito, openid alone gives every claim.
     claims: {
-      openid: Object.keys(userClaims({ sub: '', email: '' })),
+      openid: [...Object.keys(userClaims({ sub: '', email: '' }, '')), 'auth_time'],
       email: ['email'],
       profile: ['cognito:username'],
     },
-    findAccount(_ctx, sub) {
+    findAccount(_ctx, sub, source) {
       const email = users.get(sub);
-      return email === undefined
-        ? undefined
-        : { accountId: sub, claims: () => userClaims({ sub, email }) };
+      if (email === undefined) return undefined;
+      const signIn = source !== undefined && 'grantId' in source ? String(source.grantId) : sub;
+      return { accountId: sub, claims: () => userClaims({ sub, email }, signIn) };
     },
     async loadExistingGrant({ oidc }) {
       const clientId = oidc.client?.clientId ?? '';
@@ -103,7 +103,8 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
       return finish({ login: { accountId: sub } });
     }
     // Browsers send addresses only.
-    return show(ctx, 200, signInPage(new URL(String(params['redirect_uri'])).host));
+    const { origin, host: returnTo } = new URL(String(params['redirect_uri']));
+    return show(ctx, 200, signInPage(returnTo), origin);
   };
 
   /**
@@ -147,10 +148,11 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   return provider;
 }
 
-function show(ctx: Context, status: number, html: string): void {
+/** @param formTarget - The app's origin, to which a form leads. */
+function show(ctx: Context, status: number, html: string, formTarget = ''): void {
   ctx.set({
     'cache-control': 'no-store',
-    'content-security-policy': CONTENT_SECURITY_POLICY,
+    'content-security-policy': contentSecurityPolicy(formTarget),
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
   });

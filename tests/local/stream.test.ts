@@ -84,6 +84,7 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     expect(events[0]?.Records[0]).toMatchObject({
       eventName: 'INSERT',
       dynamodb: {
+        ApproximateCreationDateTime: expect.closeTo(Date.now() / 1_000, -3) as number,
         NewImage: { email: { S: INQUIRY.email }, subject: { S: INQUIRY.subject } },
       },
     });
