@@ -2,12 +2,14 @@ import { defineConfig } from 'oxlint';
 
 /** What rooms may import, as in docs/architecture.md. docs/adr/0073 */
 export const ARROWS = {
-  src: [],
+  text: [],
+  src: ['text'],
+  mail: ['src', 'text'],
   ui: [],
-  web: ['src', 'ui'],
-  lib: ['src', 'infra'],
-  inbox: ['src', 'ui', 'lib'],
-  local: ['src', 'lib', 'infra'],
+  web: ['src', 'text', 'ui'],
+  lib: ['src', 'text', 'infra'],
+  inbox: ['src', 'text', 'ui', 'lib'],
+  local: ['src', 'text', 'lib', 'infra'],
   deploy: ['web', 'lib'],
   scripts: ['src', 'lib'],
   bench: ['src', 'lib', 'local'],
@@ -33,15 +35,11 @@ const refuseImports = (files: string, ...patterns: object[]) => ({
 
 const database = {
   regex: '^(@aws-sdk/|electrodb$)',
-  message: 'Only entities and mailer know DynamoDB.',
+  message: 'Only entities and mail know AWS.',
 };
 const table = {
   regex: '^(electrodb|@aws-sdk/(client|lib)-dynamodb)$',
   message: 'Only src/entities speaks to DynamoDB.',
-};
-const mailer = {
-  regex: '/(mailer|receiver)/',
-  message: 'The request function knows nothing of mails.',
 };
 /** A handler runs when it is imported. */
 const handlers = { regex: '/handler\\.ts$', message: 'Nothing imports a handler.' };
@@ -51,10 +49,9 @@ const contract = {
   message: 'web may import only types of the contract.',
 };
 const service = {
-  group: ['../../src/**', '!../../src/{contract,limits}.ts', '!../../src/text/*.ts'],
-  message: "web may import src's text, contract and limits.",
+  group: ['../../src/**', '!../../src/{contract,limits}.ts'],
+  message: "web may import src's contract and limits.",
 };
-const outOfText = { group: ['../**', '!../limits.ts'], message: 'text may import limits.' };
 
 export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'promise', 'node', 'vitest'],
@@ -81,7 +78,7 @@ export default defineConfig({
   overrides: [
     { files: ['**/*.config.ts'], rules: { 'import/no-default-export': 'off' } },
     {
-      files: ['src/log.ts', 'src/mailer/log.ts', 'bench/contenders/**'],
+      files: ['src/log.ts', 'mail/log.ts', 'bench/contenders/**'],
       rules: { 'eslint/no-console': 'off' },
     },
     {
@@ -95,18 +92,18 @@ export default defineConfig({
       rules: { 'vitest/expect-expect': 'off' },
     },
     { files: ['tests/{security,resilience}/**'], rules: { 'vitest/no-conditional-expect': 'off' } },
-    { files: ['src/**'], rules: { 'node/no-process-env': 'error' } },
-    ...(['src', 'ui', 'lib', 'inbox', 'local', 'deploy', 'scripts'] as const).map((room) =>
-      refuseImports(`${room}/**`, outOf(room), handlers, table),
+    { files: ['{src,mail,text}/**'], rules: { 'node/no-process-env': 'error' } },
+    ...(['src', 'mail', 'text', 'ui', 'lib', 'inbox', 'local', 'deploy', 'scripts'] as const).map(
+      (room) => refuseImports(`${room}/**`, outOf(room), handlers, table),
     ),
     refuseImports('local/database/**', outOf('local'), handlers),
     refuseImports('bench/**', outOf('bench'), handlers),
     refuseImports('web/**', outOf('web'), contract, service),
-    refuseImports('src/*.ts', outOf('src'), handlers, database, mailer),
-    refuseImports('src/{entities,shims}/**', outOf('src'), handlers, mailer),
-    refuseImports('src/text/**', outOfText, database),
+    refuseImports('src/*.ts', outOf('src'), handlers, database),
+    refuseImports('src/{entities,shims}/**', outOf('src'), handlers),
+    refuseImports('text/**', outOf('text'), database),
     {
-      files: ['src/**/handler.ts', 'src/shims/credential-provider-node.ts'],
+      files: ['{src,mail}/**/handler.ts', 'src/shims/credential-provider-node.ts'],
       rules: { 'node/no-process-env': 'off' },
     },
   ],

@@ -10,9 +10,9 @@ for (const name of Object.keys(process.env)) {
   if (!KEPT.test(name) && !isEmulator) delete process.env[name];
 }
 
-const PRODUCTS = 'tests/{function,mailer,receiver,text,form,inbox,local,deploy,infra}';
+const PRODUCTS = 'tests/{function,mail,text,form,inbox,local,deploy,infra}';
 
-const BROWSER = { globalSetup: ['tests/helpers/stack-setup.ts'] };
+const BROWSER = { globalSetup: ['tests/form/stack-setup.ts'] };
 /** Milliseconds; only a hang takes so long. */
 const HANG = 10 * 60_000;
 

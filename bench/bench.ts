@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseOptions, runCommand } from '../lib/command-line.ts';
+import { parseOptions, runCommand } from '../lib/terminal/command-line.ts';
 import { startSandbox, type Cost, type Sandbox } from '../local/lambda/sandbox.ts';
 import { BARE, buildPackage, contenders, type Variant } from './contenders.ts';
 import { makeOwner, startDatabase, type Owner } from './database.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { generate } from 'selfsigned';
 import { V7Generator } from 'uuidv7';
-import { closeServer, listen } from '../lib/loopback-server.ts';
+import { closeServer, listen } from '../lib/pages/loopback-server.ts';
 import { startEngine } from '../local/database/engines.ts';
 import { createClient, createTable } from '../local/database/table.ts';
 import { createInquiryEntity } from '../src/entities/inquiry.ts';

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import * as contract from '../lib/contract-checks.ts';
+import * as contract from '../lib/contract/contract-checks.ts';
 import { createGatewayEvent } from '../src/gateway-event.ts';
 import { CORS_ORIGIN, makeOwner, MESSAGE, type Owner } from './database.ts';
 

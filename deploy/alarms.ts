@@ -1,5 +1,5 @@
 import { CloudWatch, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
-import { NETWORK } from '../lib/aws.ts';
+import { NETWORK } from '../lib/aws/aws.ts';
 import { Pending, type Check } from './checks.ts';
 
 const HOURS = 3;

@@ -2,8 +2,8 @@
 import { AccessAnalyzer, type ValidatePolicyCommandInput } from '@aws-sdk/client-accessanalyzer';
 import { SES } from '@aws-sdk/client-ses';
 import { S3, S3ServiceException, type BucketLocationConstraint } from '@aws-sdk/client-s3';
-import { NETWORK } from '../lib/aws.ts';
-import { UsageError } from '../lib/command-line.ts';
+import { NETWORK } from '../lib/aws/aws.ts';
+import { UsageError } from '../lib/terminal/command-line.ts';
 import type { Plan } from './plan.ts';
 
 /** The bucket of all stages' state. */

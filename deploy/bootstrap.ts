@@ -11,10 +11,10 @@ import {
   runCommand,
   UsageError,
   type Main,
-} from '../lib/command-line.ts';
+} from '../lib/terminal/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import { isServiceName, NAME_RULE } from '../lib/stages.ts';
-import { writeLines } from '../lib/terminal-text.ts';
+import { isServiceName, NAME_RULE } from '../lib/aws/stages.ts';
+import { writeLines } from '../lib/terminal/terminal-text.ts';
 import {
   createStateBucket,
   inspectStateBucket,

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
+import { parseOptions, runCommand, type Main } from '../lib/terminal/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import {
   programOf,

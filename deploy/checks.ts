@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Io } from '../lib/command-line.ts';
-import { writeLines } from '../lib/terminal-text.ts';
+import type { Io } from '../lib/terminal/command-line.ts';
+import { writeLines } from '../lib/terminal/terminal-text.ts';
 
 export interface Context {
   io: Io;

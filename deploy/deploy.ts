@@ -2,10 +2,15 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ResourceNotFoundException } from '@aws-sdk/client-lambda';
-import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
+import {
+  parseCommandLine,
+  runCommand,
+  UsageError,
+  type Main,
+} from '../lib/terminal/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
-import type { Stage } from '../lib/stages.ts';
-import { writeLines } from '../lib/terminal-text.ts';
+import type { Stage } from '../lib/aws/stages.ts';
+import { writeLines } from '../lib/terminal/terminal-text.ts';
 import {
   listDifferences,
   readForm,

@@ -5,8 +5,8 @@ import {
   PreconditionFailedException,
 } from '@aws-sdk/client-lambda';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { NETWORK } from '../lib/aws.ts';
-import { parseObject, UsageError } from '../lib/command-line.ts';
+import { NETWORK } from '../lib/aws/aws.ts';
+import { parseObject, UsageError } from '../lib/terminal/command-line.ts';
 import {
   assert,
   assertError,
@@ -15,7 +15,7 @@ import {
   parseBody,
   toEvent,
   type ServiceResponse,
-} from '../lib/contract-checks.ts';
+} from '../lib/contract/contract-checks.ts';
 import { Pending, type Check } from './checks.ts';
 
 /** The function itself ends after 30 s. */
@@ -261,7 +261,7 @@ const toReceiptEvent = (domain: string) =>
     }),
   );
 
-/** In a trial (src/mailer/trial.ts) the function does everything but send; other events concern no mail. */
+/** In a trial (mail/trial.ts) the function does everything but send; other events concern no mail. */
 function createMailerChecks(invoke: Invoke): Check[] {
   const expectResult = async (event: object, expected: object): Promise<void> => {
     const found = JSON.stringify((await invoke(event)).result);

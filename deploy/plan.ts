@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { UsageError } from '../lib/command-line.ts';
+import { UsageError } from '../lib/terminal/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import { terraform, type Session } from './steps.ts';
 import { providerSource } from './terraform.ts';

@@ -2,8 +2,13 @@
  * Makes an earlier version live without a build or Terraform (docs/adr/0025). Exit codes: 0 switched, 1 a step failed,
  * 2 refused or declined, nothing changed.
  */
-import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
-import { writeLines } from '../lib/terminal-text.ts';
+import {
+  parseCommandLine,
+  runCommand,
+  UsageError,
+  type Main,
+} from '../lib/terminal/command-line.ts';
+import { writeLines } from '../lib/terminal/terminal-text.ts';
 import { runChecks } from './checks.ts';
 import { serveForm } from './form.ts';
 import { createVersionChecks, listVersions, readLive, switchAlias } from './functions.ts';

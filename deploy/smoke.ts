@@ -10,7 +10,7 @@ import {
   UsageError,
   type Io,
   type Main,
-} from '../lib/command-line.ts';
+} from '../lib/terminal/command-line.ts';
 import {
   assert,
   assertError,
@@ -20,12 +20,12 @@ import {
   parseBody,
   type ServiceRequest,
   type ServiceResponse,
-} from '../lib/contract-checks.ts';
-import { readKey } from '../lib/issuer-keys.ts';
-import { signToken } from '../lib/issuer-tokens.ts';
+} from '../lib/contract/contract-checks.ts';
+import { readKey } from '../lib/issuer/issuer-keys.ts';
+import { signToken } from '../lib/issuer/issuer-tokens.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
 import { readRunningStack } from '../lib/running-stack.ts';
-import { CORS } from '../lib/stages.ts';
+import { CORS } from '../lib/aws/stages.ts';
 import { createAlarmChecks } from './alarms.ts';
 import { Pending, repeat, runChecks, type Check, type Context } from './checks.ts';
 import { readStageForm, type Form } from './form.ts';

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
 import { STS } from '@aws-sdk/client-sts';
-import { ACCOUNT, describeFailure, NETWORK } from '../lib/aws.ts';
-import { readIfThere, UsageError } from '../lib/command-line.ts';
+import { ACCOUNT, describeFailure, NETWORK } from '../lib/aws/aws.ts';
+import { readIfThere, UsageError } from '../lib/terminal/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
-import { STAGES, type Stage } from '../lib/stages.ts';
+import { STAGES, type Stage } from '../lib/aws/stages.ts';
 
 /** A function, its package's SHA-256, and the earlier version that the settings keep live. */
 interface DeployedFunction {

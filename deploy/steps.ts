@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isConfirmed, UsageError, type Io } from '../lib/command-line.ts';
-import { writeLines } from '../lib/terminal-text.ts';
+import { isConfirmed, UsageError, type Io } from '../lib/terminal/command-line.ts';
+import { writeLines } from '../lib/terminal/terminal-text.ts';
 import type { Context } from './checks.ts';
 import { programOf, run, terraformEnv, type RunOptions } from './terraform.ts';
 import { describeLive } from './functions.ts';

@@ -3,7 +3,7 @@ import {
   CognitoIdentityProviderClient,
   ListUsersCommand,
 } from '@aws-sdk/client-cognito-identity-provider';
-import { NETWORK } from '../lib/aws.ts';
+import { NETWORK } from '../lib/aws/aws.ts';
 import type { Connection } from './connect.ts';
 import { ignore, nameMissingTable } from './erasures.ts';
 

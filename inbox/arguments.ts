@@ -1,6 +1,6 @@
 import { UUID } from 'uuidv7';
-import { UsageError } from '../lib/command-line.ts';
-import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { UsageError } from '../lib/terminal/command-line.ts';
+import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 import type { StoredInquiries, StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
 const UNITS: Record<string, number> = {

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { NETWORK, tableOf } from '../lib/aws.ts';
-import { UsageError } from '../lib/command-line.ts';
+import { NETWORK, tableOf } from '../lib/aws/aws.ts';
+import { UsageError } from '../lib/terminal/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
 import { LOCAL, readRunningStack } from '../lib/running-stack.ts';
 import { createDeliveries, type Deliveries } from '../src/entities/deliveries.ts';

@@ -1,8 +1,8 @@
 import type { ScanFilter, StoredInquiry } from '../src/entities/stored-inquiries.ts';
-import { escapeAddress } from '../src/text/invisible.ts';
+import { escapeAddress } from '../text/invisible.ts';
 import { formatCount } from '../ui/format.ts';
-import { isConfirmed, UsageError } from '../lib/command-line.ts';
-import { escapeUnsafe, wrapLine } from '../lib/terminal-text.ts';
+import { isConfirmed, UsageError } from '../lib/terminal/command-line.ts';
+import { escapeUnsafe, wrapLine } from '../lib/terminal/terminal-text.ts';
 import { findAccount, type Account } from './accounts.ts';
 import type { Connection } from './connect.ts';
 import { openErasures } from './erasures.ts';

@@ -2,8 +2,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { readIfThere } from '../lib/command-line.ts';
-import { NETWORK } from '../lib/aws.ts';
+import { readIfThere } from '../lib/terminal/command-line.ts';
+import { NETWORK } from '../lib/aws/aws.ts';
 import type { Connection } from './connect.ts';
 
 const KEY_BYTES = 32;

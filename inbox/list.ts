@@ -1,5 +1,5 @@
-import { UsageError } from '../lib/command-line.ts';
-import { escapeAddress } from '../src/text/invisible.ts';
+import { UsageError } from '../lib/terminal/command-line.ts';
+import { escapeAddress } from '../text/invisible.ts';
 import { toReference } from '../src/limits.ts';
 import type { Command } from './options.ts';
 import { countInquiries, formatTable, showProgress, toJsonLine, writePages } from './output.ts';

@@ -1,9 +1,14 @@
 /** The operators' inbox. Usage and exit codes: `help`, `help VERB`. docs/adr/0082 */
-import { createTarget, describeFailure } from '../lib/aws.ts';
-import { parseCommandLine, runCommand, UsageError, type Main } from '../lib/command-line.ts';
+import { createTarget, describeFailure } from '../lib/aws/aws.ts';
+import {
+  parseCommandLine,
+  runCommand,
+  UsageError,
+  type Main,
+} from '../lib/terminal/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
-import { isServiceName, STAGES } from '../lib/stages.ts';
-import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { isServiceName, STAGES } from '../lib/aws/stages.ts';
+import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 import { parseId, parseSince, parseUuid } from './arguments.ts';
 import { connectLocally, connectToStage, type Connection } from './connect.ts';
 import { OPTIONS, type Command } from './options.ts';

@@ -1,5 +1,5 @@
-import { onEndOfNpm, UsageError } from '../lib/command-line.ts';
-import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { onEndOfNpm, UsageError } from '../lib/terminal/command-line.ts';
+import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 import type { Command } from './options.ts';
 import { readSavedReplies } from './saved-replies.ts';
 import { serveInbox } from './server.ts';

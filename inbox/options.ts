@@ -1,5 +1,5 @@
 import type { parseArgs } from 'node:util';
-import type { Io } from '../lib/command-line.ts';
+import type { Io } from '../lib/terminal/command-line.ts';
 import type { Connection } from './connect.ts';
 import type { InquiryFilter } from '../src/entities/stored-inquiries.ts';
 

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import stringWidth from 'string-width';
-import type { Io } from '../lib/command-line.ts';
-import { escapeUnsafe, toLine } from '../lib/terminal-text.ts';
+import type { Io } from '../lib/terminal/command-line.ts';
+import { escapeUnsafe, toLine } from '../lib/terminal/terminal-text.ts';
 import { formatCount } from '../ui/format.ts';
 
 /** Escapes what is unsafe on a terminal; the parsed value is the same. */

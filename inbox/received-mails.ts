@@ -4,7 +4,7 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { NETWORK } from '../lib/aws.ts';
+import { NETWORK } from '../lib/aws/aws.ts';
 import type { Connection } from './connect.ts';
 
 /** Header and beginning of a mail. */

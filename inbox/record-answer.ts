@@ -1,7 +1,7 @@
 import { ITEM_LIMIT, toReference } from '../src/limits.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
-import { UsageError } from '../lib/command-line.ts';
-import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { UsageError } from '../lib/terminal/command-line.ts';
+import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 import type { Connection } from './connect.ts';
 import type { Command } from './options.ts';
 import { formatTime, toJsonLine } from './output.ts';

@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { UsageError, type Io } from '../lib/command-line.ts';
+import { UsageError, type Io } from '../lib/terminal/command-line.ts';
 import { readUpTo } from './read-up-to.ts';
 import { parseReply, recordAnswer, reportAnswer, TOO_LARGE } from './record-answer.ts';
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
-import { escapeAddress } from '../src/text/invisible.ts';
+import { escapeAddress } from '../text/invisible.ts';
 import { ITEM_LIMIT, toReference } from '../src/limits.ts';
-import { escapeUnsafe, toLine, toLines, writeLines } from '../lib/terminal-text.ts';
+import { escapeUnsafe, toLine, toLines, writeLines } from '../lib/terminal/terminal-text.ts';
 import { canMail, subjectOf } from './words.ts';
 
 export async function run(command: Command): Promise<number> {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
-import { UsageError } from '../lib/command-line.ts';
+import { UsageError } from '../lib/terminal/command-line.ts';
 import { readUpTo } from './read-up-to.ts';
-import { escapeUnsafe } from '../lib/terminal-text.ts';
+import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 
 /** With `{name}` and `{reference}`. */
 export interface SavedReply {

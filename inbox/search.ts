@@ -1,4 +1,4 @@
-import { fold, isFound, parseQuery } from '../src/text/search-text.ts';
+import { fold, isFound, parseQuery } from '../text/search-text.ts';
 import { requestFields } from '../src/contract.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 

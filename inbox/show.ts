@@ -1,10 +1,10 @@
-import { escapeAddress } from '../src/text/invisible.ts';
+import { escapeAddress } from '../text/invisible.ts';
 import { toReference } from '../src/limits.ts';
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';
 import { SHOWN_FIELDS, type ShownInquiry } from './shown-inquiry.ts';
 import { formatTime, toJsonLine } from './output.ts';
-import { toLine, toLines, wrapLine } from '../lib/terminal-text.ts';
+import { toLine, toLines, wrapLine } from '../lib/terminal/terminal-text.ts';
 import { canMail, factsOf, formatAge, subjectOf, UNDELIVERED } from './words.ts';
 
 export async function run({ named, isInteractive, io, connect }: Command): Promise<void> {

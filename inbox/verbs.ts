@@ -1,4 +1,4 @@
-import { wrapLine } from '../lib/terminal-text.ts';
+import { wrapLine } from '../lib/terminal/terminal-text.ts';
 import { OPTIONS, type OptionName, type Run } from './options.ts';
 
 /** Taken by every verb. */

@@ -1,6 +1,6 @@
 import { inquiryFields } from '../src/contract.ts';
-import { NO_SUBJECT } from '../src/text/languages.ts';
-import { toMailbox } from '../src/text/mailbox.ts';
+import { NO_SUBJECT } from '../text/languages.ts';
+import { toMailbox } from '../text/mailbox.ts';
 import type { Undelivered } from '../src/entities/deliveries.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 

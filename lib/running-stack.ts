@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { parseObject, readIfThere, UsageError } from './command-line.ts';
+import { parseObject, readIfThere, UsageError } from './terminal/command-line.ts';
 
 export interface StackState {
   pid: number;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { styleText } from 'node:util';
 import { DATA_FOLDER } from '../lib/paths.ts';
-import { installLineOf } from '../lib/programs.ts';
+import { installLineOf } from '../lib/terminal/programs.ts';
 import { engineNames } from './database/engines.ts';
 import type { Settings } from './settings.ts';
 import type { Stack } from './stack.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openFolder, UsageError } from '../lib/command-line.ts';
-import { isListening } from '../lib/loopback-server.ts';
+import { openFolder, UsageError } from '../lib/terminal/command-line.ts';
+import { isListening } from '../lib/pages/loopback-server.ts';
 import { isAlive, readState } from '../lib/running-stack.ts';
 
 const toError = (folder: string, reason: string): UsageError =>

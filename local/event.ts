@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { splitTarget } from '../lib/loopback-server.ts';
+import { splitTarget } from '../lib/pages/loopback-server.ts';
 import { createGatewayEvent } from '../src/gateway-event.ts';
 import type { Claims } from './authorizer.ts';
 

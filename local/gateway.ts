@@ -7,11 +7,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { buffer } from 'node:stream/consumers';
 import { inquiriesPath } from '../src/contract.ts';
 import type { Authorize } from './authorizer.ts';
-import { splitTarget } from '../lib/loopback-server.ts';
+import { splitTarget } from '../lib/pages/loopback-server.ts';
 import { toEvent, toHeaders } from './event.ts';
 import { FunctionTimeout } from './lambda/sandbox.ts';
-import { limits, replies, type Reply } from '../lib/gateway-replies.ts';
-import { CORS } from '../lib/stages.ts';
+import { limits, replies, type Reply } from '../lib/contract/gateway-replies.ts';
+import { CORS } from '../lib/aws/stages.ts';
 
 /** An ANY route with an authorizer would match preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { ViteDevServer } from 'vite';
-import { outputOf, startLivePage } from '../lib/page-build.ts';
-import { hashOf, startPageServer } from '../lib/page-server.ts';
+import { outputOf, startLivePage } from '../lib/pages/page-build.ts';
+import { hashOf, startPageServer } from '../lib/pages/page-server.ts';
 import { ROOT, WEB } from '../lib/paths.ts';
 
 export interface Addresses {

@@ -1,10 +1,10 @@
 import { UUID } from 'uuidv7';
-import { DEMO_USERS, subOf } from '../lib/issuer-tokens.ts';
+import { DEMO_USERS, subOf } from '../lib/issuer/issuer-tokens.ts';
 import { LOCAL } from '../lib/running-stack.ts';
 import { createDeliveries } from '../src/entities/deliveries.ts';
 import { createStoredInquiries, type StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { openTable } from '../src/entities/table.ts';
-import type { Language } from '../src/text/languages.ts';
+import type { Language } from '../text/languages.ts';
 import { HOUR } from '../src/limits.ts';
 
 /** # is a number. */

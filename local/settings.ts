@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isSettingOf, MAXIMA, namesOf } from '../src/limits.ts';
-import { isLanguage, LANGUAGES } from '../src/text/languages.ts';
-import { parseOptions, UsageError } from '../lib/command-line.ts';
+import { isLanguage, LANGUAGES } from '../text/languages.ts';
+import { parseOptions, UsageError } from '../lib/terminal/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
 import { engineNames, type EngineName, type EngineUrl } from './database/engines.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { inspect as format } from 'node:util';
 import { createTransport } from 'nodemailer';
-import { limits } from '../lib/gateway-replies.ts';
-import { closeServer, serve } from '../lib/loopback-server.ts';
+import { limits } from '../lib/contract/gateway-replies.ts';
+import { closeServer, serve } from '../lib/pages/loopback-server.ts';
 import type { StackState } from '../lib/running-stack.ts';
 import { createAuthorizer } from './authorizer.ts';
 import { dynamoDbLocalUnavailableReason, startEngine } from './database/engines.ts';
@@ -10,8 +10,8 @@ import { createTable, WITH_STREAM } from './database/table.ts';
 import { createGateway } from './gateway.ts';
 import { startIssuer } from './issuer/issuer-server.ts';
 import { startFunction } from './lambda/function.ts';
-import { startIncomingMail } from './incoming-mail.ts';
-import { startMailbox } from './mailbox.ts';
+import { startIncomingMail } from './mail/incoming-mail.ts';
+import { startMailbox } from './mail/mailbox.ts';
 import {
   startDemoServer,
   startDocsServer,
@@ -19,7 +19,7 @@ import {
   type Addresses,
 } from './page-servers.ts';
 import type { Settings } from './settings.ts';
-import { startEventSourceMapping, type StreamOptions } from './stream.ts';
+import { startEventSourceMapping, type StreamOptions } from './mail/stream.ts';
 
 /** Without a folder, inquiries are in memory; without `liveForm`, web/dist is served. */
 export interface StackOptions extends Partial<Omit<Settings, 'reset' | 'seed' | 'inspect'>> {
@@ -76,15 +76,15 @@ async function startMail(
     report: (event) => take(receiver, event),
   });
   const environment = { ...settings, REPLY_DOMAIN, FOLLOW_UPS: settings['FOLLOW_UPS'] ?? 'true' };
-  const startPart = async (part: 'mailer' | 'receiver', more: Record<string, string> = {}) =>
+  const startPart = async (handler: string, more: Record<string, string> = {}) =>
     startFunction({
-      module: new URL(`../src/${part}/handler.ts`, import.meta.url).href,
+      module: new URL(handler, import.meta.url).href,
       environment: { ...environment, ...more },
       timeout: 60_000,
       lazy: true,
       log: stream.log,
     });
-  const mailer = await startPart('mailer');
+  const mailer = await startPart('../mail/handler.ts');
   const invoke = async (event: string) => mailer.invoke(event, randomUUID());
   /** The queue of SES's events: Lambda repeats what fails. */
   const take = (by: typeof mailer, body: string): void => {
@@ -95,7 +95,7 @@ async function startMail(
       .catch(run)
       .catch(() => undefined);
   };
-  const receiver = await startPart('receiver', {
+  const receiver = await startPart('../mail/received/handler.ts', {
     AWS_ENDPOINT_URL_S3: incoming.url,
     MAIL_BUCKET: 'mails',
     REPLY_FROM: settings['INBOX_TO'] ?? '',

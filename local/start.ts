@@ -3,9 +3,15 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { watch } from 'chokidar';
-import { onEndOfNpm, runCommand, UsageError, type Io, type Main } from '../lib/command-line.ts';
-import { isListening } from '../lib/loopback-server.ts';
-import { buildPageWhenStale } from '../lib/page-build.ts';
+import {
+  onEndOfNpm,
+  runCommand,
+  UsageError,
+  type Io,
+  type Main,
+} from '../lib/terminal/command-line.ts';
+import { isListening } from '../lib/pages/loopback-server.ts';
+import { buildPageWhenStale } from '../lib/pages/page-build.ts';
 import { ROOT, WEB } from '../lib/paths.ts';
 import { stateFileOf } from '../lib/running-stack.ts';
 import { formatAnnouncement } from './announcement.ts';
@@ -97,7 +103,10 @@ function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): voi
 /** Once for changes within 100 ms, as of git checkout. */
 async function reloadOnChange(stack: Stack, { stdout }: Io): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const watcher = watch(join(ROOT, 'src'), { ignoreInitial: true });
+  const watcher = watch(
+    ['src', 'mail', 'text'].map((room) => join(ROOT, room)),
+    { ignoreInitial: true },
+  );
   watcher.on('all', (_event, file) => {
     clearTimeout(timer);
     timer = setTimeout(() => {

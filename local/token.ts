@@ -10,9 +10,9 @@ import {
   runCommand,
   UsageError,
   type Main,
-} from '../lib/command-line.ts';
-import { readKey } from '../lib/issuer-keys.ts';
-import { signToken } from '../lib/issuer-tokens.ts';
+} from '../lib/terminal/command-line.ts';
+import { readKey } from '../lib/issuer/issuer-keys.ts';
+import { signToken } from '../lib/issuer/issuer-tokens.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
 import { readRunningStack } from '../lib/running-stack.ts';
 

@@ -7,7 +7,7 @@ import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
-import { parseOptions, runCommand, type Io, type Main } from '../lib/command-line.ts';
+import { parseOptions, runCommand, type Io, type Main } from '../lib/terminal/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
 /** Replacements of modules that are hardly used. docs/adr/0060 */
@@ -103,8 +103,8 @@ export const main: Main = async (args, { stdout }) => {
   mkdirSync(out, { recursive: true });
   await bundle(out, 'handler', 'src/handler.ts');
   pack(out, 'inquiries.zip', ['handler'], stdout);
-  await bundle(out, 'mailer', 'src/mailer/handler.ts');
-  await bundle(out, 'receiver', 'src/receiver/handler.ts', SHIMS);
+  await bundle(out, 'mailer', 'mail/handler.ts');
+  await bundle(out, 'receiver', 'mail/received/handler.ts', SHIMS);
   pack(out, 'mailer.zip', ['mailer', 'receiver'], stdout);
 };
 

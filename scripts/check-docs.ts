@@ -4,7 +4,7 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseOptions, runCommand, type Main } from '../lib/command-line.ts';
+import { parseOptions, runCommand, type Main } from '../lib/terminal/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 import { ARROWS } from '../oxlint.config.ts';
 

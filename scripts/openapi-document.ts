@@ -1,11 +1,11 @@
 /**
- * Schemas and paths are src/contract.ts's, limits and the gateway's messages lib/gateway-replies.ts's.
+ * Schemas and paths are src/contract.ts's, limits and the gateway's messages lib/contract/gateway-replies.ts's.
  * tests/function/contract.test.ts replays every example and produces every status. docs/adr/0040
  */
 import * as contract from '../src/contract.ts';
 import * as errors from '../src/errors.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
-import { limits, replies } from '../lib/gateway-replies.ts';
+import { limits, replies } from '../lib/contract/gateway-replies.ts';
 
 /** The parts that are always there. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;

@@ -9,7 +9,7 @@ import {
   runCommand,
   UsageError,
   type Main,
-} from '../lib/command-line.ts';
+} from '../lib/terminal/command-line.ts';
 import { createDocument, type OpenApiDocument } from './openapi-document.ts';
 import { ROOT } from '../lib/paths.ts';
 

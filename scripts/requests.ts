@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { format } from 'oxfmt';
 import style from '../.oxfmtrc.json' with { type: 'json' };
-import { parseOptions, readIfThere, runCommand, type Main } from '../lib/command-line.ts';
+import { parseOptions, readIfThere, runCommand, type Main } from '../lib/terminal/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 import { IDEMPOTENCY_KEY_MODEL } from '../src/entities/idempotency-key.ts';
 import { INQUIRY_MODEL } from '../src/entities/inquiry.ts';

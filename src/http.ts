@@ -1,6 +1,6 @@
 import { idempotencyKeySchema, requiredFields, type ListQuery } from './contract.ts';
 import { ApiError, badRequest, bodyTooLarge, unparsableJson } from './errors.ts';
-import { parseLanguage, type Language } from './text/languages.ts';
+import { parseLanguage, type Language } from '../text/languages.ts';
 
 /** The parts of a payload 2.0 event that are read, unchecked. */
 export interface GatewayEvent {

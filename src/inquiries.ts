@@ -4,7 +4,7 @@ import { parseCreateInquiryRequest, parseListQuery, timeOf } from './contract.ts
 import type { CreateInquiryResponse, Inquiry, ListQuery } from './contract.ts';
 import { refusals, type ApiError } from './errors.ts';
 import type { Identity } from './identity.ts';
-import type { Language } from './text/languages.ts';
+import type { Language } from '../text/languages.ts';
 import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 
 export interface StoreCall {

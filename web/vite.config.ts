@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type BuildEnvironmentOptions, type Plugin, type Rolldown } from 'vite';
-import { LANGUAGES } from '../src/text/languages.ts';
+import { LANGUAGES } from '../text/languages.ts';
 import { loadLocale } from './src/locale.ts';
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');

@@ -1,5 +1,5 @@
 /** Below an inquiry: the box of a reply, an answer to undo, or a text that was not sent. */
-import { escapeAddress } from '../../src/text/invisible.ts';
+import { escapeAddress } from '../../text/invisible.ts';
 import { button, copyButton, div, h, isComposing } from '../../ui/dom.ts';
 import { canMail } from '../words.ts';
 import type { Given } from './answers.ts';

@@ -1,4 +1,4 @@
-import { findHits } from '../../src/text/search-text.ts';
+import { findHits } from '../../text/search-text.ts';
 import { highlight } from '../../ui/highlight.ts';
 
 const TEXTS = '.ib-from, .ib-subject, .ib-beginning, .ib-sender, .ib-heading, .ib-text';

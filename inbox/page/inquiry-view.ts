@@ -1,6 +1,6 @@
-import { escapeAddress } from '../../src/text/invisible.ts';
-import { escapeText } from '../../src/text/visible.ts';
-import { NO_MESSAGE, NO_SUBJECT } from '../../src/text/languages.ts';
+import { escapeAddress } from '../../text/invisible.ts';
+import { escapeText } from '../../text/visible.ts';
+import { NO_MESSAGE, NO_SUBJECT } from '../../text/languages.ts';
 import { toReference } from '../../src/limits.ts';
 import { button, copyButton, h, notice } from '../../ui/dom.ts';
 import { beginningOf, formatCount } from '../../ui/format.ts';

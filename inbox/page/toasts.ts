@@ -1,5 +1,5 @@
-import { escapeAddress } from '../../src/text/invisible.ts';
-import { escapeText } from '../../src/text/visible.ts';
+import { escapeAddress } from '../../text/invisible.ts';
+import { escapeText } from '../../text/visible.ts';
 import { toReference } from '../../src/limits.ts';
 import { button, div, h } from '../../ui/dom.ts';
 import { beginningOf } from '../../ui/format.ts';

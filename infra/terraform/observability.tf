@@ -1,5 +1,5 @@
 locals {
-  # Also written by src/log.ts and src/mailer/log.ts.
+  # Also written by src/log.ts and mail/log.ts.
   metric_namespace   = "${var.name}/${local.stage}"
   function_namespace = "Inquiries"
 
@@ -246,7 +246,7 @@ locals {
         unit    = "Megabytes"
       }
     },
-    # Lambda does not know of these (src/mailer/mailer.ts).
+    # Lambda does not know of these (mail/mailer.ts).
     { for group in module.mailer[*].log_group : "mailer-refused" => {
       log = group
       pattern = format(

@@ -48,7 +48,7 @@ locals {
       pattern = "^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:"
     }
 
-    # As src/text/mailbox.ts takes them, with the domain in lower case.
+    # As text/mailbox.ts takes them, with the domain in lower case.
     "inbox.to and from must be plain e-mail addresses, without names and with their domains in lower case" = {
       values  = concat(local.inbox[*].to, local.inbox[*].from)
       pattern = "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"

@@ -1,5 +1,5 @@
 locals {
-  # Also read by the commands and the local gateway (lib/stages.ts).
+  # Also read by the commands and the local gateway (lib/aws/stages.ts).
   service     = jsondecode(file("${path.module}/service.json"))
   stage_names = keys(local.service.stages)
 

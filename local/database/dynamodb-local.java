@@ -56,7 +56,7 @@ class DynamoDbLocal {
         });
   }
 
-  /** As `refuseOtherSites` (lib/loopback-server.ts). */
+  /** As `refuseOtherSites` (lib/pages/loopback-server.ts). */
   private static class Guard extends LocalDynamoDBServerHandler {
     Guard(LocalDynamoDBRequestHandler database) {
       super(database, null);

@@ -6,8 +6,8 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import dynalite from 'dynalite';
-import { openFolder, UsageError } from '../../lib/command-line.ts';
-import { closeServer, serve, refuseOtherSites } from '../../lib/loopback-server.ts';
+import { openFolder, UsageError } from '../../lib/terminal/command-line.ts';
+import { closeServer, serve, refuseOtherSites } from '../../lib/pages/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 
 export const engineNames = ['dynamodb-local', 'dynalite'] as const;

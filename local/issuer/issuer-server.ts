@@ -1,9 +1,9 @@
 /** In place of a Cognito user pool. docs/adr/0018 */
 import { createServer } from 'node:http';
-import { createKey, readKey } from '../../lib/issuer-keys.ts';
+import { createKey, readKey } from '../../lib/issuer/issuer-keys.ts';
 import { createProvider } from './provider.ts';
-import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer-tokens.ts';
-import { closeServer, serve } from '../../lib/loopback-server.ts';
+import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer/issuer-tokens.ts';
+import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
 
 /**
  * Not on `localhost`, which may resolve to ::1 and shares cookies with other projects.

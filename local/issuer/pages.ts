@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { escapeHtml } from '../../src/text/visible.ts';
-import { hashOf } from '../../lib/page-server.ts';
-import { DEMO_USERS } from '../../lib/issuer-tokens.ts';
+import { escapeHtml } from '../../text/visible.ts';
+import { hashOf } from '../../lib/pages/page-server.ts';
+import { DEMO_USERS } from '../../lib/issuer/issuer-tokens.ts';
 
 const STYLE = readFileSync(join(import.meta.dirname, '../pages/page.css'), 'utf8');
 

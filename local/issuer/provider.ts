@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { Provider, errors, type Configuration, type InteractionResults } from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
-import type { SigningKey } from '../../lib/issuer-keys.ts';
+import type { SigningKey } from '../../lib/issuer/issuer-keys.ts';
 import { contentSecurityPolicy, messagePage, signInPage } from './pages.ts';
-import { CLIENT_ID, subOf, TOKEN_LIFETIME, userClaims } from '../../lib/issuer-tokens.ts';
+import { CLIENT_ID, subOf, TOKEN_LIFETIME, userClaims } from '../../lib/issuer/issuer-tokens.ts';
 
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 

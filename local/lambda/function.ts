@@ -1,4 +1,4 @@
-import { limits } from '../../lib/gateway-replies.ts';
+import { limits } from '../../lib/contract/gateway-replies.ts';
 import { FunctionTimeout, startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
 export interface FunctionOptions extends SandboxOptions {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { closeServer, listen } from '../../lib/loopback-server.ts';
+import { closeServer, listen } from '../../lib/pages/loopback-server.ts';
 
 /** Milliseconds. */
 export interface Cost {

@@ -8,7 +8,7 @@ import { S3 } from '@aws-sdk/client-s3';
 import { SES } from '@aws-sdk/client-ses';
 import { expect, it, onTestFinished } from 'vitest';
 import { run } from '../../deploy/terraform.ts';
-import { STAGES } from '../../lib/stages.ts';
+import { STAGES } from '../../lib/aws/stages.ts';
 import {
   clientOf,
   copyProject,
@@ -16,7 +16,7 @@ import {
   endpoint,
   needsEmulator,
   startCommand,
-} from '../helpers/emulator-stages.ts';
+} from './emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
 
 const client = clientOf(endpoint);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { setUpProject, type World } from './programs.ts';
 import { main } from '../../deploy/bootstrap.ts';
-import { isServiceName } from '../../lib/stages.ts';
-import { ACCOUNT, refusal, type Answer } from '../helpers/aws.ts';
+import { isServiceName } from '../../lib/aws/stages.ts';
+import { ACCOUNT, refusal, type Answer } from './aws.ts';
 
 const BUCKET = `inquiries-terraform-state-${ACCOUNT}-eu-central-1`;
 const SETTINGS = 'bootstrap/settings.auto.tfvars.json';

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { parseBackend } from '../../deploy/stage.ts';
 import { run } from '../../deploy/terraform.ts';
-import { readIfThere } from '../../lib/command-line.ts';
+import { readIfThere } from '../../lib/terminal/command-line.ts';
 import { MODULE, ROOT } from '../../lib/paths.ts';
-import { ACCOUNT, callerIdentity, startAws, stubAws } from '../helpers/aws.ts';
-import { createFolder } from '../helpers/data-folder.ts';
+import { ACCOUNT, callerIdentity, startAws, stubAws } from './aws.ts';
+import { createFolder } from '../local/data-folder.ts';
 
 /** A build that waits and records a signal: the command gets no further in this checkout. */
 const NPM = `#!/bin/sh

@@ -10,9 +10,9 @@ import { Lambda } from '@aws-sdk/client-lambda';
 import { SESv2 } from '@aws-sdk/client-sesv2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { providerSource } from '../../deploy/terraform.ts';
-import { toEvent } from '../../lib/contract-checks.ts';
-import type { Stage } from '../../lib/stages.ts';
-import { createStages, needsEmulator, OWN, type Stages } from '../helpers/emulator-stages.ts';
+import { toEvent } from '../../lib/contract/contract-checks.ts';
+import type { Stage } from '../../lib/aws/stages.ts';
+import { createStages, needsEmulator, OWN, type Stages } from './emulator-stages.ts';
 
 const FORM = {
   name: 'Example',

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 import { readForm, readStageForm, runForm, serveForm, uploadForm } from '../../deploy/form.ts';
-import * as chromium from '../../lib/chromium.ts';
+import * as chromium from '../../lib/pages/chromium.ts';
 import { paths } from './project.ts';
 
-vi.mock(import('../../lib/chromium.ts'), { spy: true });
+vi.mock(import('../../lib/pages/chromium.ts'), { spy: true });
 
 const toPage = (connections: string) =>
   `<meta content="default-src 'none'; connect-src ${connections}; base-uri 'none'" />`;

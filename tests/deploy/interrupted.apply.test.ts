@@ -6,8 +6,8 @@ import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi, type TestContext } from 'vitest';
-import { createStages, needsEmulator, OWN } from '../helpers/emulator-stages.ts';
-import type { Moment } from '../helpers/emulator.ts';
+import { createStages, needsEmulator, OWN } from './emulator-stages.ts';
+import type { Moment } from './emulator.ts';
 
 type Signal = 'SIGHUP' | 'SIGINT' | 'SIGKILL' | 'SIGTERM';
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGKILL: null, SIGTERM: 143 };

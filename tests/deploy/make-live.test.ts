@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 import { main } from '../../deploy/make-live.ts';
-import { refusal, type Answer } from '../helpers/aws.ts';
+import { refusal, type Answer } from './aws.ts';
 
 const { name, package: hash } = FORM_OUTPUTS.function;
 const report = (maxMemoryUsedMB: number) =>

@@ -10,10 +10,10 @@ import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeEach, expect, vi } from 'vitest';
 import type { Outcome } from '../../deploy/terraform.ts';
-import type { Main } from '../../lib/command-line.ts';
-import { startAws, stubAws } from '../helpers/aws.ts';
-import { skipTime } from '../helpers/clock.ts';
-import { run as runInProcess } from '../helpers/io.ts';
+import type { Main } from '../../lib/terminal/command-line.ts';
+import { startAws, stubAws } from './aws.ts';
+import { skipTime } from '../inbox/clock.ts';
+import { run as runInProcess } from '../local/io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
 
 vi.mock(import('../../lib/paths.ts'), () => paths);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { WEB } from '../../lib/paths.ts';
-import { LANGUAGES } from '../../src/text/languages.ts';
+import { LANGUAGES } from '../../text/languages.ts';
 
 const DIST = join(WEB, 'dist');
 const read = (file: string): Buffer => readFileSync(join(DIST, file));

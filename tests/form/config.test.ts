@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LANGUAGES } from '../../src/text/languages.ts';
+import { LANGUAGES } from '../../text/languages.ts';
 import { ConfigError, loadConfig, parseConfig } from '../../web/src/config.ts';
 import { signOutUrl } from '../../web/src/sign-out.ts';
 

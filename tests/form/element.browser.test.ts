@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { checkPage, expectAccessible, on } from '../helpers/chromium.ts';
-import { anyone, createToken, openPage, post, stack } from '../helpers/contact-form.ts';
+import { checkPage, expectAccessible, on } from './chromium.ts';
+import { anyone, createToken, openPage, post, stack } from './contact-form.ts';
 
 /** What another site's page may do to everything, also the element. */
 const HOSTILE = `html { font-size: 5px }

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { expectInView, PHONE } from '../helpers/chromium.ts';
+import { expectInView, PHONE } from './chromium.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import {
   stack,
@@ -17,7 +17,7 @@ import {
   arrive,
   begin,
   signIn,
-} from '../helpers/contact-form.ts';
+} from './contact-form.ts';
 
 it('asks for a message, sends once, and lists what was sent on top', async () => {
   const email = anyone().replace('ana', 'müller');

@@ -1,7 +1,7 @@
 /** The contact form, as a page and as an element, in Firefox. */
 import { expect, inject, it } from 'vitest';
-import { signToken } from '../../lib/issuer-tokens.ts';
-import { needsFirefox, openFirefox } from '../helpers/firefox.ts';
+import { signToken } from '../../lib/issuer/issuer-tokens.ts';
+import { needsFirefox, openFirefox } from './firefox.ts';
 
 const stack = inject('stack');
 

@@ -4,8 +4,8 @@ import { build, preview } from 'vite';
 import { expect, it, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { startStack } from '../../local/stack.ts';
-import { on } from '../helpers/chromium.ts';
-import { openPage } from '../helpers/contact-form.ts';
+import { on } from './chromium.ts';
+import { openPage } from './contact-form.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
 

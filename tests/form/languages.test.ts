@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LANGUAGES } from '../../src/text/languages.ts';
+import { LANGUAGES } from '../../text/languages.ts';
 import { loadLocale } from '../../web/src/locale.ts';
 
 const SAME_AS_ENGLISH: Partial<Record<string, string[]>> = {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { checkPage, compose, expectAccessible } from '../helpers/chromium.ts';
-import { anyone, beginWith, block, hold, numbered, stack } from '../helpers/contact-form.ts';
-import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
-import { isBlank, toVisible } from '../../src/text/visible.ts';
+import { checkPage, compose, expectAccessible } from './chromium.ts';
+import { anyone, beginWith, block, hold, numbered, stack } from './contact-form.ts';
+import { HOSTILE_TEXTS } from '../text/hostile-texts.ts';
+import { isBlank, toVisible } from '../../text/visible.ts';
 
 it('loads older inquiries as the end comes near, and keeps the focus', async () => {
   const rows = numbered(360);

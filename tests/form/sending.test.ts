@@ -6,7 +6,7 @@ import { EMPTY } from '../../web/src/fields.ts';
 import { begin, reduce, type Action, type FormState } from '../../web/src/form-state.ts';
 import { hasExpired, send } from '../../web/src/submission.ts';
 import { INQUIRY } from '../helpers/events.ts';
-import { createStorage } from '../helpers/storage.ts';
+import { createStorage } from './storage.ts';
 
 const refusing = toStore(() => {
   throw new Error('SecurityError');

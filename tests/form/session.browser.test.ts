@@ -9,7 +9,7 @@ import {
   begin,
   intercept,
   signIn,
-} from '../helpers/contact-form.ts';
+} from './contact-form.ts';
 
 it('begins with a wrong clock and without channels or locks, and keeps the link to an inquiry', async () => {
   const { page, requested } = await signIn({

@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import { INQUIRY } from '../helpers/events.ts';
 import { ApiError, internalError, refusals, unauthorized } from '../../src/errors.ts';
-import { LANGUAGES } from '../../src/text/languages.ts';
+import { LANGUAGES } from '../../text/languages.ts';
 import BRANDING from '../../web/config.example.json' with { type: 'json' };
 import { loadLocale } from '../../web/src/locale.ts';
-import { expectAccessible, expectFits, PHONE, SAMPLES, takePicture } from '../helpers/chromium.ts';
+import { expectAccessible, expectFits, PHONE, SAMPLES, takePicture } from './chromium.ts';
 import {
   stack,
   paste,
@@ -16,7 +16,7 @@ import {
   arrive,
   begin,
   beginWith,
-} from '../helpers/contact-form.ts';
+} from './contact-form.ts';
 
 const TEXTS = ['Where is my parcel?', 'It was to arrive on Monday.'] as const;
 

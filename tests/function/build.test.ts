@@ -5,8 +5,8 @@ import { unzipSync } from 'fflate';
 import { afterAll, expect, it, vi } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { main } from '../../scripts/build.ts';
-import { createFolder } from '../helpers/data-folder.ts';
-import { run } from '../helpers/io.ts';
+import { createFolder } from '../local/data-folder.ts';
+import { run } from '../local/io.ts';
 
 const folder = createFolder(afterAll);
 

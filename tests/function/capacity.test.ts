@@ -7,7 +7,7 @@ import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeCall } from '../helpers/events.ts';
-import { writeInquiries } from '../helpers/inquiries.ts';
+import { writeInquiries } from './test-inquiries.ts';
 import { createOwnTable, type OwnTable } from '../helpers/own-table.ts';
 
 interface Reported {

@@ -7,7 +7,7 @@ import {
   cancelTransaction,
   startFaultProxy,
   type FaultProxy,
-} from '../helpers/fault-proxy.ts';
+} from '../resilience/fault-proxy.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 
 const readFile = vi.hoisted(() =>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseConfig, type Environment } from '../../src/config.ts';
-import { parseMailerConfig } from '../../src/mailer/config.ts';
-import { parseReceiverConfig } from '../../src/receiver/config.ts';
+import { parseMailerConfig } from '../../mail/config.ts';
+import { parseReceiverConfig } from '../../mail/received/config.ts';
 import { readText } from '../helpers/repository.ts';
 
 const REQUIRED = { TABLE_NAME: 't', CORS_ORIGIN: 'https://o' };

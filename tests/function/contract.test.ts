@@ -1,7 +1,7 @@
 /** docs/openapi.yaml and docs/contract.md against the app behind the gateway; npm run smoke asks the whole service. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { limits } from '../../lib/gateway-replies.ts';
+import { limits } from '../../lib/contract/gateway-replies.ts';
 import type { GatewayOptions } from '../../local/gateway.ts';
 import { FunctionTimeout } from '../../local/lambda/sandbox.ts';
 import {
@@ -13,11 +13,11 @@ import {
 } from '../../src/contract.ts';
 import * as errors from '../../src/errors.ts';
 import { createInquiries, type InquiryStore, type PutResult } from '../../src/inquiries.ts';
-import { ORIGIN, serveApp } from '../helpers/app.ts';
-import { checkAnswer, findResponses } from '../helpers/contract.ts';
+import { ORIGIN, serveApp } from './test-app.ts';
+import { checkAnswer, findResponses } from './responses.ts';
 import { createOwnStore, whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
-import { send as request, type Answer } from '../helpers/http.ts';
+import { send as request, type Answer } from '../local/http.ts';
 import { unless } from '../helpers/needs.ts';
 
 /** Null removes a claim. */

@@ -3,7 +3,7 @@ import type { CreateInquiryResponse } from '../../src/contract.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { EMAIL, makeEvent, makeKeyedPost, makePost, SUB } from '../helpers/events.ts';
 import { createOwnTable, readPartition } from '../helpers/own-table.ts';
-import { startSandbox } from '../helpers/sandbox.ts';
+import { startSandbox } from '../resilience/sandbox.ts';
 
 describeOnDynamoDbLocal('the built function', (engine) => {
   it('has the settings of its environment, and logs each request without what it sent', async () => {

@@ -2,10 +2,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { parse, parseDocument, visit } from 'yaml';
-import { readIfThere } from '../../lib/command-line.ts';
+import { readIfThere } from '../../lib/terminal/command-line.ts';
 import { main } from '../../scripts/openapi.ts';
-import { createFolder } from '../helpers/data-folder.ts';
-import { run } from '../helpers/io.ts';
+import { createFolder } from '../local/data-folder.ts';
+import { run } from '../local/io.ts';
 import { readText } from '../helpers/repository.ts';
 
 const file = join(createFolder(afterAll), 'openapi.yaml');

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { inquiryFields, inquirySchema, type Inquiry } from '../../src/contract.ts';
 import { createRequests as createGenerated } from '../../src/entities/requests.generated.ts';
 import { createRequests } from '../../src/entities/requests.ts';
-import { LANGUAGES } from '../../src/text/languages.ts';
+import { LANGUAGES } from '../../text/languages.ts';
 
 const electro = createRequests('inquiries');
 const generated = createGenerated('inquiries');

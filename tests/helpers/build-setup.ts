@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildPageWhenStale, isStale } from '../../lib/page-build.ts';
+import { buildPageWhenStale, isStale } from '../../lib/pages/page-build.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { main } from '../../scripts/build.ts';
 

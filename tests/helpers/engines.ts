@@ -2,7 +2,7 @@ import { describe, inject } from 'vitest';
 import { engineNames, type EngineName } from '../../local/database/engines.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
-import { installLineOf } from '../../lib/programs.ts';
+import { installLineOf } from '../../lib/terminal/programs.ts';
 import { unless } from './needs.ts';
 import { createOwnTable } from './own-table.ts';
 

@@ -1,7 +1,7 @@
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { createGatewayEvent } from '../../src/gateway-event.ts';
 import type { GatewayEvent } from '../../src/http.ts';
-import type { MailerConfig } from '../../src/mailer/config.ts';
+import type { MailerConfig } from '../../mail/config.ts';
 import type { Inquiries, StoreCall } from '../../src/inquiries.ts';
 
 export const SUB = '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';

@@ -7,12 +7,12 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createErasureRecords } from '../../src/entities/erasures.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { createTable } from '../../local/database/table.ts';
-import { refusal } from '../helpers/aws.ts';
-import { stopClock } from '../helpers/clock.ts';
+import { refusal } from '../deploy/aws.ts';
+import { stopClock } from './clock.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { SUB } from '../helpers/events.ts';
-import { always, answer, first, pass, refuse, type Fault } from '../helpers/fault-proxy.ts';
-import { writeIdempotencyKey } from '../helpers/idempotency.ts';
+import { always, answer, first, pass, refuse, type Fault } from '../resilience/fault-proxy.ts';
+import { writeIdempotencyKey } from './idempotency.ts';
 import {
   beforehand,
   containing,
@@ -20,8 +20,8 @@ import {
   parseLines,
   startStage,
   type OwnInbox,
-} from '../helpers/inbox.ts';
-import type { IoOptions } from '../helpers/io.ts';
+} from './test-inbox.ts';
+import type { IoOptions } from '../local/io.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 import { readText } from '../helpers/repository.ts';
 

@@ -5,12 +5,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, inject, it, onTestFinished } from 'vitest';
 import { run } from '../../deploy/terraform.ts';
-import { isListening } from '../../lib/loopback-server.ts';
+import { isListening } from '../../lib/pages/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
-import { findProgram } from '../../lib/programs.ts';
-import { always, hang } from '../helpers/fault-proxy.ts';
-import { createFolder, writeState } from '../helpers/data-folder.ts';
-import { containing, openInbox, type OwnInbox } from '../helpers/inbox.ts';
+import { findProgram } from '../../lib/terminal/programs.ts';
+import { always, hang } from '../resilience/fault-proxy.ts';
+import { createFolder, writeState } from '../local/data-folder.ts';
+import { containing, openInbox, type OwnInbox } from './test-inbox.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 import { readText } from '../helpers/repository.ts';
 

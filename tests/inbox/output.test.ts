@@ -4,8 +4,8 @@ import { parseSince } from '../../inbox/arguments.ts';
 import { toCsvText } from '../../inbox/export.ts';
 import { cutText, formatTable } from '../../inbox/output.ts';
 import { formatAge, formatDuration } from '../../inbox/words.ts';
-import { toLines, wrapLine, wrapUsage } from '../../lib/terminal-text.ts';
-import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
+import { toLines, wrapLine, wrapUsage } from '../../lib/terminal/terminal-text.ts';
+import { HOSTILE_TEXTS } from '../text/hostile-texts.ts';
 
 it('a text has a line for each of its own, and four spaces for a tab', () => {
   expect(toLines('a\r\nb\n\tc\u001b')).toEqual(['a', 'b', String.raw`    c\u001b`]);

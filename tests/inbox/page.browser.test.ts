@@ -1,9 +1,9 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { MailState } from '../../inbox/connect.ts';
-import { escapeText } from '../../src/text/visible.ts';
+import { escapeText } from '../../text/visible.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
-import { escapeAddress } from '../../src/text/invisible.ts';
+import { escapeAddress } from '../../text/invisible.ts';
 import {
   checkPage,
   compose,
@@ -14,9 +14,9 @@ import {
   SAMPLES,
   takePicture,
   needsBrowser,
-} from '../helpers/chromium.ts';
-import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
-import { openInbox, type OwnInbox } from '../helpers/inbox.ts';
+} from '../form/chromium.ts';
+import { HOSTILE_TEXTS } from '../text/hostile-texts.ts';
+import { openInbox, type OwnInbox } from './test-inbox.ts';
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' };
 const SAMPLE_ROWS = SAMPLES.map(([subject, body, email]) => ({ subject, body, email }));

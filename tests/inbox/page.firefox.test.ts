@@ -1,7 +1,7 @@
 /** The operators' page in Firefox. */
 import { expect, it } from 'vitest';
-import { needsFirefox, openFirefox } from '../helpers/firefox.ts';
-import { openInbox } from '../helpers/inbox.ts';
+import { needsFirefox, openFirefox } from '../form/firefox.ts';
+import { openInbox } from './test-inbox.ts';
 
 it(
   'sends replies, takes a saved one back by Ctrl+Z, and keeps to what keys are meant for',

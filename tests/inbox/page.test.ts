@@ -6,7 +6,7 @@ import { createDrafts } from '../../inbox/page/drafts.ts';
 import { fillIn, findBraces } from '../../inbox/page/fill-in.ts';
 import { nameOf } from '../../inbox/page/key-name.ts';
 import { readSavedReplies } from '../../inbox/saved-replies.ts';
-import { createFolder } from '../helpers/data-folder.ts';
+import { createFolder } from '../local/data-folder.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { readText } from '../helpers/repository.ts';
 

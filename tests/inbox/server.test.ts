@@ -3,11 +3,11 @@ import { expect, it, vi } from 'vitest';
 import { connectLocally, connectToStage } from '../../inbox/connect.ts';
 import type { Listing } from '../../inbox/listing.ts';
 import type { StoredInquiries } from '../../src/entities/stored-inquiries.ts';
-import { refusal } from '../helpers/aws.ts';
-import { stopClock } from '../helpers/clock.ts';
-import { send } from '../helpers/http.ts';
-import { containing, END_OF_ID, openInbox, startStage } from '../helpers/inbox.ts';
-import { putInquiries } from '../helpers/inquiries.ts';
+import { refusal } from '../deploy/aws.ts';
+import { stopClock } from './clock.ts';
+import { send } from '../local/http.ts';
+import { containing, END_OF_ID, openInbox, startStage } from './test-inbox.ts';
+import { putInquiries } from '../function/test-inquiries.ts';
 
 const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 const ALL = 'GET inquiries?show=all&order=newest';

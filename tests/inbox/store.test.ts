@@ -14,10 +14,10 @@ import {
   refuse,
   RESET,
   type Fault,
-} from '../helpers/fault-proxy.ts';
-import { writeIdempotencyKey } from '../helpers/idempotency.ts';
-import { beforehand, openInbox } from '../helpers/inbox.ts';
-import { writeInquiries } from '../helpers/inquiries.ts';
+} from '../resilience/fault-proxy.ts';
+import { writeIdempotencyKey } from './idempotency.ts';
+import { beforehand, openInbox } from './test-inbox.ts';
+import { writeInquiries } from '../function/test-inquiries.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 const reply_at = new Date(NOW).toISOString();

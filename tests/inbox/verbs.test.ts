@@ -10,12 +10,12 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { VERBS } from '../../inbox/verbs.ts';
-import { stubAws } from '../helpers/aws.ts';
-import { stopClock } from '../helpers/clock.ts';
-import { createFolder, writeState } from '../helpers/data-folder.ts';
+import { stubAws } from '../deploy/aws.ts';
+import { stopClock } from './clock.ts';
+import { createFolder, writeState } from '../local/data-folder.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
-import { first, refuse } from '../helpers/fault-proxy.ts';
-import { beforehand, openInbox, parseLines, startStage, type OwnInbox } from '../helpers/inbox.ts';
+import { first, refuse } from '../resilience/fault-proxy.ts';
+import { beforehand, openInbox, parseLines, startStage, type OwnInbox } from './test-inbox.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 import { readText } from '../helpers/repository.ts';
 

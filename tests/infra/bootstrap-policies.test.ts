@@ -1,8 +1,8 @@
 /** What the policies of infra/terraform/bootstrap allow. `npm run bootstrap` has AWS validate them. */
 import { describe, expect, it } from 'vitest';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
-import { STAGES, type Stage } from '../../lib/stages.ts';
-import { answerById } from '../helpers/inquiries.ts';
+import { STAGES, type Stage } from '../../lib/aws/stages.ts';
+import { answerById } from '../function/test-inquiries.ts';
 import { createOwnStore } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { ofType, readGolden } from './golden.ts';

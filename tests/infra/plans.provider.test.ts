@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STAGES } from '../../lib/stages.ts';
+import { STAGES } from '../../lib/aws/stages.ts';
 import { unless } from '../helpers/needs.ts';
 import { readText } from '../helpers/repository.ts';
 import { FILES, toFile } from './golden.ts';

@@ -5,7 +5,7 @@ import { createRateEntity } from '../../src/entities/rate.ts';
 import { createReplyKeyEntity } from '../../src/entities/reply-keys.ts';
 import { unparsableJson } from '../../src/errors.ts';
 import { logRequest } from '../../src/log.ts';
-import { logMail } from '../../src/mailer/log.ts';
+import { logMail } from '../../mail/log.ts';
 import { createOwnStore } from '../helpers/engines.ts';
 import { EMAIL, INQUIRY, makeCall, SUB } from '../helpers/events.ts';
 import { readText } from '../helpers/repository.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
 import { MODULE } from '../../lib/paths.ts';
-import { STAGES } from '../../lib/stages.ts';
+import { STAGES } from '../../lib/aws/stages.ts';
 import { MAXIMA } from '../../src/limits.ts';
-import { LANGUAGES } from '../../src/text/languages.ts';
-import { createFolder } from '../helpers/data-folder.ts';
+import { LANGUAGES } from '../../text/languages.ts';
+import { createFolder } from '../local/data-folder.ts';
 import { unless } from '../helpers/needs.ts';
 
 const EXAMPLE = join(MODULE, 'stages.auto.tfvars.example');

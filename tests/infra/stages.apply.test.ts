@@ -16,14 +16,14 @@ import { SES } from '@aws-sdk/client-ses';
 import { SESv2 } from '@aws-sdk/client-sesv2';
 import { afterAll, assert, beforeAll, describe, expect, it } from 'vitest';
 import { providerSource } from '../../deploy/terraform.ts';
-import type { Stage } from '../../lib/stages.ts';
+import type { Stage } from '../../lib/aws/stages.ts';
 import {
   clientOf,
   createStages,
   endpoint,
   needsEmulator,
   type Stages,
-} from '../helpers/emulator-stages.ts';
+} from '../deploy/emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
 
 const { region } = clientOf(endpoint);

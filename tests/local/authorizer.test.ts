@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterAll, expect, it } from 'vitest';
 import { createAuthorizer } from '../../local/authorizer.ts';
-import { closeServer, serve } from '../../lib/loopback-server.ts';
+import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
 
 type Fields = Record<string, unknown>;
 const FUTURE = 9_999_999_999;

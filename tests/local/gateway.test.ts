@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
 import { createGateway } from '../../local/gateway.ts';
-import { limits } from '../../lib/gateway-replies.ts';
-import { closeServer, serve } from '../../lib/loopback-server.ts';
-import { stopClock } from '../helpers/clock.ts';
-import { send } from '../helpers/http.ts';
+import { limits } from '../../lib/contract/gateway-replies.ts';
+import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
+import { stopClock } from '../inbox/clock.ts';
+import { send } from './http.ts';
 
 const ORIGIN = 'https://www.example.com';
 const OTHER = 'http://localhost:5173';

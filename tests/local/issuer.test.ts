@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { afterAll, expect, it } from 'vitest';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
-import { subOf } from '../../lib/issuer-tokens.ts';
-import { send } from '../helpers/http.ts';
+import { subOf } from '../../lib/issuer/issuer-tokens.ts';
+import { send } from './http.ts';
 
 const ORIGIN = 'http://localhost:5173';
 const CALLBACK = `${ORIGIN}/callback`;

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { isAlive } from '../../lib/running-stack.ts';
 import { startFunction, type FunctionOptions } from '../../local/lambda/function.ts';
-import { createFolder } from '../helpers/data-folder.ts';
+import { createFolder } from './data-folder.ts';
 
 const code = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
 /** Counts invocations, tells processes apart, and obeys the event. */

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { startIncomingMail } from '../../local/incoming-mail.ts';
-import { startMailbox } from '../../local/mailbox.ts';
-import { parseBounce } from '../../src/mailer/bounces.ts';
-import { send } from '../helpers/http.ts';
+import { startIncomingMail } from '../../local/mail/incoming-mail.ts';
+import { startMailbox } from '../../local/mail/mailbox.ts';
+import { parseBounce } from '../../mail/bounces.ts';
+import { send } from './http.ts';
 
 async function begin() {
   const events: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { startMailbox, type Answer } from '../../local/mailbox.ts';
-import { checkPage } from '../helpers/chromium.ts';
-import { arrive, openPage, stack } from '../helpers/contact-form.ts';
+import { startMailbox, type Answer } from '../../local/mail/mailbox.ts';
+import { checkPage } from '../form/chromium.ts';
+import { arrive, openPage, stack } from '../form/contact-form.ts';
 
 it('of issuer and docs have no finding of axe and HTML_CodeSniffer, and fit a phone', async () => {
   const { page, click } = await arrive();

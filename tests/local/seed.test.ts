@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { seedTable } from '../../local/seed.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
-import { openInbox } from '../helpers/inbox.ts';
+import { openInbox } from '../inbox/test-inbox.ts';
 
 it('fills a table once, with all languages and states, and has the mailer send nothing', async () => {
   const { engine, name, client, inbox } = await openInbox();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isServiceName } from '../../lib/stages.ts';
+import { isServiceName } from '../../lib/aws/stages.ts';
 
 it.each([
   ['ab', true],

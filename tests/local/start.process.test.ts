@@ -5,13 +5,13 @@ import { dirname, join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { isListening } from '../../lib/loopback-server.ts';
+import { isListening } from '../../lib/pages/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
-import { findProgram } from '../../lib/programs.ts';
+import { findProgram } from '../../lib/terminal/programs.ts';
 import { readRunningStack } from '../../lib/running-stack.ts';
 import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
-import { needsBrowser, on, openPage } from '../helpers/chromium.ts';
-import { createFolder } from '../helpers/data-folder.ts';
+import { needsBrowser, on, openPage } from '../form/chromium.ts';
+import { createFolder } from './data-folder.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
 
@@ -147,7 +147,19 @@ describeOnDynamoDbLocal('npm run dev', () => {
   let end: (() => Promise<void>) | undefined;
   afterAll(() => end?.());
   beforeAll(async () => {
-    const rooms = ['src', 'lib', 'local', 'deploy', 'inbox', 'web', 'ui', 'infra', 'docs'];
+    const rooms = [
+      'src',
+      'mail',
+      'text',
+      'lib',
+      'local',
+      'deploy',
+      'inbox',
+      'web',
+      'ui',
+      'infra',
+      'docs',
+    ];
     for (const part of [...rooms, 'package.json', 'tsconfig.json']) {
       fs.cpSync(join(ROOT, part), join(root, part), { recursive: true });
     }
@@ -255,10 +267,10 @@ describeOnDynamoDbLocal('npm run dev', () => {
       const { message } = (await (await stack.call('PUT')).json()) as { message: string };
       expect(message).toContain(`${to}: GET, POST.`);
     }
-    await change('src/mailer/team-mails.ts', '[inquiries ', '[new ');
+    await change('mail/team-mails.ts', '[inquiries ', '[new ');
     await stack.call('POST', 'Changed');
     await expect.poll(stack.mails).toContainEqual([TEAM, '[new local] Changed']);
-    await change('src/mailer/team-mails.ts', '[new ', '[inquiries ');
+    await change('mail/team-mails.ts', '[new ', '[inquiries ');
   });
 
   it('shows a change in the open contact form, whose text stays', needsBrowser, async () => {

@@ -2,15 +2,15 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { closeServer, listen } from '../../lib/loopback-server.ts';
+import { closeServer, listen } from '../../lib/pages/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { lockDataFolder } from '../../local/data-folder.ts';
 import { main } from '../../local/start.ts';
-import { createFolder, writeState } from '../helpers/data-folder.ts';
-import { run, transcribe, type IoOptions } from '../helpers/io.ts';
+import { createFolder, writeState } from './data-folder.ts';
+import { run, transcribe, type IoOptions } from './io.ts';
 
 // A build would outlive the refusal and this file.
-vi.mock(import('../../lib/page-build.ts'), async (importOriginal) => ({
+vi.mock(import('../../lib/pages/page-build.ts'), async (importOriginal) => ({
   ...(await importOriginal()),
   buildPageWhenStale: async () => false,
 }));

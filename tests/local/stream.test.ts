@@ -2,14 +2,14 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { uuidv7 } from 'uuidv7';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
-import { startEventSourceMapping, type StreamOptions } from '../../local/stream.ts';
+import { startEventSourceMapping, type StreamOptions } from '../../local/mail/stream.ts';
 import { WITH_STREAM } from '../../local/database/table.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { INQUIRY } from '../helpers/events.ts';
-import { refuse, startFaultProxy } from '../helpers/fault-proxy.ts';
-import { idOf, sequenceOf, type StreamRecord } from '../helpers/mailer.ts';
-import { answerById } from '../helpers/inquiries.ts';
+import { refuse, startFaultProxy } from '../resilience/fault-proxy.ts';
+import { idOf, sequenceOf, type StreamRecord } from '../mail/test-mailer.ts';
+import { answerById } from '../function/test-inquiries.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 
 /** Milliseconds of waits; each ends at once, but the longest with their mapping. */

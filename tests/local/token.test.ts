@@ -4,11 +4,11 @@ import { decodeJwt } from 'jose';
 import { afterAll, expect, it } from 'vitest';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
 import { createAuthorizer } from '../../local/authorizer.ts';
-import { createKey } from '../../lib/issuer-keys.ts';
-import { subOf } from '../../lib/issuer-tokens.ts';
+import { createKey } from '../../lib/issuer/issuer-keys.ts';
+import { subOf } from '../../lib/issuer/issuer-tokens.ts';
 import { main } from '../../local/token.ts';
-import { createFolder, writeState } from '../helpers/data-folder.ts';
-import { run as runInProcess } from '../helpers/io.ts';
+import { createFolder, writeState } from './data-folder.ts';
+import { run as runInProcess } from './io.ts';
 
 const folder = createFolder(afterAll);
 const keysFile = join(folder, 'keys.json');

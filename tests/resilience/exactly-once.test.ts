@@ -22,16 +22,9 @@ import { createInquiries } from '../../src/inquiries.ts';
 import { HOUR } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeKeyedPost } from '../helpers/events.ts';
-import {
-  answer,
-  answerAfter,
-  refuse,
-  RESET,
-  startFaultProxy,
-  type Fault,
-} from '../helpers/fault-proxy.ts';
+import { answer, answerAfter, refuse, RESET, startFaultProxy, type Fault } from './fault-proxy.ts';
 import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
-import { isHard } from '../helpers/selection.ts';
+import { isHard } from './selection.ts';
 
 const DAY = 24 * HOUR;
 /** Milliseconds until AWS refuses a signature, so that nothing arrives any more. */

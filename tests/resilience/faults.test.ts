@@ -8,7 +8,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generate } from 'selfsigned';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listen } from '../../lib/loopback-server.ts';
+import { listen } from '../../lib/pages/loopback-server.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { makeEvent, makeKeyedPost } from '../helpers/events.ts';
@@ -25,10 +25,10 @@ import {
   startFaultProxy,
   type Fault,
   type Plan,
-} from '../helpers/fault-proxy.ts';
+} from './fault-proxy.ts';
 import { createOwnTable, readPartition, type OwnTable } from '../helpers/own-table.ts';
-import { startSandbox } from '../helpers/sandbox.ts';
-import { select } from '../helpers/selection.ts';
+import { startSandbox } from './sandbox.ts';
+import { select } from './selection.ts';
 
 const SUCCESS = { POST: 201, 'keyed POST': 201, GET: 200 };
 type Method = keyof typeof SUCCESS;

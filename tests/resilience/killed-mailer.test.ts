@@ -4,14 +4,14 @@
  */
 import { expect, it } from 'vitest';
 import { HOUR } from '../../src/limits.ts';
-import { MailRejected, type Mail } from '../../src/mailer/send-mail.ts';
+import { MailRejected, type Mail } from '../../mail/send-mail.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { createMailerInstances, type MailerInstances } from '../helpers/mailer-instances.ts';
-import { idOf, toReply } from '../helpers/mailer.ts';
+import { createMailerInstances, type MailerInstances } from '../mail/mailer-instances.ts';
+import { idOf, toReply } from '../mail/test-mailer.ts';
 import { readTable } from '../helpers/own-table.ts';
-import { createAddress, deliverMail, RECEIVER_SETTINGS } from '../helpers/received-mails.ts';
-import { SES_EXAMPLES, toEvent } from '../helpers/ses-events.ts';
-import { select } from '../helpers/selection.ts';
+import { createAddress, deliverMail, RECEIVER_SETTINGS } from '../mail/received/test-mails.ts';
+import { SES_EXAMPLES, toEvent } from '../mail/ses-events.ts';
+import { select } from './selection.ts';
 
 /** 06:00 UTC. */
 const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR + 6 * HOUR;

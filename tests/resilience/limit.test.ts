@@ -13,7 +13,7 @@ import { createInquiries } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { EMAIL, makePost } from '../helpers/events.ts';
 import { readPartition, type OwnTable } from '../helpers/own-table.ts';
-import { isHard, select } from '../helpers/selection.ts';
+import { isHard, select } from './selection.ts';
 
 const TIME = Date.UTC(2030, 0, 1, 12, 30);
 const LIMIT = 10;

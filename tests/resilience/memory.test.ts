@@ -8,8 +8,8 @@ import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { makeCall, makeEvent } from '../helpers/events.ts';
 import { readPartition } from '../helpers/own-table.ts';
-import { startSandbox } from '../helpers/sandbox.ts';
-import { isHard } from '../helpers/selection.ts';
+import { startSandbox } from './sandbox.ts';
+import { isHard } from './selection.ts';
 
 const EVENTS = isHard ? 5_000 : 80;
 

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { closeServer, serve } from '../../lib/loopback-server.ts';
+import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
 import { HOUR } from '../../src/limits.ts';
-import { createReplyAddresses } from '../../src/mailer/reply-addresses.ts';
-import { decide } from '../../src/receiver/decide.ts';
-import { findNewText } from '../../src/receiver/new-text.ts';
-import { parseMail } from '../../src/receiver/parse-mail.ts';
+import { createReplyAddresses } from '../../mail/reply-addresses.ts';
+import { decide } from '../../mail/received/decide.ts';
+import { findNewText } from '../../mail/received/new-text.ts';
+import { parseMail } from '../../mail/received/parse-mail.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
-import { createMailerInstances } from '../helpers/mailer-instances.ts';
-import { idOf, INBOX } from '../helpers/mailer.ts';
+import { createMailerInstances } from '../mail/mailer-instances.ts';
+import { idOf, INBOX } from '../mail/test-mailer.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 import {
   createAddress,
@@ -19,7 +19,7 @@ import {
   quoting,
   RECEIVER_SETTINGS,
   toQueueEvent,
-} from '../helpers/received-mails.ts';
+} from '../mail/received/test-mails.ts';
 
 const START = Math.floor(Date.now() / HOUR) * HOUR;
 const { signal } = new AbortController();

@@ -4,12 +4,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { startEngine } from '../../local/database/engines.ts';
-import { createFolder } from '../helpers/data-folder.ts';
+import { createFolder } from '../local/data-folder.ts';
 import { describeOnEngines, DYNAMODB_ENDPOINT, whyNoDynamoDbLocal } from '../helpers/engines.ts';
-import { send } from '../helpers/http.ts';
+import { send } from '../local/http.ts';
 import { unless } from '../helpers/needs.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
-import { isHard } from '../helpers/selection.ts';
+import { isHard } from '../resilience/selection.ts';
 
 const SIGNATURE =
   'AWS4-HMAC-SHA256 Credential=local/20261122/local/dynamodb/aws4_request, SignedHeaders=host, Signature=x';

@@ -5,9 +5,9 @@ import { createApp } from '../../src/app.ts';
 import type { ErrorResponseBody, Inquiry } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
 import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';
-import { checkAnswer } from '../helpers/contract.ts';
+import { checkAnswer } from '../function/responses.ts';
 import { INQUIRY, SUB } from '../helpers/events.ts';
-import { isHard } from '../helpers/selection.ts';
+import { isHard } from '../resilience/selection.ts';
 
 const ORIGIN = 'https://www.example.com';
 const fieldsOf = (value: unknown) => Object(value) as Partial<Record<string, unknown>>;

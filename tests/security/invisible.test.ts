@@ -4,12 +4,12 @@ import { toDraft } from '../../inbox/reply.ts';
 import { formatTable } from '../../inbox/output.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { escapeAddress } from '../../src/text/invisible.ts';
-import { createDigestMail, createInquiryMail } from '../../src/mailer/team-mails.ts';
-import { toMailbox } from '../../src/text/mailbox.ts';
-import { escapeText } from '../../src/text/visible.ts';
+import { escapeAddress } from '../../text/invisible.ts';
+import { createDigestMail, createInquiryMail } from '../../mail/team-mails.ts';
+import { toMailbox } from '../../text/mailbox.ts';
+import { escapeText } from '../../text/visible.ts';
 import { EMAIL, INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
-import { select } from '../helpers/selection.ts';
+import { select } from '../resilience/selection.ts';
 
 const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) =>
   String.fromCodePoint(point),

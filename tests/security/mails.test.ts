@@ -1,12 +1,12 @@
 /** Hostile texts in mails: no header, tag, control character or direction of theirs has an effect. */
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { expect, it, vi } from 'vitest';
-import { createReplyMail } from '../../src/mailer/owner-mails.ts';
-import type { Mail } from '../../src/mailer/send-mail.ts';
-import { createInquiryMail, createNoticeMail } from '../../src/mailer/team-mails.ts';
-import { escapeText, toOneLine } from '../../src/text/visible.ts';
+import { createReplyMail } from '../../mail/owner-mails.ts';
+import type { Mail } from '../../mail/send-mail.ts';
+import { createInquiryMail, createNoticeMail } from '../../mail/team-mails.ts';
+import { escapeText, toOneLine } from '../../text/visible.ts';
 import { EMAIL, INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
-import { HOSTILE_TEXTS } from '../helpers/hostile-texts.ts';
+import { HOSTILE_TEXTS } from '../text/hostile-texts.ts';
 
 // oxfmt-ignore
 const TEXTS = [

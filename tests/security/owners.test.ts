@@ -5,7 +5,7 @@ import type { Identity } from '../../src/identity.ts';
 import { createInquiries, type Inquiries } from '../../src/inquiries.ts';
 import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { list, makeCall, SUB } from '../helpers/events.ts';
-import { select } from '../helpers/selection.ts';
+import { select } from '../resilience/selection.ts';
 
 /** Another last digit. */
 const NEXT_SUB = SUB.replace(/b$/, 'c');

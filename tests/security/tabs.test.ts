@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { createDrafts, removeDeletedDrafts } from '../../web/src/drafts.ts';
 import { parseMessage } from '../../web/src/tabs.ts';
-import { createStorage } from '../helpers/storage.ts';
+import { createStorage } from '../form/storage.ts';
 
 const user = { sub: 'ana', email: 'ana@example.com' };
 const TOKENS = { idToken: 'token', expires: 1, user, lastSignOut: null };

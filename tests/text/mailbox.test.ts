@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toMailbox } from '../../src/text/mailbox.ts';
+import { toMailbox } from '../../text/mailbox.ts';
 
 it.each([
   ['ana@example.com', 'ana@example.com'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fold, foldWithPositions, isFound, parseQuery } from '../../src/text/search-text.ts';
+import { fold, foldWithPositions, isFound, parseQuery } from '../../text/search-text.ts';
 
 it.each([
   ['größe', ['GRÖSSE', 'grosse', 'GROESSE', 'gro\u0308ße', 'GRÖẞE']],

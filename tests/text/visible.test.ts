@@ -1,12 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  cut,
-  escapeHtml,
-  isBlank,
-  escapeText,
-  toOneLine,
-  toVisible,
-} from '../../src/text/visible.ts';
+import { cut, escapeHtml, isBlank, escapeText, toOneLine, toVisible } from '../../text/visible.ts';
 
 it.each([
   ['letters, tabs, emoji', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا', 'a\tß\u00A0漢 👩‍👩‍👧 مرحبا'],

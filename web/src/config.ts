@@ -1,5 +1,5 @@
 /** web/README.md */
-import { isLanguage, LANGUAGES, type Language, type Text } from '../../src/text/languages.ts';
+import { isLanguage, LANGUAGES, type Language, type Text } from '../../text/languages.ts';
 
 /** For the site's owner. */
 export class ConfigError extends Error {

@@ -1,6 +1,6 @@
-import { inLanguage, type Text } from '../../src/text/languages.ts';
+import { inLanguage, type Text } from '../../text/languages.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
-import { toMailbox } from '../../src/text/mailbox.ts';
+import { toMailbox } from '../../text/mailbox.ts';
 import { button, div, h, p } from '../../ui/dom.ts';
 import { directionOf } from '../../ui/format.ts';
 import {

@@ -6,7 +6,7 @@ import { createDrafts, toStore } from './drafts.ts';
 import elementStyle from './element.css?inline';
 import firstPaint from '../../ui/first-paint.css?inline';
 import type { Message } from './languages/en.ts';
-import { isLanguage, LANGUAGES } from '../../src/text/languages.ts';
+import { isLanguage, LANGUAGES } from '../../text/languages.ts';
 import { baseOf, chooseLanguage, loadLocale, type Locale } from './locale.ts';
 import style from './style.css?inline';
 import { parseToken } from './token.ts';

@@ -1,6 +1,6 @@
 import type { Inquiry } from '../../src/contract.ts';
 import { toReference } from '../../src/limits.ts';
-import { inLanguage } from '../../src/text/languages.ts';
+import { inLanguage } from '../../text/languages.ts';
 import { button, copyButton, div, h, live, notice, p, setBusy } from '../../ui/dom.ts';
 import { createEditor } from './editor.ts';
 import { hasText, type Texts } from './fields.ts';

@@ -1,7 +1,7 @@
 import type { Inquiry } from '../../src/contract.ts';
-import { NO_SUBJECT } from '../../src/text/languages.ts';
-import { findHits } from '../../src/text/search-text.ts';
-import { isBlank, toVisible } from '../../src/text/visible.ts';
+import { NO_SUBJECT } from '../../text/languages.ts';
+import { findHits } from '../../text/search-text.ts';
+import { isBlank, toVisible } from '../../text/visible.ts';
 import { toReference } from '../../src/limits.ts';
 import { button, copyButton, div, h } from '../../ui/dom.ts';
 import { beginningOf } from '../../ui/format.ts';

@@ -1,5 +1,5 @@
 import type { Inquiry } from '../../src/contract.ts';
-import { fold, isFound, parseQuery } from '../../src/text/search-text.ts';
+import { fold, isFound, parseQuery } from '../../text/search-text.ts';
 import type { Failure, Page } from './api.ts';
 import { textsOf } from './fields.ts';
 import type { Locale } from './locale.ts';

@@ -1,4 +1,4 @@
-import { directionOf, type Language } from '../../src/text/languages.ts';
+import { directionOf, type Language } from '../../text/languages.ts';
 import { createTimeFormat } from '../../ui/format.ts';
 import type { Plural, Strings } from './languages/en.ts';
 

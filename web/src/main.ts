@@ -1,5 +1,5 @@
 import { createApi, withFirstPage, type Api } from './api.ts';
-import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../src/text/languages.ts';
+import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../text/languages.ts';
 import { INQUIRY_ID, toReference } from '../../src/limits.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
 import { removeDeletedDrafts } from './drafts.ts';

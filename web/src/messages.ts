@@ -1,7 +1,7 @@
 import type { Failure, User } from './api.ts';
 import type { Branding } from './config.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
-import { toMailbox } from '../../src/text/mailbox.ts';
+import { toMailbox } from '../../text/mailbox.ts';
 import type { FormState, Status } from './form-state.ts';
 import type { Message } from './languages/en.ts';
 import type { Locale } from './locale.ts';

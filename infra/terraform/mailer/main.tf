@@ -39,7 +39,7 @@ variable "settings" {
 }
 
 variable "company" {
-  description = "What mails to owners show, as JSON (src/mailer/config.ts)."
+  description = "What mails to owners show, as JSON (mail/config.ts)."
   type        = string
 }
 
@@ -388,7 +388,7 @@ resource "aws_lambda_event_source_mapping" "this" {
   parallelization_factor = each.key == "inquiries" ? var.settings.parallelization_factor : 1
 
   # A failed record delays those behind it in its shard until it is too old. A digest has the inquiries that were given
-  # up (src/mailer/digests.ts waits for 7 hours); replies are tried as long as the stream has them.
+  # up (mail/digests.ts waits for 7 hours); replies are tried as long as the stream has them.
   function_response_types        = ["ReportBatchItemFailures"]
   bisect_batch_on_function_error = true
   maximum_retry_attempts         = -1

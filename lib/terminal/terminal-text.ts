@@ -1,0 +1,52 @@
+import stringWidth from 'string-width';
+import { escapeInvisible, toEscape } from '../../text/invisible.ts';
+import { escapeText } from '../../text/visible.ts';
+
+/** Can move the cursor, change colours or reorder text; and lone surrogates. Unicode 16, UAX #9 */
+const UNSAFE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** Escapes unsafe and invisible characters as JSON does: `\u001b`. */
+export const escapeUnsafe = (text: string): string =>
+  escapeInvisible(text.replaceAll(UNSAFE, toEscape));
+
+/** A user's text in lines; a tab is four spaces. */
+export const toLines = (text: string): string[] =>
+  escapeText(text).replaceAll('\t', '    ').split('\n');
+
+/** In one line, with escapes for line ends and tabs. */
+export const toLine = (text: string): string => escapeUnsafe(escapeText(text));
+
+/**
+ * Wraps at spaces for a terminal; longer words stay whole.
+ *
+ * @param hanging - Columns before further lines. Default: the indentation.
+ */
+export function wrapLine(line: string, columns?: number, hanging = line.search(/\S|$/)): string {
+  // A terminal may not know its width.
+  if (!columns) return line;
+  const [first = '', ...words] = line.slice(hanging).split(' ');
+  const lines = [line.slice(0, hanging) + first];
+  for (const word of words) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (stringWidth(longer) <= columns) lines[lines.length - 1] = longer;
+    else lines.push(' '.repeat(hanging) + word);
+  }
+  return lines.join('\n');
+}
+
+/** Writes lines, which a terminal gets in its width. @param hanging - As of {@link wrapLine}. */
+export function writeLines(
+  stream: { write: (text: string) => unknown; columns?: number },
+  text: string,
+  hanging?: number,
+): void {
+  for (const line of text.split('\n')) stream.write(`${wrapLine(line, stream.columns, hanging)}\n`);
+}
+
+/** Wraps a command's help in 80 columns, in which options keep their second column. */
+export const wrapUsage = (usage: string): string =>
+  usage
+    .trim()
+    .split('\n')
+    .map((line) => wrapLine(line, 80, /^\s+\S.*?\s{2,}|^\s*/.exec(line)?.[0].length))
+    .join('\n');

@@ -1,0 +1,50 @@
+import { createReaders, type Environment } from '../src/config.ts';
+import { isLanguage, type Text } from '../text/languages.ts';
+import { toMailbox } from '../text/mailbox.ts';
+
+/** Settings of the form, checked by `npm run deploy`. */
+interface Company {
+  name?: string;
+  accent?: string;
+  form?: string;
+  home?: string;
+  privacy?: string;
+  imprint?: string;
+  expectation?: Text;
+}
+
+export type MailerConfig = ReturnType<typeof parseMailerConfig>;
+
+/** docs/configuration.md @throws Error naming the first variable that is missing or malformed. */
+export function parseMailerConfig(env: Environment) {
+  const { read, readNumber, readText } = createReaders(env);
+  const readBoolean = (name: string): boolean =>
+    read(name, (text) => /^(?:true|false)$/.exec(text)?.[0], 'false') === 'true';
+  return {
+    tableName: readText('TABLE_NAME'),
+    stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
+    inboxTo: read('INBOX_TO', toMailbox),
+    inboxFrom: read('INBOX_FROM', toMailbox),
+    /** About new inquiries of one person; below, of all. */
+    mailsPerHour: readNumber('MAILS_PER_HOUR') ?? 10,
+    totalMailsPerHour: readNumber('TOTAL_MAILS_PER_HOUR') ?? 100,
+    /** Days until an inquiry is in the daily mail; undefined: no such mail. */
+    answerWithin: readNumber('ANSWER_WITHIN'),
+    /** For owners whose inquiries name none; the team's mails are English. */
+    language: read('MAIL_LANGUAGE', (text) => (isLanguage(text) ? text : undefined), 'en'),
+    acknowledge: readBoolean('ACKNOWLEDGE'),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the deployment has checked it
+    company: read('COMPANY', (text) => JSON.parse(text) as Company, '{}'),
+    timeZone: read(
+      'TIME_ZONE',
+      (timeZone) => Intl.DateTimeFormat('en', { timeZone }).resolvedOptions() && timeZone,
+      'UTC',
+    ),
+    /** Domain of the addresses for answers, in lower case; undefined: no answers by mail. docs/adr/0085 */
+    replyDomain:
+      read('REPLY_DOMAIN', (text) => /^(?:[a-z\d-]+\.)+[a-z\d-]+$|^$/.exec(text)?.[0]) || undefined,
+    followUps: readBoolean('FOLLOW_UPS'),
+    /** Undefined locally. */
+    configurationSet: env['CONFIGURATION_SET'],
+  };
+}

@@ -1,0 +1,65 @@
+import { nameOf, writeMetrics } from '../src/log.ts';
+import { isInquiryId, type MailKind } from './rows.ts';
+
+export type Outcome =
+  | 'sent'
+  /** As an inquiry. */
+  | 'stored'
+  | 'already-sent'
+  /** Beyond a quota: the next digest counts it. */
+  | 'withheld'
+  /** Nothing to send, or another invocation does. */
+  | 'idle'
+  | 'answered'
+  | 'expired'
+  /** Not in the table. */
+  | 'erased'
+  | 'no-address'
+  /** A mail to the team did not arrive, so no mail can say so. */
+  | 'undelivered'
+  | 'refused'
+  | 'failed'
+  /** Tried again: there was no time, or SES throttles. */
+  | 'deferred';
+
+export interface Result {
+  outcome: Outcome;
+  error?: unknown;
+  /** The inquiry that a received mail is about. */
+  inquiry?: unknown;
+  why?: string | undefined;
+}
+
+export interface Subject {
+  /** Absent for mails about none or several. */
+  inquiry?: unknown;
+  mail?: MailKind | 'notice' | 'digest' | 'daily' | 'received';
+  /** Absent when an operator invokes. */
+  sequenceNumber?: string | undefined;
+}
+
+export interface CompletedMail extends Subject, Result {
+  requestId: string;
+  functionName: string;
+}
+
+/** Need an operator; other failures are tried again. */
+const ERRORS = new Set<Outcome>(['no-address', 'refused', 'undelivered']);
+
+/** Logs a line about a mail, without addresses and texts. */
+export function logMail({ functionName, error, ...mail }: CompletedMail): void {
+  const { inquiry, outcome } = mail;
+  const isError = ERRORS.has(outcome);
+  const isWarning = error !== undefined || outcome === 'deferred';
+  console[isError ? 'error' : isWarning ? 'warn' : 'info']({
+    ...mail,
+    // Other texts of a row could be personal data.
+    ...(inquiry !== undefined && { inquiry: isInquiryId(inquiry) ? inquiry : 'malformed' }),
+    ...(error !== undefined && { errorName: nameOf(error) }),
+  });
+  writeMetrics(functionName, {
+    MailsSent: Number(outcome === 'sent'),
+    MailFailures: Number(isError || outcome === 'failed'),
+    MailsWithheld: Number(outcome === 'withheld'),
+  });
+}

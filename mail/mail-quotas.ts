@@ -1,0 +1,76 @@
+/** docs/adr/0080 */
+import { timeOf } from '../src/contract.ts';
+import { digest, LAST_ID, toOwnerHour } from '../src/entities/keys.ts';
+import type { FullQuota, Quotas } from '../src/entities/quotas.ts';
+import type { InquiryKeys } from '../src/entities/stored-inquiries.ts';
+import { HOUR } from '../src/limits.ts';
+import type { MailerConfig } from './config.ts';
+
+/** Per address and hour. */
+const ACKNOWLEDGEMENTS = 3;
+/** Mails of strangers that the team gets in an hour. */
+const PASSED_ON = 20;
+
+/** `refused`: the hour, if the quota of all persons is full. */
+export type Claim = { granted: true } | { refused: FullHour | undefined };
+
+export interface FullHour extends FullQuota {
+  hour: string;
+}
+
+/** Whether `claim` would refuse. A refused update costs as much as the whole row. */
+export const isBeyond = (id: string, full: FullHour | undefined): boolean =>
+  full?.hour === hourOf(id) && id < full.closed && !full.mailed.has(id);
+
+export function createMailQuotas(
+  quotas: Quotas,
+  { mailsPerHour, totalMailsPerHour }: MailerConfig,
+) {
+  let markedHour: string | undefined;
+  const grant = { granted: true } as const;
+  /** Of the mails about events, in an hour; notices are as many as mails about new inquiries. */
+  const limits = { notices: totalMailsPerHour, 'passed-on': PASSED_ON };
+
+  return {
+    ...quotas,
+
+    /** Claims mails of the person and of all in the inquiry's hour. The same inquiry gets the same answer. */
+    async claim({ id, cognito_sub }: InquiryKeys, abortSignal: AbortSignal): Promise<Claim> {
+      const hour = hourOf(id);
+      const ownerHour = toOwnerHour(cognito_sub, timeOf(id));
+      const own = await quotas.reserve(ownerHour, id, mailsPerHour, abortSignal);
+      if ('refused' in own) {
+        if (markedHour !== hour) await quotas.withhold(hour, abortSignal);
+        markedHour = hour;
+        return { refused: undefined };
+      }
+      const all = await quotas.reserve(hour, id, totalMailsPerHour, abortSignal);
+      if ('granted' in all) return grant;
+      const { mailed } = all.refused;
+      const closed = mailed.size < totalMailsPerHour ? all.refused.closed : LAST_ID;
+      return { refused: { hour, mailed, closed } };
+    },
+
+    async claimAcknowledgement({ id, email }: InquiryKeys, signal: AbortSignal): Promise<Claim> {
+      const quota = digest('acknowledgement', email.toLowerCase(), hourOf(id));
+      const result = await quotas.reserve(quota, id, ACKNOWLEDGEMENTS, signal);
+      return 'granted' in result ? grant : { refused: undefined };
+    },
+
+    async claimEvent(kind: keyof typeof limits, event: string, signal: AbortSignal) {
+      const quota = `${kind}-${Math.floor(Date.now() / HOUR)}`;
+      return 'granted' in (await quotas.reserve(quota, event, limits[kind], signal));
+    },
+
+    /** Whether the event is the first of its kind that comes back to a writer. */
+    claimReturned: async (kind: string, event: string, signal: AbortSignal): Promise<boolean> =>
+      'granted' in (await quotas.reserve(kind, event, 1, signal)),
+
+    async isWithheld(hour: number, abortSignal: AbortSignal): Promise<boolean> {
+      const { mailed, isWithheld } = await quotas.read(hour, abortSignal);
+      return isWithheld || mailed >= totalMailsPerHour;
+    },
+  };
+}
+
+const hourOf = (id: string): string => String(Math.floor(timeOf(id) / HOUR));

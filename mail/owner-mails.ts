@@ -1,0 +1,127 @@
+import { directionOf, inLanguage, NO_SUBJECT, type Language } from '../text/languages.ts';
+import { toReference } from '../src/limits.ts';
+import { toMailbox } from '../text/mailbox.ts';
+import type { MailerConfig } from './config.ts';
+import {
+  createMail,
+  formatBreak,
+  formatButton,
+  formatFacts,
+  formatHeading,
+  formatLinkedLines,
+  formatLinks,
+  formatMessage,
+  formatQuote,
+  type Envelope,
+  type Part,
+} from './parts.ts';
+import type { MailedInquiry } from './rows.ts';
+import type { Mail } from './send-mail.ts';
+import { cutLines, isBlank, toOneLine, toVisible } from '../text/visible.ts';
+import { formatTime, textsIn } from './texts.ts';
+
+const SUBJECT_LIMIT = 150;
+const QUOTE_LIMIT = 20_000;
+
+/** As in the form. */
+const DEFAULT_ACCENT = '#3f4fd0';
+
+/** Prefixes of answers in several languages, also repeated and counted. */
+const ANSWER_MARKS =
+  /^(?:\s*(?:re|aw|antw|sv|vs|odp|ynt|res|rif|atb|bls|回复|回覆|答复|رد)\s*(?:\[\d+\]|\(\d+\)|\^\d+)?\s*[:：])+/iu;
+
+export function toReplySubject(subject: string, language: Language): string {
+  const line = toOneLine(subject, SUBJECT_LIMIT).replace(ANSWER_MARKS, '').trim();
+  return `Re: ${isBlank(line) ? NO_SUBJECT[language] : line}`;
+}
+
+/**
+ * The reply, in the inquiry's language or the stage's. It is never cut: the owner cannot read it elsewhere.
+ *
+ * @param answerAt - Reply-To instead of the team.
+ * @returns undefined when the owner's address takes no mail.
+ */
+export function createReplyMail(
+  inquiry: MailedInquiry,
+  settings: MailerConfig,
+  answerAt?: string,
+): Mail | undefined {
+  const { body, created_at, reply = '', language = settings.language } = inquiry;
+  const { youWrote } = textsIn(language);
+  const time = formatTime(created_at, language, settings.timeZone);
+  const direction = directionOf(language);
+  const quote = formatQuote([formatMessage(cutLines(body, QUOTE_LIMIT))], '> ', direction);
+  return createOwnerMail(inquiry, settings, {
+    kind: 'reply',
+    replyTo: answerAt,
+    subject: toReplySubject(inquiry.subject, language),
+    message: toVisible(reply),
+    original: isBlank(body) ? [] : [formatBreak(youWrote.replace('{time}', time)), quote],
+  });
+}
+
+/** Does not quote the inquiry: a stranger may have written it. */
+export function createAcknowledgementMail(
+  inquiry: MailedInquiry,
+  settings: MailerConfig,
+): Mail | undefined {
+  const { language = settings.language } = inquiry;
+  const { received } = textsIn(language);
+  const expectation = inLanguage(settings.company.expectation ?? '', language);
+  return createOwnerMail(inquiry, settings, {
+    kind: 'acknowledgement',
+    automatic: 'auto-replied',
+    subject: `${received.replace(/[.。]$/u, '')} (${toReference(inquiry.id)})`,
+    message: [received, expectation].filter(Boolean).join('\n'),
+    original: [],
+  });
+}
+
+interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
+  /** Default: the team. */
+  replyTo?: string | undefined;
+  message: string;
+  original: Part[];
+}
+
+function createOwnerMail(
+  { id, email, language: ofInquiry }: MailedInquiry,
+  { inboxTo, inboxFrom, language: ofStage, company }: MailerConfig,
+  { message, original, replyTo = inboxTo, ...content }: Content,
+): Mail | undefined {
+  const to = toMailbox(email);
+  if (to === undefined) return undefined;
+  const language = ofInquiry ?? ofStage;
+  const { name = '', form = '', home = '', privacy = '', imprint = '' } = company;
+  const { accent = DEFAULT_ACCENT } = company;
+  const texts = textsIn(language);
+  const parts = [
+    name === '' ? undefined : formatHeading(name, directionOf(language)),
+    formatMessage(message, formatLinkedLines),
+    formatFacts([[texts.reference, toReference(id)]]),
+    form === '' ? undefined : formatButton(texts.view, new URL(`#${id}`, form).href, accent),
+    ...original,
+    formatLinks([
+      [name || home, home],
+      [texts.privacy, privacy],
+      [texts.imprint, imprint],
+    ]),
+  ];
+  const envelope = { to, from: formatFrom(name, inboxFrom), replyTo, id, ...content };
+  return createMail(envelope, parts, language, accent);
+}
+
+/** Characters of up to four bytes that fit into a base64 encoded word (RFC 2047, 2). */
+const WORD = /.{1,11}/gu;
+
+/** `From`, its name quoted (RFC 5322, 3.2.4) or, if not ASCII, encoded (RFC 2047). */
+export function formatFrom(name: string, address: string): string {
+  const line = toOneLine(name, SUBJECT_LIMIT);
+  if (line === '') return address;
+  const quoted = /^[ -~]*$/.test(line)
+    ? `"${line.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+    : line
+        .replaceAll(WORD, (word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?= `)
+        .trim();
+  return `${quoted} <${address}>`;
+}

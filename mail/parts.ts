@@ -1,0 +1,246 @@
+/**
+ * Plain text, and HTML that all mail programs show (tests/mail/mails.test.ts): Outlook for Windows knows neither
+ * `white-space` nor borders of other elements than table cells. The program chooses light or dark.
+ */
+import { directionOf, type Direction, type Language } from '../text/languages.ts';
+import type { Mail } from './send-mail.ts';
+import { escapeHtml } from '../text/visible.ts';
+
+export interface Part {
+  text: string;
+  html: string;
+}
+
+export type Parts = (Part | undefined)[];
+
+/** Values may be users' texts. */
+export type Pairs = [name: string, value: string][];
+
+const BREAK = 'word-break:break-word';
+/** On each cell, since Outlook's cells do not inherit it. */
+const FONT = 'font:16px/1.5 Helvetica,Arial,sans-serif';
+export const NEUTRAL = '#888888';
+
+const HAIRLINE = '#bbbbbb';
+const GAP = 24;
+const INNER_GAP = 12;
+
+/** Up to a space, a quotation mark or punctuation that addresses encode. */
+const ADDRESS =
+  /(?<![A-Za-z0-9_])(https?:\/\/[^\s<>"“”„«»‹›「」『』【】《》〈〉（）［］、。，；：！？،؛؟…｜]+)/i;
+/** UTF-16 units; longer addresses are no links. */
+const LONGEST_ADDRESS = 2_000;
+const BRACKETS = ['()', '[]', '{}'] as const;
+/** Scripts in which a sentence goes on without a space. */
+const UNCLEAR_END =
+  /[!-~]\p{sc=Hiragana}|[A-Za-z0-9][\p{sc=Han}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
+
+/** Removes punctuation that ends a sentence, and brackets opened before. */
+function trimAddress(address: string): string {
+  const trimmed = address.replace(/[.,:;!?'’‘*`|\\^]+$/, '');
+  const isOdd = BRACKETS.some(
+    ([open = '', close = '']) =>
+      trimmed.endsWith(close) && trimmed.split(close).length > trimmed.split(open).length,
+  );
+  if (isOdd) return trimAddress(trimmed.slice(0, -1));
+  return trimmed;
+}
+
+/** The encoded target; undefined unless the address shows it, and has no user's name. */
+function toHref(address: string): string | undefined {
+  if (UNCLEAR_END.test(address) || /\p{Default_Ignorable_Code_Point}/u.test(address)) return;
+  const { href = '', username = '' } = URL.parse(address) ?? {};
+  const encoded = address.replaceAll(/\P{ASCII}+/gu, encodeURIComponent);
+  return username === '' && [encoded, `${encoded}/`].includes(href) ? href : undefined;
+}
+
+/** Keeps spaces that HTML would merge. */
+const formatPart = (text: string): string =>
+  escapeHtml(text)
+    .replaceAll('\t', '    ')
+    .replaceAll(/(?<=\n) | (?= )/g, '&#160;')
+    .replaceAll('\n', '<br>\n');
+
+const formatLines = (text: string): string => formatPart(text).replace(/^ /, '&#160;');
+
+/** Makes web addresses links, as a whole or not at all. */
+export const formatLinkedLines = (text: string): string =>
+  text
+    .split(ADDRESS)
+    .map((part, index) => {
+      if (index % 2 === 0 || part.length > LONGEST_ADDRESS) return formatPart(part);
+      const address = trimAddress(part);
+      const href = toHref(address);
+      if (href === undefined) return formatPart(part);
+      const link = `<a href="${escapeHtml(href)}" dir="ltr">${escapeHtml(address)}</a>`;
+      return link + formatPart(part.slice(address.length));
+    })
+    .join('')
+    .replace(/^ /, '&#160;');
+
+/** By the first letter. */
+const findDirection = (text: string): Direction =>
+  /^\P{L}*[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}\p{scx=Thaana}\p{scx=Nko}]/u.test(text)
+    ? 'rtl'
+    : 'ltr';
+
+const sideOf = (direction: Direction) => (direction === 'rtl' ? 'right' : 'left');
+
+/**
+ * Each line has the direction of its first letter, and all align as the first does, so a Latin signature below an
+ * Arabic text stays at its side.
+ *
+ * @param format - Makes HTML of its lines.
+ */
+export function formatMessage(text: string, format = formatLines): Part {
+  const direction = findDirection(text);
+  const style = `text-align:${sideOf(direction)};${BREAK};unicode-bidi:plaintext`;
+  return { text, html: `<div dir="${direction}" style="${style}">${format(text)}</div>` };
+}
+
+/** @param direction - The mail's; default: the text's. */
+export function formatHeading(text: string, direction?: Direction): Part {
+  const align = direction === undefined ? '' : `;text-align:${sideOf(direction)}`;
+  const style = `margin:0;font-weight:bold;${BREAK}${align}`;
+  return { text, html: `<p dir="auto" style="${style}">${escapeHtml(text)}</p>` };
+}
+
+export const formatParagraph = (text: string): Part => ({
+  text,
+  html: `<p style="margin:0">${escapeHtml(text)}</p>`,
+});
+
+export const formatBreak = (text: string): Part => ({
+  text,
+  html: formatTable(`padding:${GAP}px 0 0;border-top:1px solid ${HAIRLINE}`, escapeHtml(text)),
+});
+
+/** Black or white, whichever contrasts more with `#rrggbb` (WCAG 2.2, relative luminance). */
+function textColorOn(color: string): string {
+  const light = Array.from(Buffer.from(color.slice(1), 'hex'), (part) => (part / 255) ** 2.2);
+  const [red = 0, green = 0, blue = 0] = light;
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? '#000000' : '#ffffff';
+}
+
+export function formatButton(label: string, url: string, color: string): Part {
+  const cell = `padding:12px 20px;border-radius:6px;background-color:${escapeHtml(color)};${FONT}`;
+  const link = `color:${textColorOn(color)};text-decoration:none`;
+  return {
+    text: `${label} ${url}`,
+    html: `<table role="none" style="border-collapse:separate;border-spacing:0"><tbody><tr><td style="${cell}"><a href="${escapeHtml(url)}" dir="auto" style="${link}">${escapeHtml(label)}</a></td></tr></tbody></table>`,
+  };
+}
+
+const formatQuiet = (html: string): string =>
+  `<p style="margin:0;font-size:13px;line-height:1.5;${BREAK}">${html}</p>`;
+
+/** @param format - Makes HTML of both, escaped. */
+const formatPairs = (pairs: Pairs, format: (name: string, value: string) => string): Part => ({
+  text: pairs.map((pair) => pair.join(' ')).join('\n'),
+  html: formatQuiet(
+    pairs.map(([name, value]) => format(escapeHtml(name), escapeHtml(value))).join(' · '),
+  ),
+});
+
+/** Isolates each value's direction; Gmail and Outlook have no `<bdi>`. */
+export const formatFacts = (facts: Pairs): Part =>
+  formatPairs(facts, (name, value) => `${name} <span dir="auto">${value}</span>`);
+
+export const formatNote = (text: string, command: string): Part => ({
+  text: `${text}\n  ${command}`,
+  html: formatQuiet(`${escapeHtml(text)}<br><code>${escapeHtml(command)}</code>`),
+});
+
+/** In one small line, without empty ones; each has its own direction. */
+export function formatLinks(pages: Pairs): Part | undefined {
+  const links = pages.filter(([, url]) => url !== '');
+  return links.length === 0
+    ? undefined
+    : formatPairs(links, (label, url) => `<a href="${url}" dir="auto">${label}</a>`);
+}
+
+/** Also where a mail program would break the line: after 72 characters, or a URL. */
+const markLines = (text: string, mark: string): string =>
+  text
+    .split('\n')
+    .flatMap((line) =>
+      (line.match(/\s?(?:https?:\/\/\S{65,}|[!-~]{73,})|.{1,72}(?!\S)|.{1,72}/gu) ?? ['']).map(
+        (part, index) => `${mark}${index === 0 ? part : part.trimStart()}`.trimEnd(),
+      ),
+    )
+    .join('\n');
+
+export const joinParts = (parts: Parts, gap = GAP): Part => {
+  const shown = parts.flatMap((part) => (part === undefined ? [] : [part]));
+  return {
+    text: shown.map(({ text }) => text).join('\n\n'),
+    html: shown
+      .map(({ html }) => html)
+      .join(`\n<div style="font-size:${gap}px;line-height:1">&#160;</div>\n`),
+  };
+};
+
+/** A table of one cell, which has the borders. */
+const formatTable = (style: string, html: string): string =>
+  `<table role="none" style="width:100%;table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${style};${FONT}">${html}</td></tr></tbody></table>`;
+
+/** A text behind a mark or border that it cannot leave. Logical sides are too new. */
+export function formatQuote(parts: Parts, mark = '| ', direction: Direction = 'ltr'): Part {
+  const { text, html } = joinParts(parts, INNER_GAP);
+  const side = sideOf(direction);
+  return {
+    text: markLines(text, mark),
+    html: formatTable(`padding-${side}:16px;border-${side}:3px solid ${NEUTRAL}`, html),
+  };
+}
+
+export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subject'> {
+  kind: string;
+  /** Undefined unless the mail is about one inquiry. */
+  id: string | undefined;
+  /** Prevents automatic replies (RFC 3834); absent for a person's mail. */
+  automatic?: 'auto-generated' | 'auto-replied';
+}
+
+/** Asks for no automatic replies but bounces (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress). */
+const SUPPRESSED_RESPONSES = 'DR, RN, NRN, OOF, AutoReply';
+
+/** All mails about an inquiry refer to the same message, as one thread. */
+export function createMail(
+  { kind, id, automatic, ...envelope }: Envelope,
+  parts: Parts,
+  language: Language = 'en',
+  accent = NEUTRAL,
+): Mail {
+  const { from, subject } = envelope;
+  const { text, html } = joinParts(parts);
+  const direction = directionOf(language);
+  const domain = from.slice(from.lastIndexOf('@')).replace('>', '');
+  // Some programs drop the direction of <html>.
+  const block = `<div dir="${direction}" style="max-width:44em;text-align:${sideOf(direction)}">`;
+  return {
+    ...envelope,
+    headers: {
+      References: `<${id ?? kind}${domain}>`,
+      ...(automatic && {
+        'Auto-Submitted': automatic,
+        'X-Auto-Response-Suppress': SUPPRESSED_RESPONSES,
+      }),
+    },
+    tags: { ...(id !== undefined && { inquiry: id }), mail: kind },
+    text,
+    html: `<!DOCTYPE html>
+<html lang="${language}" dir="${direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(subject)}</title>
+</head>
+<body style="margin:0">
+${formatTable(`padding:20px 16px;border-top:4px solid ${escapeHtml(accent)}`, `${block}\n${html}\n</div>`)}
+</body>
+</html>
+`,
+  };
+}

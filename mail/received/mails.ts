@@ -1,0 +1,119 @@
+/** Mails about mails that were received: to the team, or back to their writer. */
+import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
+import { toReference } from '../../src/limits.ts';
+import type { MailerConfig } from '../config.ts';
+import { formatFacts, formatHeading, formatParagraph, type Part } from '../parts.ts';
+import type { Mail } from '../send-mail.ts';
+import {
+  createTeamMail,
+  DISMISSAL,
+  formatSender,
+  formatSubject,
+  formatText,
+  formatTitled,
+  MARKER,
+} from '../team-mails.ts';
+import { formatTime } from '../texts.ts';
+import { escapeText, toOneLine } from '../../text/visible.ts';
+import type { ReceivedMail } from './parse-mail.ts';
+
+const NAMES_LIMIT = 1_000;
+
+const RETURNED = {
+  empty: 'It has no text that can be read.',
+  quotation: `It has no text above the line “${MARKER}”.`,
+  below: `A part of it is below the quotation or between its lines. Write all of it above the line “${MARKER}”.`,
+  'too-long': 'It is too long.',
+  both: `Its subject is “${DISMISSAL}”, but it has a text, too. Send one or the other.`,
+  'no-address': 'No mail can be sent to the user. Answer by another channel.',
+  answered: 'There is an answer already.',
+  attachments: '',
+} as const;
+export type ReturnReason = keyof typeof RETURNED;
+
+const PASSED_ON = {
+  unreadable: 'it cannot be read',
+  automatic: 'it was sent automatically',
+  virus: 'it may have a virus',
+  spam: 'it may be spam',
+  dmarc: 'its sender cannot be verified (DMARC)',
+  address: 'its address is not one of this service’s, or no longer',
+  gone: 'the inquiry was erased or has expired',
+  sender: 'its sender is not one who may write to this address',
+  empty: 'it has no text that can be read',
+  quotation: 'it has no text but the quotation',
+  below: 'its text is below the quotation',
+  'too-long': 'it is too long',
+  refused: 'the user has reached a limit',
+  repeated: 'its writer was told why, and has sent another one',
+} as const;
+export type PassReason = keyof typeof PASSED_ON;
+
+const formatAttachments = (names: string[]): Part | undefined =>
+  names.length === 0
+    ? undefined
+    : formatFacts([['Attachments', toOneLine(names.join(', '), NAMES_LIMIT, escapeText)]]);
+
+const formatAnswer = ({ respondent = '', reply }: StoredInquiry): Part =>
+  reply === undefined
+    ? formatParagraph(`${formatSender(respondent)} marked it as answered.`)
+    : formatTitled(`${formatSender(respondent)} answered:`, formatText(reply));
+
+/** In the thread of the inquiry's mail. */
+export const createAnsweredMail = (
+  inquiry: StoredInquiry,
+  settings: MailerConfig,
+  replyTo: string,
+): Mail => ({
+  ...createTeamMail(
+    'notice',
+    settings,
+    formatSubject(inquiry.subject),
+    [formatAnswer(inquiry)],
+    inquiry.id,
+  ),
+  replyTo,
+});
+
+/** What its writer has to know about an answer. */
+export function createReturnedMail(
+  { text, attachments }: ReceivedMail,
+  to: string,
+  why: ReturnReason,
+  inquiry: StoredInquiry,
+  settings: MailerConfig,
+  replyTo: string,
+): Mail {
+  const was = why === 'attachments' ? 'sent without its attachments' : 'not sent';
+  const title = `Your answer to ${toReference(inquiry.id)} was ${was}`;
+  const time = formatTime(inquiry.reply_at ?? 0, 'en-GB', settings.timeZone);
+  const parts = [
+    formatParagraph(`${title}. ${RETURNED[why]}`.trim()),
+    formatAttachments(attachments),
+    ...(why === 'answered' ? [formatFacts([['Answered', time]]), formatAnswer(inquiry)] : []),
+    formatTitled('You wrote:', formatText(text)),
+  ];
+  return { ...createTeamMail('notice', settings, title, parts, inquiry.id), to, replyTo };
+}
+
+export function createPassedOnMail(
+  mail: ReceivedMail | undefined,
+  why: PassReason,
+  inquiry: StoredInquiry | undefined,
+  settings: MailerConfig,
+): Mail {
+  const { from = 'unknown', subject = '', text = '', attachments = [] } = mail ?? {};
+  const about = inquiry === undefined ? '' : ` about ${toReference(inquiry.id)}`;
+  const title = `A mail${about} was not taken: ${PASSED_ON[why]}`;
+  const parts = [
+    formatParagraph(`${title}.`),
+    formatTitled(
+      'The mail:',
+      formatHeading(formatSubject(subject)),
+      formatText(text),
+      formatFacts([['From', formatSender(from)]]),
+    ),
+    formatAttachments(attachments),
+  ];
+  return createTeamMail('notice', settings, title, parts, inquiry?.id);
+}

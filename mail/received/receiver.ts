@@ -1,0 +1,222 @@
+import type { SESMessage, SQSEvent } from 'aws-lambda';
+import { timeOf } from '../../src/contract.ts';
+import { digest } from '../../src/entities/keys.ts';
+import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
+import { ApiError } from '../../src/errors.ts';
+import type { Inquiries } from '../../src/inquiries.ts';
+import { createAttempt, isUnsent, type Invocation, type MailerParts } from '../attempt.ts';
+import type { Result } from '../log.ts';
+import { INDEX_LAG, sendOnce } from '../notices.ts';
+import { toReplySubject } from '../owner-mails.ts';
+import type { Mail } from '../send-mail.ts';
+import { isLanguage } from '../../text/languages.ts';
+import type { ReceiverConfig } from './config.ts';
+import { decide, type Decision } from './decide.ts';
+import {
+  createAnsweredMail,
+  createPassedOnMail,
+  createReturnedMail,
+  type PassReason,
+  type ReturnReason,
+} from './mails.ts';
+import { parseMail, type ReceivedMail } from './parse-mail.ts';
+
+/** What SES has stored, by its id. */
+export interface RawMails {
+  /** @returns undefined once it was removed. */
+  read(id: string): Promise<Uint8Array | undefined>;
+  remove(id: string): Promise<void>;
+}
+
+export interface ReceiverParts extends MailerParts {
+  config: ReceiverConfig;
+  rawMails: RawMails;
+  /** For the owner's next inquiry. */
+  create: Inquiries['create'];
+}
+
+/** Errors of {@link Inquiries} that a retry would repeat. */
+const REFUSED = new Set(['TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE', 'IDEMPOTENCY_KEY_REUSED']);
+
+/** A mail at one of its recipients. */
+interface Delivery extends ReceiverParts {
+  /** Undefined: not readable. */
+  mail: ReceivedMail | undefined;
+  /** SES's. */
+  messageId: string;
+  replyTo: string;
+  /** The inquiry that the address names, and that may be gone. */
+  id: string | undefined;
+  inquiry: StoredInquiry | undefined;
+  /** The event's. */
+  claimant: string;
+  signal: AbortSignal;
+}
+
+/** A mail about a received one. */
+const notify = async (
+  delivery: Delivery,
+  event: string,
+  why: string,
+  mail: Mail,
+): Promise<Result> => ({
+  ...(await sendOnce(delivery, event, delivery.claimant, mail, delivery.signal)),
+  why,
+});
+
+/** To the team. */
+async function pass(delivery: Delivery, why: PassReason): Promise<Result> {
+  const { store, config, mail, messageId, id, inquiry, signal } = delivery;
+  // Once for an inquiry, so that two programs that answer each other end.
+  const event =
+    why === 'automatic' && id !== undefined
+      ? digest(why, id)
+      : digest('passed-on', mail?.messageId ?? messageId);
+  const isClaimed = await store.quotas.claimEvent('passed-on', event, signal);
+  if (!isClaimed) return { outcome: 'withheld', why };
+  return notify(delivery, event, why, createPassedOnMail(mail, why, inquiry, config));
+}
+
+/** To its writer. */
+async function sendBack(
+  delivery: Delivery,
+  mail: ReceivedMail,
+  row: StoredInquiry,
+  from: string,
+  why: ReturnReason,
+): Promise<Result> {
+  const { store, config, replyTo, signal } = delivery;
+  const kind = digest('returned', row.id, from, why);
+  const event = digest(kind, mail.text);
+  if (!(await store.quotas.claimReturned(kind, event, signal))) return pass(delivery, 'repeated');
+  const returned = createReturnedMail(mail, from, why, row, config, replyTo);
+  return notify(delivery, event, why, returned);
+}
+
+/** Stores the owner's next inquiry. */
+async function storeFollowUp(
+  delivery: Delivery,
+  { mail, inquiry, body }: Extract<Decision, { act: 'store' }>,
+): Promise<Result> {
+  const { config, create, signal } = delivery;
+  const { attachments, messageId: key = delivery.messageId } = mail;
+  const { cognito_sub: sub, email, subject } = inquiry;
+  const language = isLanguage(inquiry.language) ? inquiry.language : config.language;
+  const request = {
+    subject: toReplySubject(subject, language),
+    body: [body, ...attachments.map((name) => `[Not kept: ${name}]`)].join('\n'),
+  };
+  const options = { key, language, isEmailVerified: true };
+  try {
+    await create({ sub, email }, request, { signal, attempts: 0 }, options);
+    return { outcome: 'stored' };
+  } catch (error) {
+    const isFinal = error instanceof ApiError && REFUSED.has(error.code);
+    if (!isFinal) throw error;
+    return pass(delivery, 'refused');
+  }
+}
+
+/** Answers or dismisses an inquiry, and tells the team in its thread. */
+async function storeAnswer(
+  delivery: Delivery,
+  { mail, inquiry, from, reply }: Extract<Decision, { act: 'answer' }>,
+): Promise<Result> {
+  const { store, config, replyTo, signal } = delivery;
+  const { status } = await store.inquiries.answer(inquiry, { reply, respondent: from });
+  if (status === 'not-found') return pass(delivery, 'gone');
+  if (status === 'too-large') return sendBack(delivery, mail, inquiry, from, 'too-long');
+  const stored = await store.inquiries.read(inquiry, signal);
+  if (stored === undefined) return pass(delivery, 'gone');
+  // The same is this one, delivered again.
+  const isOwn = stored.respondent === from && stored.reply === reply;
+  if (!isOwn) return sendBack(delivery, mail, stored, from, 'answered');
+  const answered = createAnsweredMail(stored, config, replyTo);
+  const told = await notify(delivery, digest('answered', inquiry.id), 'answered', answered);
+  const isWhole = mail.attachments.length === 0;
+  return isWhole ? told : sendBack(delivery, mail, inquiry, from, 'attachments');
+}
+
+async function act(delivery: Delivery, decision: Decision): Promise<Result> {
+  switch (decision.act) {
+    case 'pass':
+      return pass(delivery, decision.why);
+    case 'return':
+      return sendBack(delivery, decision.mail, decision.inquiry, decision.from, decision.why);
+    case 'store':
+      return storeFollowUp(delivery, decision);
+    case 'answer':
+      return storeAnswer(delivery, decision);
+  }
+}
+
+/**
+ * SES's notice of a mail; undefined for a text, such as that SES has validated the topic.
+ *
+ * Source: SES Developer Guide, "Notification contents for Amazon SES email receiving".
+ */
+function parseEvent(body: string): SESMessage | undefined {
+  if (!body.startsWith('{')) return undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only SES publishes to the topic
+  const { mail, receipt } = JSON.parse(body) as Partial<SESMessage>;
+  return mail && receipt && { mail, receipt };
+}
+
+/**
+ * Handles SES's events about mails to the domain of answers. What is answered, stored, sent back or passed on is so
+ * once. docs/adr/0085
+ *
+ * @throws Error when something can succeed later, so that Lambda repeats the event, with the same claimant.
+ */
+export function createReceiver(parts: ReceiverParts) {
+  const { store, config, log, now, rawMails } = parts;
+  const { inquiries, addresses } = store;
+  const attempt = createAttempt(log);
+
+  /** What becomes of a mail at one of its recipients. */
+  async function handleRecipient(
+    recipient: string,
+    mail: ReceivedMail | undefined,
+    { mail: { messageId }, receipt }: SESMessage,
+    claimant: string,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const replyTo = recipient.toLowerCase();
+    const address = addresses && (await addresses.parse(replyTo, signal));
+    const { id } = address ?? {};
+    const inquiry = id === undefined ? undefined : await inquiries.find(id, signal);
+    if (id !== undefined && inquiry === undefined && timeOf(id) > now() - INDEX_LAG) {
+      return { outcome: 'deferred', inquiry: id };
+    }
+    const delivery = { ...parts, mail, messageId, replyTo, id, inquiry, claimant, signal };
+    const decision = decide(mail, receipt, address && { ...address, inquiry }, config);
+    return { ...(await act(delivery, decision)), inquiry: id };
+  }
+
+  async function receive(event: SESMessage, claimant: string, invocation: Invocation) {
+    const { mail, receipt } = event;
+    const raw = await rawMails.read(mail.messageId);
+    if (raw === undefined) return [];
+    const received = await parseMail(raw, mail.source);
+    const outcomes: string[] = [];
+    for (const recipient of receipt.recipients) {
+      const { outcome } = await attempt(invocation, { mail: 'received' }, async (signal) =>
+        handleRecipient(recipient, received, event, claimant, signal),
+      );
+      if (isUnsent(outcome)) throw new Error('A mail is not handled yet.');
+      outcomes.push(outcome);
+    }
+    // Others are read by an operator, or deleted after 7 days.
+    if (!outcomes.includes('withheld')) await rawMails.remove(mail.messageId);
+    return outcomes;
+  }
+
+  return async ({ Records }: SQSEvent, invocation: Invocation) => {
+    const outcomes: string[] = [];
+    for (const { messageId: claimant, body } of Records) {
+      const event = parseEvent(body);
+      if (event) outcomes.push(...(await receive(event, claimant, invocation)));
+    }
+    return { outcomes };
+  };
+}

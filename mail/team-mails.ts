@@ -1,0 +1,222 @@
+import type { Inquiry } from '../src/contract.ts';
+import { escapeAddress } from '../text/invisible.ts';
+import { NO_MESSAGE, NO_SUBJECT } from '../text/languages.ts';
+import { toReference } from '../src/limits.ts';
+import { toMailbox } from '../text/mailbox.ts';
+import type { Bounce } from './bounces.ts';
+import type { MailerConfig } from './config.ts';
+import {
+  createMail,
+  formatButton,
+  formatFacts,
+  formatHeading,
+  formatMessage,
+  formatNote,
+  formatParagraph,
+  formatQuote,
+  joinParts,
+  NEUTRAL,
+  type Part,
+  type Pairs,
+  type Parts,
+} from './parts.ts';
+import type { MailedInquiry } from './rows.ts';
+import type { Mail } from './send-mail.ts';
+import { cutLines, escapeText, toOneLine } from '../text/visible.ts';
+import { formatTime } from './texts.ts';
+
+/** The answer is above it, in whatever way a mail program quotes. */
+export const MARKER = '##- Answer above this line -##';
+/** The subject of a mail without a text that marks an inquiry as answered. */
+export const DISMISSAL = 'Mark as answered';
+
+const SUBJECT_LIMIT = 150;
+const BODY_LIMIT = 100_000;
+const QUOTE_LIMIT = 20_000;
+const ADDRESS_LIMIT = 320;
+const DIAGNOSTICS_LIMIT = 500;
+
+export type ListedInquiry = Omit<Inquiry, 'cognito_sub' | 'body'>;
+
+const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConfig) => Pairs> = {
+  email: ({ email }) => [['From', formatSender(email)]],
+  created_at: ({ created_at }, { timeZone }) => [
+    ['Sent', formatTime(created_at, 'en-GB', timeZone)],
+  ],
+  id: ({ id }) => [['Reference', toReference(id)]],
+  cognito_sub: () => [],
+  // Subject and body are elsewhere.
+  subject: () => [],
+  body: () => [],
+};
+
+const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Part =>
+  formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
+
+/** @param answerAt - Reply-To; default: the owner. @param withReplyTo - False: no mail can be sent to Reply-To. */
+export function createInquiryMail(
+  inquiry: Inquiry,
+  settings: MailerConfig,
+  answerAt?: string,
+  withReplyTo = true,
+): Mail {
+  const { id, email, subject, body } = inquiry;
+  const isCut = body.length > BODY_LIMIT || subject.length > SUBJECT_LIMIT;
+  const replyTo = answerAt ?? (withReplyTo ? toMailbox(email) : undefined);
+  const parts = [
+    answerAt === undefined ? undefined : formatParagraph(MARKER),
+    formatQuote([formatText(body, BODY_LIMIT)]),
+    formatInquiryFacts(inquiry, settings),
+    isCut
+      ? formatCommand('The text above is cut. To read all of it, run:', `show ${id}`, settings)
+      : undefined,
+    ...(answerAt === undefined
+      ? formatCommands(id, replyTo !== undefined, settings)
+      : formatAnswering(answerAt)),
+  ];
+  const mail = createTeamMail('inquiry', settings, formatSubject(subject), parts, id);
+  return { ...mail, ...(replyTo !== undefined && { replyTo }) };
+}
+
+const formatAnswering = (answerAt: string): Part[] => [
+  formatParagraph('Reply to this mail, and the sender gets your text in the name of the service.'),
+  formatButton(DISMISSAL, `mailto:${answerAt}?subject=${encodeURIComponent(DISMISSAL)}`, NEUTRAL),
+];
+
+const formatCommands = (id: string, canReply: boolean, settings: MailerConfig): Part[] => [
+  canReply
+    ? formatCommand('To answer, reply to this mail or run:', `reply ${id}`, settings)
+    : formatParagraph(
+        'No mail can be sent to the sender, so a reply to this mail does not arrive there.',
+      ),
+  formatCommand('To mark it as answered, run:', `dismiss ${id}`, settings),
+];
+
+interface Failure extends Pick<Bounce, 'mail' | 'address'> {
+  cause?: string | undefined;
+  diagnostics?: string | undefined;
+  why: keyof typeof NOTICE_TEXTS;
+}
+
+const OTHERWISE = 'Answer by another channel, or ask for another address.';
+const NOTICE_TEXTS = {
+  refused: ['could not be sent', `It was refused and will not be sent again. ${OTHERWISE}`],
+  'no-address': ['was not sent', `No mail can be sent to this address. ${OTHERWISE}`],
+  late: ['could not be sent for an hour', 'It will be sent as soon as possible, within 24 hours.'],
+  bounce: ['could not be delivered', OTHERWISE],
+  maybe: [
+    'may not have arrived',
+    'What the recipient’s server sent can also be an automatic reply.',
+  ],
+  complaint: ['was reported as spam', `No more mails are sent to this address. ${OTHERWISE}`],
+} as const;
+
+/** SES's subtypes of bounces (docs.aws.amazon.com/ses/latest/dg/notification-contents.html#bounce-types). */
+const SUPPRESSED = 'Mails to this address came back before, so no more are sent to it.';
+const CAUSES: Record<string, string> = {
+  NoEmail: 'The address does not exist.',
+  Suppressed: SUPPRESSED,
+  OnAccountSuppressionList: SUPPRESSED,
+  MailboxFull: 'The mailbox is full.',
+  ContentRejected: 'The recipient’s server refuses what the mail says.',
+};
+
+export const formatTitled = (title: string, ...quoted: Part[]): Part =>
+  joinParts([formatParagraph(title), formatQuote(quoted)]);
+
+/** Why, what to do, and what it was about. */
+export function createNoticeMail(
+  { mail, address, why, cause = '', diagnostics = '' }: Failure,
+  settings: MailerConfig,
+  inquiry?: MailedInquiry,
+): Mail {
+  const [what, advice] = NOTICE_TEXTS[why];
+  const reference = toReference(inquiry?.id ?? '');
+  const subject = `${mail === undefined ? 'A mail of the user pool' : `The ${mail} to ${reference}`} ${what}`;
+  const said = toOneLine(diagnostics, DIAGNOSTICS_LIMIT, escapeText);
+  const parts = [
+    formatParagraph([`${subject}.`, CAUSES[cause], mail && advice].filter(Boolean).join(' ')),
+    formatFacts([['To', formatSender(address)]]),
+    said === '' ? undefined : formatTitled('The recipient’s server said:', formatMessage(said)),
+    mail === 'reply' && inquiry?.reply !== undefined
+      ? formatTitled('The reply:', formatText(inquiry.reply))
+      : undefined,
+    inquiry &&
+      formatTitled(
+        'The inquiry:',
+        formatHeading(formatSubject(inquiry.subject)),
+        formatText(inquiry.body),
+        formatInquiryFacts(inquiry, settings),
+      ),
+  ];
+  return createTeamMail('notice', settings, subject, parts, inquiry?.id);
+}
+
+/** @param since - Milliseconds, not after the first. @param named - The newest first. */
+export function createDigestMail(
+  { count, since, named }: { count: number; since: number; named: ListedInquiry[] },
+  settings: MailerConfig,
+): Mail {
+  const subject = `${countInquiries(count)} since ${formatTime(since, 'en-GB', settings.timeZone)}`;
+  const list = `list --since ${new Date(since).toISOString()}`;
+  return createTeamMail('digest', settings, subject, [
+    formatParagraph(
+      `${subject} were not mailed one by one, because they exceeded the hourly limit or could not be sent. The newest:`,
+    ),
+    ...formatList(named, settings),
+    formatCommand('To list those that are unanswered, run:', list, settings),
+  ]);
+}
+
+/** @param named - The oldest first. */
+export function createDailyMail(
+  { count, days, named }: { count: number; days: number; named: ListedInquiry[] },
+  settings: MailerConfig,
+): Mail {
+  const age = days === 1 ? '1 day' : `${days} days`;
+  const subject = `${countInquiries(count)} unanswered for more than ${age}`;
+  const verbs = 'show REFERENCE, reply REFERENCE or dismiss REFERENCE';
+  const { replyDomain } = settings;
+  return createTeamMail('daily', settings, subject, [
+    formatParagraph(`${subject}. The oldest:`),
+    ...formatList(named, settings),
+    replyDomain === undefined
+      ? formatCommand('To read, answer or dismiss one, run:', verbs, settings)
+      : formatParagraph('To answer one, reply to the mail about it.'),
+  ]);
+}
+
+const formatList = (named: ListedInquiry[], settings: MailerConfig): Part[] =>
+  named.map((inquiry) =>
+    formatQuote([
+      formatHeading(formatSubject(inquiry.subject)),
+      formatInquiryFacts(inquiry, settings),
+    ]),
+  );
+
+const countInquiries = (count: number): string =>
+  count === 1 ? '1 inquiry' : `${count.toLocaleString('en')} inquiries`;
+
+export const formatSubject = (subject: string): string =>
+  toOneLine(subject, SUBJECT_LIMIT, escapeText) || NO_SUBJECT.en;
+
+export const formatSender = (email: string): string =>
+  toOneLine(escapeAddress(email.slice(0, ADDRESS_LIMIT + 1)), ADDRESS_LIMIT);
+
+/** A text of somebody else. */
+export const formatText = (text: string, limit = QUOTE_LIMIT): Part =>
+  formatMessage(text.trim() === '' ? NO_MESSAGE : cutLines(text, limit, escapeText));
+
+const formatCommand = (text: string, verb: string, { stage }: MailerConfig): Part =>
+  formatNote(text, `npm run inbox -- ${stage === 'local' ? '' : `--stage ${stage} `}${verb}`);
+
+export const createTeamMail = (
+  kind: string,
+  { inboxTo: to, inboxFrom: from, stage }: MailerConfig,
+  title: string,
+  parts: Parts,
+  id?: string,
+): Mail => {
+  const subject = `[inquiries ${stage}] ${title}`;
+  return createMail({ kind, id, automatic: 'auto-generated', to, from, subject }, parts);
+};

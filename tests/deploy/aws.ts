@@ -1,0 +1,218 @@
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { vi } from 'vitest';
+import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
+import { createApp } from '../../src/app.ts';
+import type { Inquiry } from '../../src/contract.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+
+export const ACCOUNT = '111122223333';
+
+export interface Answer {
+  status: number;
+  /** Objects become JSON. */
+  body?: string | object;
+  headers?: Record<string, string>;
+}
+interface AwsRequest {
+  /** `METHOD PATH`, `X-Amz-Target` or the query API's action. */
+  action: string;
+  query: URLSearchParams;
+  headers: Headers;
+  body: string;
+}
+
+export const refusal = (status: number, type: string, message: string): Answer => ({
+  status,
+  body: { message, Message: message },
+  headers: { 'x-amzn-errortype': type },
+});
+const NOT_FOUND = refusal(404, 'ResourceNotFoundException', 'The resource does not exist');
+
+export const callerIdentity = (account: string): Answer => ({
+  status: 200,
+  body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>`,
+});
+
+let stored: Inquiry[] = [];
+const app = createApp({
+  inquiries: createInquiries({
+    async put(inquiry) {
+      stored = [inquiry];
+      return inquiry;
+    },
+    async *list({ sub }) {
+      yield stored.filter(({ cognito_sub }) => cognito_sub === sub);
+    },
+  }),
+  corsOrigin: 'https://www.example.com',
+});
+
+const initially = (hash: string) => ({
+  /** Files by `/BUCKET/KEY`. */
+  objects: new Map<string, string>(),
+  /** Requests that change something, in order; uploads with types and caching. */
+  changes: [] as string[],
+  /** Replace usual answers, by action; undefined: the usual one. */
+  answers: {} as Record<string, ((request: AwsRequest) => Answer | undefined) | undefined>,
+  /** The alias's version; undefined: there is no alias. */
+  live: '10' as string | undefined,
+  /** SHA-256 of the package of the alias's or a numbered version. */
+  hash,
+  published: '11',
+  /** The result of an invocation; a rejection is the function's error. */
+  invoke: async (_name: string, event: string): Promise<string> =>
+    JSON.stringify(await app(JSON.parse(event) as object)),
+  /** The end of its log. */
+  log: '',
+});
+
+/** Until the test ends, the process has these variables of AWS, and no others (vitest.config.ts). */
+export function stubAws(variables: Record<string, string> = {}): void {
+  const none = {
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    AWS_EC2_METADATA_DISABLED: 'true',
+  };
+  for (const [name, value] of Object.entries({ ...none, ...variables })) vi.stubEnv(name, value);
+}
+
+export const toAwsEnv = (endpoint: string) => ({
+  AWS_ENDPOINT_URL: endpoint,
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_REGION: 'eu-central-1',
+});
+
+/** @param hash - Of every version's package. @returns Also variables for the SDK's clients. */
+export async function startAws(hash = 'hash') {
+  const state = initially(hash);
+
+  const usual: readonly (readonly [
+    action: RegExp,
+    answer: (request: AwsRequest, ...groups: string[]) => Answer | Promise<Answer>,
+  ])[] = [
+    [/^GetCallerIdentity$/, () => callerIdentity(ACCOUNT)],
+    [
+      /^POST .*\/functions\/(.+)\/invocations$/,
+      async ({ body }, name = '') => {
+        const headers = { 'x-amz-log-result': Buffer.from(state.log).toString('base64') };
+        return state.invoke(decodeURIComponent(name), body).then(
+          (result) => ({ status: 200, body: result, headers }),
+          ({ message }: Error) => ({
+            status: 200,
+            body: message,
+            headers: { 'x-amz-function-error': 'Unhandled' },
+          }),
+        );
+      },
+    ],
+    [
+      /^GET .*\/functions\/[\w:-]+\/configuration$/,
+      () => {
+        const Variables = { CORS_ORIGIN: 'https://www.example.com' };
+        return { status: 200, body: { CodeSha256: state.hash, Environment: { Variables } } };
+      },
+    ],
+    [
+      /^POST .*\/functions\/inquiries-develop\/versions$/,
+      ({ body }) => {
+        if ((JSON.parse(body) as { CodeSha256?: string }).CodeSha256 !== state.hash) {
+          return refusal(400, 'InvalidParameterValueException', 'The package is another one');
+        }
+        state.changes.push(`publish ${state.published}`);
+        return { status: 201, body: { Version: state.published } };
+      },
+    ],
+    [
+      /^GET .*\/functions\/inquiries-develop\/versions$/,
+      () => {
+        const Versions = ['$LATEST', '1', '2', '3', '9', '10'].map((Version) => ({ Version }));
+        return { status: 200, body: { Versions } };
+      },
+    ],
+    [
+      /^(GET|PUT) .*\/functions\/inquiries-develop\/aliases\/live$/,
+      ({ body }, method) => {
+        const {
+          FunctionVersion = state.live,
+          RevisionId,
+          Description = '',
+        } = JSON.parse(body || '{}') as Partial<
+          Record<'Description' | 'FunctionVersion' | 'RevisionId', string>
+        >;
+        if (state.live === undefined) return NOT_FOUND;
+        if (method === 'PUT' && RevisionId !== `of ${state.live}`) {
+          return refusal(412, 'PreconditionFailedException', 'The RevisionId does not match');
+        }
+        const reason = Description.replace(/(?<= at ).*/, 'TIME');
+        if (method === 'PUT') state.changes.push(`switch ${FunctionVersion} ${reason}`.trim());
+        state.live = FunctionVersion;
+        return { status: 200, body: { FunctionVersion, RevisionId: `of ${FunctionVersion}` } };
+      },
+    ],
+    [
+      /\/invalidation$/,
+      ({ body }) => {
+        state.changes.push(`invalidate ${/<Path>(.*?)<\/Path>/.exec(body)?.[1]}`);
+        return { status: 201, body: '<Invalidation><Id>I1</Id></Invalidation>' };
+      },
+    ],
+    [
+      /^PUT (.+)$/,
+      ({ headers, body }, path = '') => {
+        const from = headers.get('x-amz-copy-source');
+        const details = [headers.get('content-type'), headers.get('cache-control')].join(' ');
+        state.changes.push(`put ${path} ${from === null ? details : `from ${from}`}`);
+        state.objects.set(path, from === null ? body : (state.objects.get(`/${from}`) ?? ''));
+        return { status: 200, body: from === null ? '' : '<CopyObjectResult/>' };
+      },
+    ],
+    [
+      /^GET (.+)$/,
+      ({ query }, path = '') => {
+        const object = state.objects.get(path);
+        if (!query.has('list-type')) {
+          return object === undefined ? NOT_FOUND : { status: 200, body: object };
+        }
+        const keys = [...state.objects.keys()].filter((key) =>
+          key.startsWith(`${path.replace(/\/$/, '')}/${query.get('prefix') ?? ''}`),
+        );
+        const contents = keys.map(
+          (key) => `<Contents><Key>${key.split('/').slice(2).join('/')}</Key></Contents>`,
+        );
+        return { status: 200, body: `<ListBucketResult>${contents.join('')}</ListBucketResult>` };
+      },
+    ],
+  ];
+
+  async function answer(request: AwsRequest): Promise<Answer> {
+    const arranged = state.answers[request.action]?.(request);
+    if (arranged !== undefined) return arranged;
+    for (const [action, reply] of usual) {
+      const found = action.exec(request.action);
+      if (found) return reply(request, ...found.slice(1));
+    }
+    return NOT_FOUND;
+  }
+
+  const server = createServer((incoming, outgoing) => {
+    void (async () => {
+      const [path = '', query] = (incoming.url ?? '').split('?');
+      const headers = new Headers(incoming.headers as Record<string, string>);
+      const body = await text(incoming);
+      const target = headers.get('x-amz-target')?.split('.')[1] ?? /Action=(\w+)/.exec(body)?.[1];
+      const action = target ?? `${incoming.method} ${decodeURIComponent(path)}`;
+      const found = await answer({ action, query: new URLSearchParams(query), headers, body });
+      const sent = found.body ?? '';
+      outgoing.writeHead(found.status, found.headers);
+      outgoing.end(typeof sent === 'string' ? sent : JSON.stringify(sent));
+    })();
+  });
+  return {
+    state,
+    env: toAwsEnv(await serve(server)),
+    reset: () => void Object.assign(state, initially(hash)),
+    close: () => closeServer(server),
+  };
+}

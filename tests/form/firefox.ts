@@ -1,0 +1,73 @@
+/** Firefox, driven by WebDriver BiDi: the page that a test opens, and what a user does and sees there. */
+import { join } from 'node:path';
+import { launch, type HTTPRequest, type KeyInput } from 'puppeteer-core';
+import { expect, onTestFinished } from 'vitest';
+import { ROOT } from '../../lib/paths.ts';
+import { findProgram, installLineOf } from '../../lib/terminal/programs.ts';
+import { unless } from '../helpers/needs.ts';
+
+const path = findProgram(['firefox-esr', 'firefox'], process.env);
+
+/** Why no test runs in Firefox here; undefined when they do. */
+export const whyNoFirefox =
+  path === undefined
+    ? `journeys in Firefox need it (${installLineOf('firefox', process.env)})`
+    : undefined;
+/** Options of a suite or a test. */
+export const needsFirefox = unless(whyNoFirefox);
+
+/** Opens a page in a profile of its own. @param preferences - Of about:config. */
+export async function openFirefox(preferences: Record<string, number | boolean> = {}) {
+  const browser = await launch({
+    browser: 'firefox',
+    executablePath: path ?? '',
+    defaultViewport: { width: 1180, height: 800 },
+    extraPrefsFirefox: preferences,
+    timeout: 300_000,
+    protocolTimeout: 300_000,
+  });
+  const page = await browser.newPage();
+  // Only a hang takes so long.
+  page.setDefaultTimeout(300_000);
+  const errors: unknown[] = [];
+  page.on('pageerror', (error) => {
+    // Firefox itself logs a request that had no answer.
+    if (!String(error).includes('CORS request did not succeed')) errors.push(error);
+  });
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') {
+      const file = join(ROOT, 'test-results', `${task.id}-${Date.now()}.png`);
+      await page.screenshot({ path: file }).catch(() => undefined);
+      process.stdout.write(`screenshot of the failure: ${file}\n`);
+    }
+    await browser.close();
+    expect(errors).toEqual([]);
+  });
+  /** The first element with a selector, also in a shadow root, with a text in it. */
+  const part = (selector: string, text = '') =>
+    page.locator(`>>> ${selector}${text && `::-p-text(${text})`}`);
+  return {
+    page,
+    part,
+    /** Presses Control with a key. */
+    async control(key: KeyInput): Promise<void> {
+      await page.keyboard.down('Control');
+      await page.keyboard.press(key);
+      await page.keyboard.up('Control');
+    },
+    see: async (...texts: string[]) => {
+      for (const text of texts) await part(':not(script)', text).wait();
+    },
+    click: async (text: string) => part(':is(button, a, summary)', text).click(),
+    /** The texts of all elements with a selector, also in a shadow root. */
+    textsOf: async (selector: string) =>
+      page.$$eval(`>>> ${selector}`, (all) => all.map(({ textContent }) => textContent)),
+    /** Answers what is below an address. */
+    async intercept(address: string, answer: (request: HTTPRequest) => Promise<unknown>) {
+      await page.setRequestInterception(true);
+      page.on('request', (request) => {
+        void (request.url().startsWith(address) ? answer(request) : request.continue());
+      });
+    },
+  };
+}

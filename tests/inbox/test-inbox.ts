@@ -1,0 +1,122 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, onTestFinished } from 'vitest';
+import { connectLocally, type Connection } from '../../inbox/connect.ts';
+import { main } from '../../inbox/main.ts';
+import type { SavedReply } from '../../inbox/saved-replies.ts';
+import { serveInbox } from '../../inbox/server.ts';
+import { LOCAL } from '../../lib/running-stack.ts';
+import { createDeliveryEntity } from '../../src/entities/delivery.ts';
+import { createInquiryEntity } from '../../src/entities/inquiry.ts';
+import { createStoredInquiries, type StoredInquiry } from '../../src/entities/stored-inquiries.ts';
+import { openTable } from '../../src/entities/table.ts';
+import { startAws, stubAws } from '../deploy/aws.ts';
+import { createFolder, writeState } from '../local/data-folder.ts';
+import { SUB } from '../helpers/events.ts';
+import { pass, startFaultProxy, type Fault, type Plan } from '../resilience/fault-proxy.ts';
+import { answerById, toInquiry, type NewInquiry } from '../function/test-inquiries.ts';
+import { run, transcribe, type IoOptions } from '../local/io.ts';
+import { createOwnTable, readTable, removeRow, toEnvironment } from '../helpers/own-table.ts';
+
+export const containing = (text: string): unknown => expect.stringContaining(text);
+
+export const parseLines = (text: string): Record<string, unknown>[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+/** Imitates AWS until the test ends, with a local engine. @returns Its answers. */
+export async function startStage(engine: string) {
+  const { state, env, close } = await startAws();
+  onTestFinished(close);
+  stubAws({ ...toEnvironment(engine), AWS_ENDPOINT_URL: env.AWS_ENDPOINT_URL });
+  return state;
+}
+
+/** Progress, and what readline writes. */
+const ESCAPES = /\r.\[K([\d,]+ inquir\w+ …)?|.\[(\d+G|0J)/g;
+
+/** Behind the reference, which a stopped clock makes the same each time. */
+export const END_OF_ID = /(?<=[\da-f]{8}-[\da-f]{4})(-[\da-f]{4}){2}-[\da-f]{12}/gi;
+
+export type OwnInbox = Awaited<ReturnType<typeof openInbox>>;
+
+/**
+ * A table, a stack's data folder and the inbox on it, behind a fault proxy.
+ *
+ * @param options - `pageSize` limits pages of queries.
+ */
+export async function openInbox({
+  engine,
+  pageSize,
+  now = () => Date.now(),
+}: { engine?: string; pageSize?: number; now?: () => number } = {}) {
+  const own = await createOwnTable(engine);
+  const proxy = await startFaultProxy(own.engine, pageSize);
+  const folder = createFolder();
+  writeState(folder, { engine: proxy.url, table: own.name });
+  const connection = connectLocally(folder);
+  onTestFinished(proxy.close);
+  const entity = createInquiryEntity(own.name);
+  const inbox = createStoredInquiries(openTable(own.name, { endpoint: proxy.url, ...LOCAL }), now);
+
+  /** Runs a line of `npm run inbox`, by default on this table. */
+  async function runLine(line: string, options?: IoOptions) {
+    const place = /--(stage|data)\b/.test(line) ? '' : ` --data ${folder}`;
+    const { code, stdout, stderr: said } = await run(main, line + place, options);
+    const stderr = said.replaceAll(ESCAPES, '');
+    expect(stdout + stderr).not.toMatch(/[^\P{Cc}\r\n]|\p{Bidi_Control}/u);
+    return { code, stdout, stderr };
+  }
+
+  return {
+    ...own,
+    folder,
+    url: proxy.url,
+    connections: proxy.connections,
+    connection,
+    inbox,
+    answer: answerById(inbox),
+    deliveries: createDeliveryEntity(own.name, own.client),
+    run: runLine,
+    /** For a golden file; the random parts of names are left out. */
+    transcribe: async (lines: Parameters<typeof transcribe>[1]) =>
+      (await transcribe(runLine, lines))
+        .replaceAll(folder, 'FOLDER')
+        .replaceAll(own.name, 'TABLE')
+        .replaceAll(END_OF_ID, '…'),
+    /** Stores SUB's inquiry of so many milliseconds ago, or of `at`. */
+    async add(age: number, change: NewInquiry = {}): Promise<StoredInquiry> {
+      const row = toInquiry({ at: now() - age, cognito_sub: SUB, ...change });
+      await own.client.send(new PutCommand(entity.put(row).params()));
+      return row;
+    },
+    /** Serves the page as olga's until the test ends. @returns Its address, which ends in the secret. */
+    async serve(change: Partial<Connection> = {}, savedReplies: SavedReply[] = []) {
+      const connect = (): Connection => ({
+        ...connection,
+        respondent: async () => 'olga',
+        mail: async () => 'sent',
+        ...change,
+      });
+      const { close, url } = await serveInbox(connect, { savedReplies });
+      onTestFinished(close);
+      return url;
+    },
+    scan: async (table = own.name) => readTable(own.client, table),
+    remove: (row: StoredInquiry) => removeRow(own.client, own.name, row),
+    /** Plans the requests of inbox and verbs for some operations, and counts only these. */
+    meet(plan: Plan, ...operations: string[]): void {
+      let requests = 0;
+      proxy.plan = (_, operation) =>
+        operations.includes(operation) ? plan(requests++, operation) : undefined;
+    },
+  };
+}
+
+export const beforehand =
+  (act: () => Promise<unknown>, then = pass): Fault =>
+  async (exchange) => {
+    await act();
+    await then(exchange);
+  };

@@ -1,0 +1,128 @@
+/** Instances of the mailer on one table, with the test's clock and SES. */
+import { randomUUID } from 'node:crypto';
+import type { SESMessage } from 'aws-lambda';
+import { createClient } from '../../local/database/table.ts';
+import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
+import { createInquiries } from '../../src/inquiries.ts';
+import type { CompletedMail } from '../../mail/log.ts';
+import { createMailer } from '../../mail/mailer.ts';
+import type { Mail } from '../../mail/send-mail.ts';
+import { createMailerStore } from '../../mail/store.ts';
+import { withTrial } from '../../mail/trial.ts';
+import type { ReceiverConfig } from '../../mail/received/config.ts';
+import { createReceiver, type ReceiverParts } from '../../mail/received/receiver.ts';
+import { toTrialMails } from '../../mail/received/trial.ts';
+import { MAIL_SETTINGS } from '../helpers/events.ts';
+import { createWriter, readFailures, type StreamRecord } from './test-mailer.ts';
+import { createOwnTable } from '../helpers/own-table.ts';
+import { RECEIVER_SETTINGS, toQueueEvent } from './received/test-mails.ts';
+
+export type MailerInstances = Awaited<ReturnType<typeof createMailerInstances>>;
+
+export async function createMailerInstances(
+  engine: string,
+  { time, ...settings }: { time: number } & Partial<ReceiverConfig>,
+) {
+  const own = await createOwnTable(engine);
+  const { client, name: tableName } = own;
+  const config = { ...MAIL_SETTINGS, tableName, ...settings };
+
+  /** @param killAt - The step from which nothing happens; each request to table or SES is two, before and after. */
+  function create(killAt = Infinity) {
+    let steps = 0;
+    const step = (): void => {
+      if (++steps >= killAt) throw new Error('The mailer is killed.');
+    };
+    const run = async <Result>(request: () => Promise<Result>): Promise<Result> => {
+      step();
+      try {
+        return await request();
+      } finally {
+        step();
+      }
+    };
+    const throwIfFailing = (name = ''): void => {
+      if (all.failing[name] !== undefined) throw all.failing[name];
+    };
+    const toStepping = <Client extends Pick<typeof client, 'send'>>(of: Client): Client =>
+      Object.create(of, {
+        send: {
+          value: async (...[command, options]: Parameters<typeof client.send>) =>
+            run(async () => {
+              throwIfFailing(command.constructor.name);
+              return of.send(command, options);
+            }),
+        },
+      });
+    const table = { client: toStepping(client), name: tableName };
+    const { deliveries, ...store } = createMailerStore(table, config, () => all.time);
+    // Without the mailer's limit of two seconds.
+    const record: typeof deliveries.record = async (inquiry, mail, since) =>
+      deliveries.record(inquiry, mail, since, AbortSignal.timeout(60_000));
+    const accept = async (mail: Mail, signal: AbortSignal): Promise<void> => {
+      await all.beforeSend(mail, signal);
+      throwIfFailing(mail.tags['mail']);
+      all.mails.push(mail);
+    };
+    const log = (line: CompletedMail): void => void all.log.push(line);
+    const parts = {
+      config,
+      store: { ...store, deliveries: { ...deliveries, record } },
+      send: async (mail: Mail, signal: AbortSignal) => run(async () => accept(mail, signal)),
+      now: () => all.time,
+      log,
+    };
+    const handle = withTrial(createMailer, parts);
+    const receiverParts: ReceiverParts = {
+      ...parts,
+      config: { ...config, ...RECEIVER_SETTINGS, ...settings },
+      create: createInquiries(
+        createInquiryStore(toStepping(createClient(engine)), tableName),
+        settings,
+      ).create,
+      rawMails: {
+        read: async (id: string) => run(async () => all.rawMails.get(id)),
+        remove: async (id: string) => run(async () => void all.rawMails.delete(id)),
+      },
+    };
+    const receive = createReceiver(receiverParts);
+    const changes = { rawMails: toTrialMails(receiverParts.rawMails) };
+    const invocation = {
+      awsRequestId: randomUUID(),
+      functionName: 'mailer',
+      getRemainingTimeInMillis: () => all.remaining(),
+    };
+    const invoke = async (event: object) => handle(event, invocation);
+    return {
+      invoke,
+      receive: async (mail: SESMessage | string, claimant?: string) =>
+        (await receive(toQueueEvent(mail, claimant), invocation)).outcomes,
+      tryReceiver: async (mail: SESMessage) => {
+        const event = { ...toQueueEvent(mail), trial: true };
+        return withTrial(createReceiver, receiverParts, changes)(event, invocation);
+      },
+      steps: () => steps,
+      tick: async () => invoke({ digest: true }),
+      /** @returns The sequence numbers to deliver again. */
+      handle: async (Records: StreamRecord[]) => readFailures(await invoke({ Records })),
+    };
+  }
+
+  const all = {
+    ...createWriter(own),
+    create,
+    /** Milliseconds. */
+    time,
+    mails: [] as Mail[],
+    /** As SES has stored them, by id. */
+    rawMails: new Map<string, Uint8Array>(),
+    log: [] as CompletedMail[],
+    /** Errors by the kind of a mail or the name of a command. */
+    failing: {} as Partial<Record<string, Error>>,
+    beforeSend: (async () => undefined) as (mail: Mail, signal: AbortSignal) => Promise<unknown>,
+    /** Milliseconds of an invocation; a busy machine needs time. */
+    remaining: () => 600_000,
+    ofKind: (kind: string) => all.mails.filter(({ tags }) => tags['mail'] === kind),
+  };
+  return all;
+}

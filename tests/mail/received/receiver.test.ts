@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect, it } from 'vitest';
+import { HOUR } from '../../../src/limits.ts';
+import type { ReplyKind } from '../../../mail/reply-addresses.ts';
+import { describeOnDynamoDbLocal } from '../../helpers/engines.ts';
+import { createMailerInstances, type MailerInstances } from '../mailer-instances.ts';
+import { idOf } from '../test-mailer.ts';
+import { readTable } from '../../helpers/own-table.ts';
+import {
+  createAddress,
+  deliverMail,
+  quoting,
+  RECEIVER_SETTINGS,
+  type NewMail,
+} from './test-mails.ts';
+
+const START = Math.floor(Date.now() / HOUR) * HOUR;
+const OLGA = 'olga@example.com';
+const TEAM = 'support@example.com';
+const USER = { email: 'ana@users.example', email_verified: true, language: 'de' } as const;
+const DISMISS = { subject: 'Mark as answered', text: '\n-- \nOlga' };
+const PDF = `Content-Type: multipart/mixed; boundary=b\n\n--b\n\n${quoting('Yes.')}\n--b\nContent-Type: application/pdf\nContent-Disposition: attachment; filename="offer.pdf"\n\nx\n--b--`;
+const WITH_PDF = `From: ${OLGA}\nMessage-ID: <a@b>\n${PDF}`;
+const SHADE = { from: USER.email, text: quoting('And the shade?'), messageId: 'a@users.example' };
+const OTHER = { from: 'x@other.example' };
+const AUTOMATIC = { headers: 'Auto-Submitted: auto-replied\n' };
+const UTF_8 = 'Content-Type: text/plain; charset=utf-8\n';
+const NESTED = 'Content-Type: multipart/mixed; boundary=b\n\n--b\n'.repeat(1_000);
+
+interface Case {
+  mails: NewMail[];
+  /** The address's; default: for the team's answers. */
+  kind?: ReplyKind;
+  to?: string;
+  row?: object;
+  isErased?: boolean;
+  settings?: object;
+}
+
+const CASES: Record<string, Case> = {
+  'an answer that comes twice': { mails: [{}, {}] },
+  'the word in the subject and no text': { mails: [DISMISS] },
+  'the word and a text': { mails: [{ ...DISMISS, text: 'Yes.' }] },
+  'an answer without a text': { mails: [{ text: '\n' }] },
+  'nothing but the quotation': { mails: [{ text: quoting('') }] },
+  'an answer below the quotation': { mails: [{ text: `${quoting('')}\nYes.` }] },
+  'an answer that is too long': { mails: [{ text: quoting('x'.repeat(399_000)) }] },
+  'an answer that is larger than an item': {
+    mails: [{ headers: UTF_8, text: quoting('漢'.repeat(150_000)) }],
+  },
+  'a second answer': { mails: [{ from: 'bea@example.com', text: quoting('No.') }, {}] },
+  'an answer with an attachment': { mails: [{ raw: Buffer.from(WITH_PDF) }] },
+  'an answer with a signature': {
+    mails: [{ raw: Buffer.from(WITH_PDF.replace('pdf', 'pkcs7-signature')) }],
+  },
+  'an answer to an address that takes no mail': { row: { email: 'nobody' }, mails: [{}] },
+  'another sender': { mails: [OTHER] },
+  'no DMARC': { mails: [{ verdicts: { dmarc: 'FAIL' } }] },
+  spam: { mails: [{ verdicts: { spam: 'FAIL' } }] },
+  'a virus': { mails: [{ verdicts: { virus: 'GRAY' } }] },
+  'automatic mails': { mails: [AUTOMATIC, AUTOMATIC] },
+  'a list': { mails: [{ headers: 'List-Id: <team.example.com>\n' }] },
+  'a program': { mails: [{ headers: 'Precedence: bulk\n' }] },
+  'a bounce': { mails: [{ source: '<>' }] },
+  'a report': { mails: [{ headers: 'Content-Type: multipart/report; boundary=x\n' }] },
+  'a thousand levels': { mails: [{ headers: NESTED }] },
+  'an address that is not ours': { to: 'info@reply.example.com', mails: [{}] },
+  'an erased inquiry': { isErased: true, mails: [{}] },
+  'an expired inquiry': { row: { ...USER, expires_at: 1 }, mails: [{}] },
+  'a follow-up that comes twice': { kind: 'f', mails: [SHADE, SHADE] },
+  'a follow-up when they are off': { kind: 'f', settings: {}, mails: [SHADE] },
+  'a follow-up of another address': { kind: 'f', mails: [{ ...SHADE, from: OLGA }] },
+  'a follow-up to an unverified address': {
+    kind: 'f',
+    row: { email: USER.email },
+    mails: [SHADE],
+  },
+  'a follow-up without DMARC': { kind: 'f', mails: [{ ...SHADE, verdicts: { dmarc: 'GRAY' } }] },
+  'a follow-up without a new text': { kind: 'f', mails: [{ ...SHADE, text: quoting('') }] },
+  'a follow-up beyond the limit': {
+    kind: 'f',
+    settings: { followUps: true, inquiriesPerHour: 1 },
+    mails: [SHADE, { ...SHADE, messageId: 'b@users.example' }],
+  },
+};
+
+describeOnDynamoDbLocal('the receiver', (engine) => {
+  let all: MailerInstances;
+  let id: string;
+
+  const start = async (settings: object = {}, row: object = USER, at = START - HOUR) => {
+    all = await createMailerInstances(engine, { time: START, ...RECEIVER_SETTINGS, ...settings });
+    const record = await all.add({ at, subject: 'Lamp', ...row });
+    id = idOf(record);
+    return record;
+  };
+  beforeEach(async () => void (await start()));
+
+  const receive = async (mail: NewMail, to?: string) =>
+    all.create().receive(deliverMail(all, to ?? (await createAddress(all, 'r', id)), mail));
+  const listAll = async () => (await Array.fromAsync(all.inbox.listInFull())).flat();
+
+  it('does with each mail what golden says, and leaves none in the bucket', async () => {
+    const story: string[] = [];
+    for (const [name, one] of Object.entries(CASES)) {
+      const record = await start(one.settings ?? { followUps: true }, one.row);
+      if (one.isErased) await all.remove(record);
+      const to = one.to ?? (await createAddress(all, one.kind ?? 'r', id));
+      const outcomes: string[] = [];
+      for (const mail of one.mails) outcomes.push(...(await receive(mail, to)));
+      story.push(`# ${name}: ${outcomes.join(', ')}`);
+      for (const { to: recipient, replyTo = 'nobody', subject, text } of all.mails) {
+        story.push(`To ${recipient}, reply to ${replyTo}: ${subject}`, text.slice(0, 800));
+      }
+      const rows = await listAll();
+      for (const { id: _, cognito_sub: __, created_at: ___, reply_at, ...row } of rows) {
+        story.push(
+          `${reply_at === undefined ? 'Open' : 'Done'}: ${JSON.stringify(row, Object.keys(row).toSorted())}`,
+        );
+      }
+      expect(new Set(rows.map(({ cognito_sub }) => cognito_sub)).size).toBeLessThan(2);
+      expect(all.rawMails.size).toBe(0);
+    }
+    const shown = story
+      .join('\n\n')
+      .replaceAll(/(?<=[rf])\d{4}-[\da-f]{56}/g, '…')
+      .replaceAll(/[\da-f]{8}-[\da-f]{4}/g, 'REFERENCE')
+      .replaceAll(/(?<=Answered ).*/g, 'TIME');
+    await expect(shown).toMatchFileSnapshot('golden/receiver.txt');
+  });
+
+  it('passes on 20 in an hour, and keeps the others for an operator', async () => {
+    for (let sent = 0; sent < 21; sent++) await receive(OTHER, 'info@reply.example.com');
+    expect(all.mails).toHaveLength(20);
+    expect(all.rawMails.size).toBe(1);
+    expect(all.log.at(-1)).toMatchObject({ outcome: 'withheld', why: 'address' });
+  });
+
+  it('sends later what it could not send, for the event that has claimed it', async () => {
+    const message = deliverMail(all, 'info@reply.example.com', {});
+    for (const text of ['Successfully validated SNS topic.', '{}']) {
+      expect(await all.create().receive(text)).toEqual([]);
+    }
+    all.failing['notice'] = new Error('SES is down.');
+    await expect(all.create().receive(message, 'first')).rejects.toThrow('not handled');
+    // SES may deliver an event twice: the other one must not remove the mail.
+    await expect(all.create().receive(message)).rejects.toThrow('not handled');
+    all.failing = {};
+    expect(await all.create().receive(message, 'first')).toEqual(['sent']);
+    expect(all.mails).toHaveLength(1);
+    expect(all.rawMails.size).toBe(0);
+  });
+
+  it('waits for an inquiry that the index may not have yet', async () => {
+    const young = `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`;
+    all.time = START - HOUR + 1_000;
+    await expect(receive({}, await createAddress(all, 'r', young))).rejects.toThrow('not handled');
+    expect(all.rawMails.size).toBe(1);
+  });
+
+  it('is tried with a mail to the team that is not sent, and leaves but its two records', async () => {
+    const message = deliverMail(all, await createAddress(all, 'r', randomUUID()), {});
+    all.rawMails.clear();
+    const before = await readTable(all.client, all.table);
+    for (let times = 0; times < 2; times++) {
+      const tried = { result: { outcomes: ['sent'] }, mails: [TEAM] };
+      expect(await all.create().tryReceiver(message)).toEqual(tried);
+    }
+    const records = [{ mail: 'notice' }, { __edb_e__: 'quota' }].map(
+      (one) => expect.objectContaining(one) as object,
+    );
+    const after = await readTable(all.client, all.table);
+    expect(new Set(after)).toEqual(new Set([...before, ...records]));
+    all.rawMails.get = () => {
+      throw new Error('403');
+    };
+    await expect(all.create().tryReceiver(message)).rejects.toThrow('The trial failed.');
+    expect(all.mails).toEqual([]);
+  });
+
+  it('logs neither addresses nor texts', async () => {
+    await receive({});
+    await receive({ ...OTHER, text: 'canary' });
+    expect(all.log).toMatchObject([
+      { mail: 'received', inquiry: id, outcome: 'sent', why: 'answered' },
+      { mail: 'received', inquiry: id, outcome: 'sent', why: 'sender' },
+    ]);
+    expect(JSON.stringify(all.log)).not.toMatch(/@|canary|Yes/);
+  });
+});

@@ -1,0 +1,74 @@
+/** Mails to the receiver, as SES passes them on. */
+import { randomUUID } from 'node:crypto';
+import type { SESMessage, SESReceiptStatus, SQSEvent } from 'aws-lambda';
+import { createReplyKeys } from '../../../src/entities/reply-keys.ts';
+import { createReplyAddresses, type ReplyKind } from '../../../mail/reply-addresses.ts';
+import { MARKER } from '../../../mail/team-mails.ts';
+import type { MailerInstances } from '../mailer-instances.ts';
+
+/** Beside the mailer's. */
+export const RECEIVER_SETTINGS = {
+  replyDomain: 'reply.example.com',
+  replyFrom: ['@example.com'],
+  mailBucket: 'mails',
+  retentionDays: undefined,
+  inquiriesPerHour: undefined,
+};
+
+export interface NewMail {
+  from?: string;
+  subject?: string;
+  text?: string;
+  /** Lines, each with its end. */
+  headers?: string;
+  messageId?: string;
+  raw?: Uint8Array;
+  source?: string;
+  verdicts?: Partial<Record<'dmarc' | 'spam' | 'virus', SESReceiptStatus['status']>>;
+}
+
+const QUOTE = `\n\nOn 26 Nov 2026, at 10:00, inquiries@example.com wrote:\n\n> ${MARKER}\n>\n> | b\n`;
+
+export const quoting = (text: string): string => text + QUOTE;
+
+/** Stores a mail to an address. @returns SES's event. */
+export function deliverMail(
+  { rawMails }: Pick<MailerInstances, 'rawMails'>,
+  to: string | string[],
+  { from = 'Olga <olga@example.com>', subject = 'Re: s', text = quoting('Yes.'), ...mail }: NewMail,
+): SESMessage {
+  const messageId = randomUUID();
+  const { headers = '', messageId: header = `${messageId}@example.com`, raw } = mail;
+  const head = `From: ${from}\nSubject: ${subject}\nMessage-ID: <${header}>\n${headers}`;
+  rawMails.set(messageId, raw ?? Buffer.from(`${head}\n${text}`));
+  const verdict = (name: 'dmarc' | 'spam' | 'virus') => ({
+    status: mail.verdicts?.[name] ?? 'PASS',
+  });
+  return {
+    mail: { messageId, source: mail.source ?? 'olga@example.com' },
+    receipt: {
+      recipients: [to].flat(),
+      dmarcVerdict: verdict('dmarc'),
+      spamVerdict: verdict('spam'),
+      virusVerdict: verdict('virus'),
+    },
+  } as SESMessage;
+}
+
+/** What the receiver takes from its queue: SES's event, or a text. */
+export function toQueueEvent(message: SESMessage | string, messageId: string = randomUUID()) {
+  const body = typeof message === 'string' ? message : JSON.stringify(message);
+  return { Records: [{ messageId, body }] } as SQSEvent;
+}
+
+export const createAddress = async (
+  { client, table: name }: Pick<MailerInstances, 'client' | 'table'>,
+  kind: ReplyKind,
+  id: string,
+  now?: () => number,
+): Promise<string> =>
+  createReplyAddresses(
+    createReplyKeys({ client, name }),
+    RECEIVER_SETTINGS.replyDomain,
+    now,
+  ).create(kind, id, AbortSignal.timeout(60_000));

@@ -1,0 +1,25 @@
+/** What golden does not show: tests/mail/mails.test.ts. */
+import { expect, it } from 'vitest';
+import { createDailyMail, createInquiryMail } from '../../mail/team-mails.ts';
+import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
+
+it('the mails of a stage that takes answers by mail name no command', () => {
+  const settings = { ...SETTINGS, replyDomain: 'reply.example.com' };
+  const { text } = createInquiryMail(INQUIRY, settings, 'r2611-1@reply.example.com');
+  const daily = createDailyMail({ count: 1, days: 1, named: [INQUIRY] }, settings);
+  for (const mail of [text, daily.text]) expect(mail).not.toMatch(/npm run|dismiss/);
+});
+
+it.each([
+  ['body', { body: `${'b'.repeat(99_999)}😀 and the end` }],
+  ['subject', { subject: 's'.repeat(400_000) }],
+])('the mail cuts a long text and says how to read the rest: %s', (field, long) => {
+  const { text, html, subject } = createInquiryMail({ ...INQUIRY, ...long }, SETTINGS);
+  expect(text).toContain(`The text above is cut. To read all of it, run:
+  npm run inbox -- --stage develop show ${INQUIRY.id}`);
+  expect(subject.length).toBeLessThanOrEqual(250);
+  for (const part of [text.replaceAll('\n| ', ''), html]) {
+    expect(/b{9,}/.exec(part)?.[0].length).toBe(field === 'body' ? 99_999 : undefined);
+    expect(part.isWellFormed()).toBe(true);
+  }
+});

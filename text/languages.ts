@@ -1,0 +1,60 @@
+/** In the form's order. The compiler asks for a new language's texts. */
+const DIRECTIONS = {
+  en: 'ltr',
+  de: 'ltr',
+  fr: 'ltr',
+  es: 'ltr',
+  ja: 'ltr',
+  ar: 'rtl',
+} as const;
+
+export type Language = keyof typeof DIRECTIONS;
+export type Direction = 'ltr' | 'rtl';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a literal has no others
+export const LANGUAGES = Object.keys(DIRECTIONS) as Language[];
+
+export const isLanguage = (value: unknown): value is Language =>
+  LANGUAGES.some((one) => one === value);
+
+export const directionOf = (language: Language): Direction => DIRECTIONS[language];
+
+/** Stands for a blank subject; operators see the English one. */
+export const NO_SUBJECT: Record<Language, string> = {
+  en: 'No subject',
+  de: 'Kein Betreff',
+  fr: 'Aucun objet',
+  es: 'Sin asunto',
+  ja: '件名なし',
+  ar: 'بلا موضوع',
+};
+
+export const NO_MESSAGE = 'No message';
+
+/** A company's text: for all languages, or by language. */
+export type Text = string | Partial<Record<Language, string>>;
+
+/** In the language, else in English, else in the first that there is. */
+export const inLanguage = (text: Text, language: Language): string =>
+  typeof text === 'string' ? text : (text[language] ?? text.en ?? Object.values(text)[0] ?? '');
+
+/** `de`, `de-AT`, `de ; q=0.9`: language and weight. */
+const WANTED = /^\s*([a-z]+)(?:-[\w-]*)?\s*(?:;\s*q=([\d.]+)\s*)?$/;
+
+/**
+ * The first supported language of Accept-Language (RFC 9110, 12.5.4). Browsers name the preferred one first, so only
+ * weight 0 counts.
+ *
+ * @returns undefined when it takes none.
+ */
+export function parseLanguage(header: unknown): Language | undefined {
+  if (typeof header !== 'string') return undefined;
+  const wanted = header
+    .toLowerCase()
+    .split(',')
+    .map((part) => {
+      const [, language = '', weight = '1'] = WANTED.exec(part) ?? [];
+      return Number(weight) > 0 ? language : '';
+    });
+  return wanted.find(isLanguage);
+}
