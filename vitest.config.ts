@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { skippedReporter } from './tests/helpers/skipped-reporter.ts';
 
@@ -52,6 +53,10 @@ export default defineConfig(({ mode }) => {
       // Built and started once for all projects.
       globalSetup: ['tests/helpers/build-setup.ts', 'tests/helpers/engines-setup.ts'],
       reporters: ['default', skippedReporter],
+      // A golden part for each story, under the name of its test.
+      resolveSnapshotPath: (test) =>
+        join(dirname(test), 'golden', `${basename(test).replace(/\..*/, '')}.txt`),
+      snapshotFormat: { escapeString: false },
       maxWorkers: availableParallelism(),
       // For tests that say `concurrent`: those under security and resilience wait for timeouts.
       maxConcurrency: 16,

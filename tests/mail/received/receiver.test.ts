@@ -100,15 +100,15 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     all.create().receive(deliverMail(all, to ?? (await createAddress(all, 'r', id)), mail));
   const listAll = async () => (await Array.fromAsync(all.inbox.listInFull())).flat();
 
-  it('does with each mail what golden says, and leaves none in the bucket', async () => {
-    const story: string[] = [];
-    for (const [name, one] of Object.entries(CASES)) {
+  it.each(Object.entries(CASES))(
+    '%s',
+    async (_name, one) => {
       const record = await start(one.settings ?? { followUps: true }, one.row);
       if (one.isErased) await all.remove(record);
       const to = one.to ?? (await createAddress(all, one.kind ?? 'r', id));
       const outcomes: string[] = [];
       for (const mail of one.mails) outcomes.push(...(await receive(mail, to)));
-      story.push(`# ${name}: ${outcomes.join(', ')}`);
+      const story = [outcomes.join(', ')];
       for (const { to: recipient, replyTo = 'nobody', subject, text } of all.mails) {
         story.push(`To ${recipient}, reply to ${replyTo}: ${subject}`, text.slice(0, 800));
       }
@@ -120,14 +120,14 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
       }
       expect(new Set(rows.map(({ cognito_sub }) => cognito_sub)).size).toBeLessThan(2);
       expect(all.rawMails.size).toBe(0);
-    }
-    const shown = story
-      .join('\n\n')
-      .replaceAll(/(?<=[rf])\d{4}-[\da-f]{56}/g, '…')
-      .replaceAll(/[\da-f]{8}-[\da-f]{4}/g, 'REFERENCE')
-      .replaceAll(/(?<=Answered ).*/g, 'TIME');
-    await expect(shown).toMatchFileSnapshot('golden/receiver.txt');
-  });
+      const shown = story
+        .join('\n\n')
+        .replaceAll(/(?<=[rf])\d{4}-[\da-f]{56}/g, '…')
+        .replaceAll(/[\da-f]{8}-[\da-f]{4}/g, 'REFERENCE')
+        .replaceAll(/(?<=Answered ).*/g, 'TIME');
+      expect(shown).toMatchSnapshot();
+    },
+  );
 
   it('passes on 20 in an hour, and keeps the others for an operator', async () => {
     for (let sent = 0; sent < 21; sent++) await receive(OTHER, 'info@reply.example.com');
