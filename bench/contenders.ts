@@ -32,7 +32,6 @@ export const contenders: {
     source: 'middy-powertools',
     options: WITH_REQUIRE,
   },
-  { title: 'Hono', variants: ['POST'], source: 'hono', options: WITH_REQUIRE },
   { title: 'hand-written SigV4', variants: ['POST'], source: 'hand-written' },
   { title: BARE, variants: ['POST'], source: 'bare' },
 ];

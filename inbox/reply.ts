@@ -7,11 +7,10 @@ import { readUpTo } from './read-up-to.ts';
 import { parseReply, recordAnswer, reportAnswer, TOO_LARGE } from './record-answer.ts';
 import { findInquiry } from './arguments.ts';
 import type { Command } from './options.ts';
-import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { escapeAddress } from '../text/invisible.ts';
-import { ITEM_LIMIT, toReference } from '../src/limits.ts';
-import { escapeUnsafe, toLine, toLines, writeLines } from '../lib/terminal/terminal-text.ts';
-import { canMail, subjectOf } from './words.ts';
+import { ITEM_LIMIT } from '../src/limits.ts';
+import { escapeUnsafe, writeLines } from '../lib/terminal/terminal-text.ts';
+import { canMail } from './words.ts';
 
 export async function run(command: Command): Promise<number> {
   const { named, values, io } = command;
@@ -33,7 +32,7 @@ export async function run(command: Command): Promise<number> {
     return 4;
   }
   const record = async (text: string) => recordAnswer(command, connection, inquiry, text);
-  return reply === undefined ? replyFromEditor(io, inquiry, `${editor}`, record) : record(reply);
+  return reply === undefined ? replyFromEditor(io, `${editor}`, record) : record(reply);
 }
 
 /** Bytes: more than a reply, with CRLF and white space at its end. */
@@ -57,56 +56,23 @@ async function readText(file: string, { stdin }: Pick<Io, 'stdin'>): Promise<str
 /** Keeps the file, and names it, unless its text was recorded or is empty. */
 async function replyFromEditor(
   io: Io,
-  inquiry: StoredInquiry,
   editor: string,
   record: (reply: string) => Promise<number>,
 ): Promise<number> {
   const file = join(mkdtempSync(join(tmpdir(), 'inquiry-')), 'reply.txt');
-  writeFileSync(file, toDraft(inquiry), { mode: 0o600 });
+  writeFileSync(file, '', { mode: 0o600 });
   // May hold arguments, as in `code --wait`.
   const { status } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
-  const [above = '', ...below] = (await readText(file, io)).split(SCISSORS);
-  const text = above.replace(/^(?:[^\S\n]*\n)+/, '');
+  const text = await readText(file, io);
   const isEmpty = text.trim() === '';
   let code: number | undefined;
   try {
     if (status !== 0) throw new Error('The editor failed; nothing was sent.');
     if (isEmpty) throw new UsageError('The reply is empty; nothing was sent.');
-    if (below.length === 0) {
-      throw new Error('The line above the inquiry is missing; nothing was sent.');
-    }
     code = await record(parseReply(text));
     return code;
   } finally {
     if (isEmpty || code === 0) rmSync(dirname(file), { recursive: true, force: true });
     else io.stderr.write(`Your text is kept in ${file}\n`);
   }
-}
-
-const SCISSORS = '------------------------ >8 ------------------------';
-
-/**
- * The user's text must not set an editor. Editors take settings from:
- *
- * - the first and last ten lines (Kate, jEdit, gedit),
- * - as many as `modelines` says (Vim; ours come first),
- * - the last 3,000 characters of the last page, which a form feed begins (Emacs).
- */
-export function toDraft({ id, email, subject, body }: StoredInquiry): string {
-  return `${'\n'.repeat(6)}${SCISSORS}
-Write the reply above this line, and leave the line as it is.
-What is below it is not sent. Saving sends the reply; without a text nothing is sent.
-
-Inquiry:  ${toReference(id)}
-vim: nomodeline
-
-Email:    ${escapeAddress(email)}
-Subject:  ${toLine(subjectOf({ subject }))}
-
-${toLines(body)
-  .map((line) => `> ${line}`)
-  .join('\n')}
-\f
-To send nothing, leave the part above the line empty.
-${'\n'.repeat(11)}`;
 }

@@ -8,14 +8,11 @@ import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
 
 interface Package {
-  version: string;
   resolved?: string;
   integrity?: string;
   dev?: boolean;
   license?: string;
   hasInstallScript?: boolean;
-  dependencies?: Record<string, string>;
-  devDependencies?: Record<string, string>;
 }
 /** The packages of the repository and of bench, by path; the root is empty. */
 const readLock = (folder: string) =>
@@ -23,20 +20,8 @@ const readLock = (folder: string) =>
     (JSON.parse(readText(`${folder}package-lock.json`)) as { packages: Record<string, Package> })
       .packages,
   );
-const locked = ['', 'bench/'].flatMap(readLock);
-const installed = locked.filter(([path]) => path !== '');
+const installed = ['', 'bench/'].flatMap(readLock).filter(([path]) => path !== '');
 const nameOf = (path: string): string => path.split('node_modules/').at(-1) ?? '';
-
-it('every dependency has an exact version, and a reason in docs/dependencies.md', () => {
-  const direct = locked.flatMap(([path, { dependencies, devDependencies }]) =>
-    path === '' ? Object.entries({ ...dependencies, ...devDependencies }) : [],
-  );
-  expect(direct.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
-  const rows = readText('docs/dependencies.md').match(/^\| `.+$/gm) ?? [];
-  const named = rows.flatMap((row) => row.split(' | ')[0]?.match(/[^`|, ]+/g) ?? []);
-  const names = direct.map(([name]) => name.replace(/^@types\/.+/, '@types/*'));
-  expect(named.toSorted()).toEqual([...new Set(names)].toSorted());
-});
 
 it('every package has a checksum of the npm registry; only listed ones have install scripts', () => {
   const REGISTRY = 'https://registry.npmjs.org/';
@@ -87,11 +72,3 @@ it.each(globSync('.github/{workflows,actions/*}/*', { cwd: ROOT }))(
     expect(unpinned).toEqual([]);
   },
 );
-
-it('all packages are audited daily', () => {
-  const workflow = readText('.github/workflows/drift.yml');
-  expect(workflow).toMatch(/- cron: \d+ \d+ \* \* \*$/m);
-  for (const run of ['npm audit', 'npm audit --prefix bench', 'npm audit signatures']) {
-    expect(workflow).toContain(`- run: ${run}\n`);
-  }
-});
