@@ -1,6 +1,5 @@
 /** No invisible character makes an email or subject look like another to an operator. */
 import { expect, it } from 'vitest';
-import { toDraft } from '../../inbox/reply.ts';
 import { formatTable } from '../../inbox/output.ts';
 import { formatInquiry } from '../../inbox/show.ts';
 import type { Inquiry } from '../../src/contract.ts';
@@ -27,7 +26,6 @@ const SURFACES: Record<string, (inquiry: Inquiry) => string> = {
   'a list on a terminal': ({ email, subject }) =>
     formatTable([{ head: '', cell: () => escapeAddress(email) + subject }], [[]], 200),
   'an inquiry on a terminal': formatInquiry,
-  'the draft of a reply': toDraft,
   'the page': ({ email, subject }) => escapeAddress(email) + escapeText(subject),
   'subjects and texts of mails': (inquiry) =>
     createInquiryMail(inquiry, SETTINGS).subject + digest(inquiry).text,
