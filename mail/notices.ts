@@ -1,6 +1,6 @@
 /** docs/adr/0080 */
 import type { SQSRecord } from 'aws-lambda';
-import { timeOf } from '../src/contract.ts';
+import { expireRecord } from '../src/entities/expiry.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { HOUR } from '../src/limits.ts';
 import {
@@ -13,30 +13,45 @@ import {
 import { MalformedEvent, parseBounce, type Bounce } from './bounces.ts';
 import type { Outcome, Result } from './log.ts';
 import { isInquiryId, parseRow, type Row } from './rows.ts';
-import type { Mail } from './send-mail.ts';
+import { MailRejected, type Mail } from './send-mail.ts';
 import { createNoticeMail } from './team-mails.ts';
 
 /** Milliseconds until the index certainly has an inquiry. */
 export const INDEX_LAG = 120_000;
 
-export type EventRecord = Pick<SQSRecord, 'body' | 'messageId'>;
+export type EventRecord = Pick<SQSRecord, 'body'> & {
+  attributes?: Partial<SQSRecord['attributes']>;
+};
 
 /**
- * Sends a mail about an event once.
+ * Whether a queue passes an event on for the first time. What the index does not have then may be missing for minutes
+ * only, or be moving from the unanswered to the answered, so it counts as gone the second time.
+ */
+export const isFirstTime = ({ attributes }: EventRecord): boolean =>
+  attributes?.ApproximateReceiveCount === '1';
+
+/**
+ * Sends a mail about an event once. A refusal is final and recorded; after any other failure the claim lapses.
  *
- * @returns `deferred` when another claimant has not sent it yet.
+ * @returns `deferred` while another invocation may be sending it.
  */
 export async function sendOnce(
   { store: { deliveries }, send }: Pick<MailerParts, 'store' | 'send'>,
   event: string,
-  claimant: string,
   mail: Mail,
   signal: AbortSignal,
 ): Promise<Result> {
-  const claim = await deliveries.claimNotice(event, claimant, signal);
-  if (claim !== 'granted') return { outcome: claim === 'sent' ? 'already-sent' : 'deferred' };
+  const claim = await deliveries.claimNotice(event, signal);
+  if (claim !== 'granted') return { outcome: claim === 'done' ? 'already-sent' : 'deferred' };
   const since = new Date().toISOString();
-  await send(mail, signal);
+  try {
+    await send(mail, signal);
+  } catch (error) {
+    if (!(error instanceof MailRejected)) throw error;
+    const refused = { mail: 'notice', undelivered: 'refused' } as const;
+    await deliveries.recordUndelivered({ id: event, ...expireRecord() }, refused, signal);
+    throw error;
+  }
   return recordSent((recordSignal) => deliveries.record(event, 'notice', since, recordSignal));
 }
 
@@ -48,7 +63,7 @@ export function createNotices(parts: MailerParts) {
   /** A mail to the team gets no notice, which might bounce, too. */
   async function handleBounce(
     bounce: Bounce,
-    claimant: string,
+    isFirstLook: boolean,
     signal: AbortSignal,
   ): Promise<Result> {
     const { id: event, inquiry: id, mail, why } = bounce;
@@ -57,9 +72,7 @@ export function createNotices(parts: MailerParts) {
     let row: StoredInquiry | undefined;
     if (id && mail) {
       row = await inquiries.find(id, signal);
-      if (row === undefined) {
-        return { outcome: timeOf(id) > now() - INDEX_LAG ? 'deferred' : 'erased' };
-      }
+      if (row === undefined) return { outcome: isFirstLook ? 'deferred' : 'erased' };
       if (why !== 'maybe') {
         await deliveries.recordUndelivered(row, { mail, undelivered: why }, signal);
       }
@@ -67,20 +80,16 @@ export function createNotices(parts: MailerParts) {
     if (bounce.isToTeam) return { outcome: 'undelivered' };
     if (!(await quotas.claimEvent('notices', event, signal))) return { outcome: 'withheld' };
     const notice = createNoticeMail(bounce, config, row && parseRow(row));
-    const result = await sendOnce(parts, event, claimant, notice, signal);
-    return result.outcome === 'deferred' ? { outcome: 'already-sent' } : result;
+    return sendOnce(parts, event, notice, signal);
   }
 
-  async function handleRecord(
-    { body, messageId }: EventRecord,
-    invocation: Invocation,
-  ): Promise<Outcome> {
-    const bounce = parseBounce(body, config.inboxTo);
+  async function handleRecord(record: EventRecord, invocation: Invocation): Promise<Outcome> {
+    const bounce = parseBounce(record.body, config.inboxTo);
     if (bounce === undefined) return 'idle';
     const inquiry = bounce instanceof MalformedEvent ? undefined : bounce.inquiry;
     const { outcome } = await attempt(invocation, { inquiry, mail: 'notice' }, async (signal) => {
       if (bounce instanceof MalformedEvent) throw bounce;
-      return handleBounce(bounce, messageId, signal);
+      return handleBounce(bounce, isFirstTime(record), signal);
     });
     return outcome;
   }

@@ -21,7 +21,7 @@ export function createMailerStore(table: Table, config: MailerConfig, now?: () =
         ? undefined
         : createReplyAddresses(createReplyKeys(table), replyDomain, now),
     inquiries: { ...inquiries, exists },
-    deliveries: createDeliveries(table),
+    deliveries: createDeliveries(table, now),
     quotas: createMailQuotas(createQuotas(table), config),
   };
 }

@@ -1,12 +1,11 @@
 import type { SESMessage, SQSEvent } from 'aws-lambda';
-import { timeOf } from '../../src/contract.ts';
 import { digest } from '../../src/entities/keys.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { ApiError } from '../../src/errors.ts';
 import type { Inquiries } from '../../src/inquiries.ts';
 import { createAttempt, isUnsent, type Invocation, type MailerParts } from '../attempt.ts';
 import type { Result } from '../log.ts';
-import { INDEX_LAG, sendOnce } from '../notices.ts';
+import { isFirstTime, sendOnce } from '../notices.ts';
 import { toReplySubject } from '../owner-mails.ts';
 import type { Mail } from '../send-mail.ts';
 import { isLanguage } from '../../text/languages.ts';
@@ -48,8 +47,6 @@ interface Delivery extends ReceiverParts {
   /** The inquiry that the address names, and that may be gone. */
   id: string | undefined;
   inquiry: StoredInquiry | undefined;
-  /** The event's. */
-  claimant: string;
   signal: AbortSignal;
 }
 
@@ -60,7 +57,7 @@ const notify = async (
   why: string,
   mail: Mail,
 ): Promise<Result> => ({
-  ...(await sendOnce(delivery, event, delivery.claimant, mail, delivery.signal)),
+  ...(await sendOnce(delivery, event, mail, delivery.signal)),
   why,
 });
 
@@ -166,10 +163,10 @@ function parseEvent(body: string): SESMessage | undefined {
  * Handles SES's events about mails to the domain of answers. What is answered, stored, sent back or passed on is so
  * once. docs/adr/0085
  *
- * @throws Error when something can succeed later, so that Lambda repeats the event, with the same claimant.
+ * @throws Error when something can succeed later, so that Lambda repeats the event.
  */
 export function createReceiver(parts: ReceiverParts) {
-  const { store, config, log, now, rawMails } = parts;
+  const { store, config, log, rawMails } = parts;
   const { inquiries, addresses } = store;
   const attempt = createAttempt(log);
 
@@ -178,22 +175,22 @@ export function createReceiver(parts: ReceiverParts) {
     recipient: string,
     mail: ReceivedMail | undefined,
     { mail: { messageId }, receipt }: SESMessage,
-    claimant: string,
+    isFirst: boolean,
     signal: AbortSignal,
   ): Promise<Result> {
     const replyTo = recipient.toLowerCase();
     const address = addresses && (await addresses.parse(replyTo, signal));
     const { id } = address ?? {};
     const inquiry = id === undefined ? undefined : await inquiries.find(id, signal);
-    if (id !== undefined && inquiry === undefined && timeOf(id) > now() - INDEX_LAG) {
+    if (id !== undefined && inquiry === undefined && isFirst) {
       return { outcome: 'deferred', inquiry: id };
     }
-    const delivery = { ...parts, mail, messageId, replyTo, id, inquiry, claimant, signal };
+    const delivery = { ...parts, mail, messageId, replyTo, id, inquiry, signal };
     const decision = decide(mail, receipt, address && { ...address, inquiry }, config);
     return { ...(await act(delivery, decision)), inquiry: id };
   }
 
-  async function receive(event: SESMessage, claimant: string, invocation: Invocation) {
+  async function receive(event: SESMessage, isFirst: boolean, invocation: Invocation) {
     const { mail, receipt } = event;
     const raw = await rawMails.read(mail.messageId);
     if (raw === undefined) return [];
@@ -201,7 +198,7 @@ export function createReceiver(parts: ReceiverParts) {
     const outcomes: string[] = [];
     for (const recipient of receipt.recipients) {
       const { outcome } = await attempt(invocation, { mail: 'received' }, async (signal) =>
-        handleRecipient(recipient, received, event, claimant, signal),
+        handleRecipient(recipient, received, event, isFirst, signal),
       );
       if (isUnsent(outcome)) throw new Error('A mail is not handled yet.');
       outcomes.push(outcome);
@@ -213,9 +210,9 @@ export function createReceiver(parts: ReceiverParts) {
 
   return async ({ Records }: SQSEvent, invocation: Invocation) => {
     const outcomes: string[] = [];
-    for (const { messageId: claimant, body } of Records) {
-      const event = parseEvent(body);
-      if (event) outcomes.push(...(await receive(event, claimant, invocation)));
+    for (const record of Records) {
+      const event = parseEvent(record.body);
+      if (event) outcomes.push(...(await receive(event, isFirstTime(record), invocation)));
     }
     return { outcomes };
   };

@@ -10,12 +10,14 @@ type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 
 export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'undelivered_at'>>>;
 
+/** Milliseconds: more than a function runs, less than until its queue repeats an event (mailer/events.tf). */
+const CLAIM = 2 * 60_000;
 /** Seconds: a century, the longest retention. */
 const UNDELIVERED_RETENTION = 36_500 * 86_400;
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
-export function createDeliveries(table: Table) {
+export function createDeliveries(table: Table, now: () => number = Date.now) {
   const deliveries = createDeliveryEntity(table.name, table.client);
 
   return {
@@ -54,25 +56,25 @@ export function createDeliveries(table: Table) {
         .go({ abortSignal });
     },
 
-    /**
-     * @param claimant - The queue's message, which Lambda repeats; an event that SES or SNS repeats is another one.
-     * @returns Whether this claimant sends the notice, or another one has sent or claimed it.
-     */
+    /** Whether the caller sends the notice, another one does, or it was sent or refused. */
     async claimNotice(
       event: string,
-      claimant: string,
       abortSignal: AbortSignal,
-    ): Promise<'granted' | 'sent' | 'claimed'> {
+    ): Promise<'granted' | 'claimed' | 'done'> {
+      const time = now();
       const { rejected, data } = await deliveries
         .update({ inquiry: event, mail: 'notice' })
-        .set({ claimed_by: claimant, ...expireRecord() })
-        .where(
-          ({ claimed_by, sent_at }, { eq, notExists }) =>
-            `${notExists(sent_at)} AND (${notExists(claimed_by)} OR ${eq(claimed_by, claimant)})`,
+        .set({ claimed_until: time + CLAIM, ...expireRecord() })
+        .where(({ claimed_until, sent_at, undelivered }, { lte, notExists }) =>
+          [
+            `(${notExists(claimed_until)} OR ${lte(claimed_until, time)})`,
+            notExists(sent_at),
+            notExists(undelivered),
+          ].join(' AND '),
         )
         .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
       if (!rejected) return 'granted';
-      return data?.sent_at === undefined ? 'claimed' : 'sent';
+      return data?.sent_at === undefined && data?.undelivered === undefined ? 'claimed' : 'done';
     },
 
     async addUndelivered<Row extends { id: string; reply_at?: string | undefined }>(

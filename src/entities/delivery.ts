@@ -11,8 +11,8 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
         /** The id of the inquiry; for a notice, of SES's event. */
         inquiry: { type: 'string' },
         mail: { type: DELIVERED_MAILS },
-        /** On a notice: the invocation that sends it. */
-        claimed_by: { type: 'string' },
+        /** On a notice: milliseconds; until then one invocation sends it. */
+        claimed_until: { type: 'number' },
         /** Absent: refused by SES, or not sent yet. */
         sent_at: { type: 'string' },
         undelivered: { type: ['refused', 'bounce', 'complaint'] },

@@ -95,8 +95,8 @@ export async function createMailerInstances(
     const invoke = async (event: object) => handle(event, invocation);
     return {
       invoke,
-      receive: async (mail: SESMessage | string, claimant?: string) =>
-        (await receive(toQueueEvent(mail, claimant), invocation)).outcomes,
+      receive: async (mail: SESMessage | string, times?: number) =>
+        (await receive(toQueueEvent(mail, times), invocation)).outcomes,
       tryReceiver: async (mail: SESMessage) => {
         const event = { ...toQueueEvent(mail), trial: true };
         return withTrial(createReceiver, receiverParts, changes)(event, invocation);

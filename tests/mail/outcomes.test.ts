@@ -147,16 +147,19 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
         await send({ Records: [{ messageId: body, body }] });
       }
     },
-    async 'a bounce of what the index may not have yet'({ all, send }) {
-      const young = await all.add({ at: START });
-      await all.remove(young);
-      await send(toEvent(bounce, { inquiry: idOf(young), mail: 'reply' }));
+    async 'a bounce of what the index does not have, the first and the second time'({ send }) {
+      const about = { inquiry: INQUIRY.id, mail: 'reply' };
+      for (const times of [1, 2]) await send(toEvent(bounce, about, times));
     },
-    async 'an event that SES sends often, and Lambda with the same message'({ send }) {
-      const event = toEvent(bounce);
-      const another = { Records: [{ ...event.Records[0], messageId: 'another' }] };
-      await send(event, { failing: { notice: NO } });
-      for (const one of [another, event, event, another]) await send(one);
+    async 'an event that comes often, and whose notice fails, is not recorded or is refused'({
+      send,
+    }) {
+      const failures = [{ notice: NO }, { PutCommand: NO }, { notice: REJECTED }];
+      for (const failing of failures) {
+        const event = toEvent(bounce);
+        await send(event, { failing });
+        for (const minute of [1, 6, 12]) await send(event, { minute });
+      }
     },
     async 'a bounce that is known before the delivery is recorded'(story) {
       const { all, addReply, deliver, invoke } = story;

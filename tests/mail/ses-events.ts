@@ -16,11 +16,13 @@ export const SES_EXAMPLES = {
 export function toEvent(
   example: Record<string, object>,
   { to = 'recipient@example.com', ...own }: Record<string, string> = {},
+  times = 2,
 ) {
   const feedbackId = randomUUID();
   const reports = Object.entries(example).map(([kind, one]) => [kind, { feedbackId, ...one }]);
   const tags = Object.entries(own).map(([name, value]) => [name, [value]]);
   const mail = { destination: [to], tags: Object.fromEntries(tags) as object };
   const message = { ...Object.fromEntries(reports), mail } as object;
-  return { Records: [{ messageId: randomUUID(), body: JSON.stringify(message) }] };
+  const attributes = { ApproximateReceiveCount: String(times) };
+  return { Records: [{ body: JSON.stringify(message), attributes }] };
 }

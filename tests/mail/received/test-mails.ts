@@ -55,10 +55,12 @@ export function deliverMail(
   } as SESMessage;
 }
 
-/** What the receiver takes from its queue: SES's event, or a text. */
-export function toQueueEvent(message: SESMessage | string, messageId: string = randomUUID()) {
+/** What the receiver takes from its queue: SES's event, or a text. @param times - How often it was. */
+export function toQueueEvent(message: SESMessage | string, times = 2) {
   const body = typeof message === 'string' ? message : JSON.stringify(message);
-  return { Records: [{ messageId, body }] } as SQSEvent;
+  return {
+    Records: [{ body, attributes: { ApproximateReceiveCount: String(times) } }],
+  } as SQSEvent;
 }
 
 export const createAddress = async (
