@@ -26,7 +26,6 @@ import { signToken } from '../lib/issuer/issuer-tokens.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';
 import { readRunningStack } from '../lib/running-stack.ts';
 import { CORS } from '../lib/aws/stages.ts';
-import { createAlarmChecks } from './alarms.ts';
 import { Pending, repeat, runChecks, type Check, type Context } from './checks.ts';
 import { readStageForm, type Form } from './form.ts';
 import { signInOnce } from './smoke-user.ts';
@@ -40,7 +39,6 @@ Usage: npm run smoke [-- STAGE | -- --url URL] [options]
   --url URL       any other service, without /inquiries (default: the running local stack)
   --data FOLDER   the data folder of the local stack
   --mail          with STAGE: also send a mail that bounces
-  --check-alarms  with STAGE: only list alarms without data; a quarter of an hour after a request
 
 SMOKE_TOKEN is an ID token (default: that of a new user of the stage's pool).
 `;
@@ -190,12 +188,11 @@ async function test(args: string[], io: Io): Promise<boolean> {
     url: { type: 'string' },
     data: { type: 'string', default: DATA_FOLDER },
     mail: { type: 'boolean', default: false },
-    'check-alarms': { type: 'boolean', default: false },
   } as const;
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
-  const { data, mail, 'check-alarms': alarms } = values;
+  const { data, mail } = values;
   const context = { io, interruption: AbortSignal.any([]) };
-  if (positionals.length === 0 && !mail && !alarms) {
+  if (positionals.length === 0 && !mail) {
     const url = values.url?.replace(/\/+$/, '');
     if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
       throw new UsageError(`--url must be an http or https URL, not '${url}'`);
@@ -206,11 +203,9 @@ async function test(args: string[], io: Io): Promise<boolean> {
     return runChecks(createApiChecks(target, context), context);
   }
   const stage = parseStage(positionals.join(' '));
-  const { region } = await readStageAccount(stage);
+  await readStageAccount(stage);
   const outputs = await readOutputs(stage);
-  return alarms
-    ? runChecks(await createAlarmChecks(outputs.function.name, region), context)
-    : testStage(outputs, readStageForm(outputs), context, { wait: 0, mail });
+  return testStage(outputs, readStageForm(outputs), context, { wait: 0, mail });
 }
 
 export const main: Main = async (args, io) => ((await test(args, io)) ? 0 : 1);

@@ -62,12 +62,6 @@ const mapping = (State: string, LastProcessingResult = 'OK') => ({
     ],
   },
 });
-const alarm = (namespace: string, MetricName: string) => ({
-  AlarmName: `${NAME}-${MetricName}`,
-  Metrics: [{ MetricStat: { Metric: { Namespace: `AWS/${namespace}`, MetricName } } }],
-  StateValue: 'OK',
-});
-
 /** All is well, with these outputs. */
 function arrangeStage(outputs: object = {}): void {
   writeFileSync(join(paths.WEB, 'dist/index.html'), 'page');
@@ -88,19 +82,8 @@ function arrangeStage(outputs: object = {}): void {
     [IDENTITY]: { VerifiedForSendingStatus: true },
     'GET /v2/email/account': { PricingAttributes: { CurrentPlan: 'ESSENTIALS' } },
     'GET /issuer/.well-known/openid-configuration': { authorization_endpoint: `${aws}/authorize` },
-    DescribeAlarms: {
-      MetricAlarms: [
-        alarm('Lambda', 'Errors'),
-        alarm('Lambda', 'Duration'),
-        alarm('SES', 'Bounce'),
-      ],
-    },
     ...mapping('Enabled'),
   });
-  state.answers['GetMetricData'] = ({ body }) => {
-    const Values = body.includes('Errors') ? [1] : [];
-    return { status: 200, body: { MetricDataResults: [{ Values }] } };
-  };
 }
 async function smoke(args: string, SMOKE_TOKEN = token) {
   // form.test.ts opens the form.
@@ -256,7 +239,6 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
       },
     },
     'a mailer that reads nothing': { happen: () => answer({ [MAPPINGS]: {} }) },
-    'its alarms': { args: 'develop --check-alarms' },
     'another service': { args: `--url ${url}/` },
     'another service without a token': { args: `--url ${url}/`, isSignedIn: false },
     'an address of another kind': { args: '--url ftp://a' },
