@@ -19,9 +19,9 @@ import {
   serveForm,
   uploadForm,
 } from './form.ts';
-import { LIVE, NONE, readLive, readVersion, switchAlias } from './functions.ts';
+import { LIVE, NONE, readLive, readVersion, switchAlias } from './versions.ts';
 import { initialise, makePlan, readPlan, refuseOtherPackages, refuseUnsavedState } from './plan.ts';
-import { testStage } from './smoke.ts';
+import { testStage } from './checks/stage.ts';
 import {
   findBackendFile,
   parseStage,

@@ -8,7 +8,7 @@ import { findChromium, launchChromium } from '../lib/pages/chromium.ts';
 import { UsageError } from '../lib/terminal/command-line.ts';
 import { WEB } from '../lib/paths.ts';
 import { parseConfig } from '../web/src/config.ts';
-import { readLive } from './functions.ts';
+import { readLive } from './versions.ts';
 import type { StageOutputs } from './stage.ts';
 
 type Site = NonNullable<StageOutputs['site']>;

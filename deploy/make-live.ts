@@ -3,8 +3,10 @@
  * PACKAGE, its package's SHA-256; VERSION, the one to make live, empty for the newest. Exit codes: 0 live, 1 not.
  */
 import { runCommand, type Main } from '../lib/terminal/command-line.ts';
-import { repeat, runChecks } from './checks.ts';
-import { createVersionChecks, publish, readLive, switchAlias, Unavailable } from './functions.ts';
+import { Unavailable } from './checks/invoke.ts';
+import { repeat, runChecks } from './checks/run-checks.ts';
+import { createVersionChecks } from './checks/version.ts';
+import { publish, readLive, switchAlias } from './versions.ts';
 
 /** How long a failure may pass by itself, as IAM's changes do. */
 const PATIENCE_SECONDS = 60;
@@ -19,7 +21,8 @@ export const main: Main = async (_args, io) => {
   const end = performance.now() + PATIENCE_SECONDS * 1_000;
   const checks = await createVersionChecks(name, version);
   const patient = checks.map(([title, run]) => {
-    const check = () => repeat(run, (end - performance.now()) / 1_000, context, isPassing);
+    const check = () =>
+      repeat(run, (end - performance.now()) / 1_000, context.interruption, isPassing);
     return [title, check] as const;
   });
   io.stdout.write(`Version ${version} of ${name}\n`);

@@ -9,12 +9,13 @@ import {
   type Main,
 } from '../lib/terminal/command-line.ts';
 import { writeLines } from '../lib/terminal/terminal-text.ts';
-import { runChecks } from './checks.ts';
+import { runChecks } from './checks/run-checks.ts';
+import { testStage } from './checks/stage.ts';
+import { createVersionChecks } from './checks/version.ts';
 import { serveForm } from './form.ts';
-import { createVersionChecks, listVersions, readLive, switchAlias } from './functions.ts';
-import { testStage } from './smoke.ts';
 import { parseStage, readOutputs, readStageAccount } from './stage.ts';
 import { confirm } from './steps.ts';
+import { listVersions, readLive, switchAlias } from './versions.ts';
 
 const USAGE = `
 Usage: npm run rollback -- STAGE [VERSION] [--yes]

@@ -3,9 +3,9 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isConfirmed, UsageError, type Io } from '../lib/terminal/command-line.ts';
 import { writeLines } from '../lib/terminal/terminal-text.ts';
-import type { Context } from './checks.ts';
+import type { Context } from './checks/run-checks.ts';
 import { programOf, run, terraformEnv, type RunOptions } from './terraform.ts';
-import { describeLive } from './functions.ts';
+import { describeLive } from './versions.ts';
 
 const UNCHANGED = 'Nothing was changed.';
 const RUNBOOK = 'docs/runbook.md, "A deployment was interrupted".';

@@ -162,7 +162,7 @@ export async function createStages(
   const files = {
     'bin/git': '#!/bin/sh\n',
     'bin/npm': '#!/bin/sh\n',
-    'deploy/smoke.ts': `export async function testStage(outputs, form, { io, interruption }) {
+    'deploy/checks/stage.ts': `export async function testStage(outputs, form, { io, interruption }) {
   await fetch(io.env.AWS_ENDPOINT_URL + '/smoke-test');
   interruption.throwIfAborted();
   return true;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 import { testStage } from './smoke-test.ts';
-import { switchAlias } from '../../deploy/functions.ts';
+import { switchAlias } from '../../deploy/versions.ts';
 import { main } from '../../deploy/rollback.ts';
 
 const { name } = FORM_OUTPUTS.function;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { FORM_OUTPUTS, setUpProject } from './programs.ts';
-import { repeat } from '../../deploy/checks.ts';
+import { repeat } from '../../deploy/checks/run-checks.ts';
 import { main } from '../../deploy/smoke.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { createInquiries } from '../../src/inquiries.ts';
@@ -257,10 +257,9 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
 it('a check is repeated until it passes, time is up, or the command is interrupted', async () => {
   const check = vi.fn<() => Promise<string>>().mockRejectedValueOnce(new Error('missing'));
   check.mockResolvedValueOnce('found');
-  const context = { io: process, interruption: AbortSignal.any([]) };
-  expect(await repeat(check, 60, context)).toBe('found');
+  const { signal } = new AbortController();
+  expect(await repeat(check, 60, signal)).toBe('found');
   check.mockRejectedValue(new Error('missing'));
-  await expect(repeat(check, 0, context)).rejects.toThrow('missing');
-  const interrupted = { ...context, interruption: AbortSignal.abort(130) };
-  await expect(repeat(check, 60, interrupted)).rejects.toBe(130);
+  await expect(repeat(check, 0, signal)).rejects.toThrow('missing');
+  await expect(repeat(check, 60, AbortSignal.abort(130))).rejects.toBe(130);
 });

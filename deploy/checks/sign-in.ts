@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CognitoIdentityProvider } from '@aws-sdk/client-cognito-identity-provider';
-import { NETWORK } from '../lib/aws/aws.ts';
-import { assert } from '../lib/contract/contract-checks.ts';
-import type { StageOutputs } from './stage.ts';
+import { NETWORK } from '../../lib/aws/aws.ts';
+import { assert } from '../../lib/contract/contract-checks.ts';
+import type { StageOutputs } from '../stage.ts';
 
 // The prefix satisfies every rule for passwords.
 const createPassword = (): string => `aA1!${randomBytes(24).toString('base64url')}`;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Io } from '../lib/terminal/command-line.ts';
-import { writeLines } from '../lib/terminal/terminal-text.ts';
+import type { Io } from '../../lib/terminal/command-line.ts';
+import { writeLines } from '../../lib/terminal/terminal-text.ts';
 
 export interface Context {
   io: Io;
@@ -8,8 +8,11 @@ export interface Context {
   interruption: AbortSignal;
 }
 
-/** @returns What was found. @throws {@link Pending}, or any other error if it fails. */
-export type Check = readonly [title: string, run: () => Promise<string | void>];
+/**
+ * `run` returns what was found. It throws {@link Pending}, or any other error if it fails; it is then repeated for
+ * `wait` seconds.
+ */
+export type Check = readonly [title: string, run: () => Promise<string | void>, wait?: number];
 
 /** A check that neither passes nor fails waits for what the message says. */
 export class Pending extends Error {}
@@ -24,13 +27,14 @@ export async function runChecks(
   { io: { stdout }, interruption }: Context,
 ): Promise<boolean> {
   const counts = { passed: 0, failed: 0, pending: 0 };
-  for (const [title, run] of checks) {
+  for (const [title, run, wait = 0] of checks) {
     interruption.throwIfAborted();
     const started = performance.now();
     let result: keyof typeof counts = 'passed';
     let detail: string;
     try {
-      detail = (await run()) ?? `${Math.round(performance.now() - started)} ms`;
+      detail =
+        (await repeat(run, wait, interruption)) ?? `${Math.round(performance.now() - started)} ms`;
     } catch (error) {
       result = error instanceof Pending ? 'pending' : 'failed';
       detail = describeError(error as Error);
@@ -48,7 +52,7 @@ export async function runChecks(
 export async function repeat(
   run: Check[1],
   seconds: number,
-  { interruption }: Pick<Context, 'interruption'>,
+  interruption: AbortSignal,
   mayPass: (error: unknown) => boolean = () => true,
 ): Promise<string | void> {
   const deadline = performance.now() + seconds * 1_000;
