@@ -49,7 +49,7 @@ const contract = {
   message: 'web may import only types of the contract.',
 };
 const service = {
-  group: ['../../src/**', '!../../src/{contract,limits}.ts'],
+  group: ['**/../src/**', '!**/../src/{contract,limits}.ts'],
   message: "web may import src's contract and limits.",
 };
 

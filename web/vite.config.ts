@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type BuildEnvironmentOptions, type Plugin, type Rolldown } from 'vite';
 import { LANGUAGES } from '../text/languages.ts';
-import { loadLocale } from './src/locale.ts';
+import { loadLocale } from './src/languages/locale.ts';
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
 const hashOf = (text: string): string =>

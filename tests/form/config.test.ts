@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LANGUAGES } from '../../text/languages.ts';
 import { ConfigError, loadConfig, parseConfig } from '../../web/src/config.ts';
-import { signOutUrl } from '../../web/src/sign-out.ts';
+import { signOutUrl } from '../../web/src/session/sign-out.ts';
 
 const REQUIRED = {
   issuer: 'https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc',

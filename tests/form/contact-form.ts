@@ -3,7 +3,7 @@ import { beforeEach, expect, inject } from 'vitest';
 import { signToken, subOf, type TokenRequest } from '../../lib/issuer/issuer-tokens.ts';
 import { createClient } from '../../local/database/table.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { parseToken } from '../../web/src/token.ts';
+import { parseToken } from '../../web/src/session/token.ts';
 import { on, openPage, whyNoBrowser } from './chromium.ts';
 import { putInquiries } from '../function/test-inquiries.ts';
 

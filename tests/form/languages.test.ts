@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LANGUAGES } from '../../text/languages.ts';
-import { loadLocale } from '../../web/src/locale.ts';
+import { loadLocale } from '../../web/src/languages/locale.ts';
 
 const SAME_AS_ENGLISH: Partial<Record<string, string[]>> = {
   fr: ['.page.menu', '.form.fields.body'],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Failure } from '../../web/src/api.ts';
 import { parseListQuery } from '../../src/contract.ts';
-import { loadLocale } from '../../web/src/locale.ts';
+import { loadLocale } from '../../web/src/languages/locale.ts';
 import {
   addSent,
   appendOlder,
@@ -12,7 +12,7 @@ import {
   NOTHING,
   reduce,
   toQueryFor,
-} from '../../web/src/list-state.ts';
+} from '../../web/src/list/list-state.ts';
 import { INQUIRY } from '../helpers/events.ts';
 
 const locale = await loadLocale('en', ['en-GB']);

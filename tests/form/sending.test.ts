@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createDrafts, toStore, type DraftStore } from '../../web/src/drafts.ts';
-import { EMPTY } from '../../web/src/fields.ts';
-import { begin, reduce, type Action, type FormState } from '../../web/src/form-state.ts';
-import { hasExpired, send } from '../../web/src/submission.ts';
+import { createDrafts, toStore, type DraftStore } from '../../web/src/form/drafts.ts';
+import { EMPTY } from '../../web/src/form/fields.ts';
+import { begin, reduce, type Action, type FormState } from '../../web/src/form/form-state.ts';
+import { hasExpired, send } from '../../web/src/form/submission.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { createStorage } from './storage.ts';
 

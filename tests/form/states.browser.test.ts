@@ -4,7 +4,7 @@ import { INQUIRY } from '../helpers/events.ts';
 import { ApiError, internalError, refusals, unauthorized } from '../../src/errors.ts';
 import { LANGUAGES } from '../../text/languages.ts';
 import BRANDING from '../../web/config.example.json' with { type: 'json' };
-import { loadLocale } from '../../web/src/locale.ts';
+import { loadLocale } from '../../web/src/languages/locale.ts';
 import { expectAccessible, expectFits, PHONE, SAMPLES, takePicture } from './chromium.ts';
 import {
   stack,

@@ -1,4 +1,4 @@
-import type { DraftStore } from '../../web/src/drafts.ts';
+import type { DraftStore } from '../../web/src/form/drafts.ts';
 
 /** A browser's storage, whose items are properties. */
 export const createStorage = (): DraftStore & Record<string, unknown> =>

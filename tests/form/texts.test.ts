@@ -1,9 +1,13 @@
 import { expect, it } from 'vitest';
 import { beginningOf, directionOf } from '../../ui/format.ts';
 import type { Failure } from '../../web/src/api.ts';
-import { sizeOf, toggleTopic } from '../../web/src/fields.ts';
-import { chooseLanguage, loadLocale } from '../../web/src/locale.ts';
-import { describeListFailure, describeSendFailure, describeSize } from '../../web/src/messages.ts';
+import { sizeOf, toggleTopic } from '../../web/src/form/fields.ts';
+import { chooseLanguage, loadLocale } from '../../web/src/languages/locale.ts';
+import {
+  describeListFailure,
+  describeSendFailure,
+  describeSize,
+} from '../../web/src/languages/messages.ts';
 import { ITEM_LIMIT } from '../../src/limits.ts';
 
 const EN = await loadLocale('en', ['de', 'en-GB']);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseToken } from '../../web/src/token.ts';
+import { parseToken } from '../../web/src/session/token.ts';
 
 const toToken = (payload: string): string =>
   `e30.${Buffer.from(payload).toString('base64url')}.c2ln`;

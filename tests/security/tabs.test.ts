@@ -1,8 +1,8 @@
 /** What other tabs send, and keep of a user's text. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { createDrafts, removeDeletedDrafts } from '../../web/src/drafts.ts';
-import { parseMessage } from '../../web/src/tabs.ts';
+import { createDrafts, removeDeletedDrafts } from '../../web/src/form/drafts.ts';
+import { parseMessage } from '../../web/src/session/tabs.ts';
 import { createStorage } from '../form/storage.ts';
 
 const user = { sub: 'ana', email: 'ana@example.com' };

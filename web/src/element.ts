@@ -2,14 +2,14 @@
 import { createApi, withFirstPage, SignedOut, type Session, type User } from './api.ts';
 import { BRANDING, ConfigError, readApiUrl, readColor, refuseAs, type Branding } from './config.ts';
 import { button, div, h, p } from '../../ui/dom.ts';
-import { createDrafts, toStore } from './drafts.ts';
+import { createDrafts, toStore } from './form/drafts.ts';
 import elementStyle from './element.css?inline';
 import firstPaint from '../../ui/first-paint.css?inline';
 import type { Message } from './languages/en.ts';
 import { isLanguage, LANGUAGES } from '../../text/languages.ts';
-import { baseOf, chooseLanguage, loadLocale, type Locale } from './locale.ts';
+import { baseOf, chooseLanguage, loadLocale, type Locale } from './languages/locale.ts';
 import style from './style.css?inline';
-import { parseToken } from './token.ts';
+import { parseToken } from './session/token.ts';
 import { createView, type View } from './view.ts';
 
 /** Resolves to an ID token if somebody is signed in. @param refused - A token that the API rejected. */

@@ -2,11 +2,11 @@ import { createApi, withFirstPage, type Api } from './api.ts';
 import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../text/languages.ts';
 import { INQUIRY_ID, toReference } from '../../src/limits.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
-import { removeDeletedDrafts } from './drafts.ts';
+import { removeDeletedDrafts } from './form/drafts.ts';
 import { button, div, h, live, notice, p, problemPage } from '../../ui/dom.ts';
-import { chooseLanguage, loadLocale, type Locale } from './locale.ts';
-import { isolate } from './messages.ts';
-import { createSignIn, type SignInResult } from './session.ts';
+import { chooseLanguage, loadLocale, type Locale } from './languages/locale.ts';
+import { isolate } from './languages/messages.ts';
+import { createSignIn, type SignInResult } from './session/session.ts';
 import { attempt } from './storage.ts';
 import { askToLeave, createView, type View } from './view.ts';
 

@@ -1,11 +1,11 @@
 import { ask, h } from '../../ui/dom.ts';
 import { isInquiry, type Api, type Failure, type User } from './api.ts';
 import type { Branding } from './config.ts';
-import { createDrafts, type Drafts } from './drafts.ts';
-import { EMPTY, hasText as isWritten } from './fields.ts';
-import { createForm } from './form.ts';
-import { createList } from './list.ts';
-import type { Locale } from './locale.ts';
+import { createDrafts, type Drafts } from './form/drafts.ts';
+import { EMPTY, hasText as isWritten } from './form/fields.ts';
+import { createForm } from './form/form.ts';
+import { createList } from './list/list.ts';
+import type { Locale } from './languages/locale.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isText, toRecord } from './narrow.ts';
 import { dataOf, openChannel } from './storage.ts';

@@ -1,4 +1,4 @@
-/** Callers isolate the texts that they put in (../messages.ts). */
+/** Callers isolate the texts that they put in (messages.ts). */
 
 /** By the language's plural rules (CLDR); `{n}` is the number. */
 export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };

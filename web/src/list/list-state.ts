@@ -1,8 +1,8 @@
-import type { Inquiry } from '../../src/contract.ts';
-import { fold, isFound, parseQuery } from '../../text/search-text.ts';
-import type { Failure, Page } from './api.ts';
-import { textsOf } from './fields.ts';
-import type { Locale } from './locale.ts';
+import type { Inquiry } from '../../../src/contract.ts';
+import { fold, isFound, parseQuery } from '../../../text/search-text.ts';
+import type { Failure, Page } from '../api.ts';
+import { textsOf } from '../form/fields.ts';
+import type { Locale } from '../languages/locale.ts';
 
 export interface ListState {
   page?: Page | undefined;

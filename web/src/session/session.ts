@@ -1,11 +1,11 @@
 /** The ID token is in sessionStorage, the refresh token only in memory. docs/adr/0050 */
-import { SignedOut, type Session } from './api.ts';
+import { SignedOut, type Session } from '../api.ts';
 import * as oauth from 'oauth4webapi';
-import type { Config } from './config.ts';
+import type { Config } from '../config.ts';
 import { createIssuer, type PendingSignIn } from './issuer.ts';
-import { isText, parseJson } from './narrow.ts';
+import { isText, parseJson } from '../narrow.ts';
 import { signOutUrl } from './sign-out.ts';
-import { attempt } from './storage.ts';
+import { attempt } from '../storage.ts';
 import { createTabs, isTokens, type Tokens, type Wanted } from './tabs.ts';
 
 /** The session, or the text that says why there is none. */
@@ -39,7 +39,7 @@ const EXPIRY_MARGIN = 30_000;
 
 /** For other tabs' sign-outs; `onDelete` before one that deletes the text. */
 export function createSignIn(config: Config, onSignOut: () => void, onDelete: () => void) {
-  const home = new URL('.', location.href).href;
+  const home = new URL('..', location.href).href;
   const issuer = createIssuer(config, home);
   const tabs = createTabs({
     name: `inquiries.session ${config.issuer} ${config.clientId}`,

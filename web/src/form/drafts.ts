@@ -1,7 +1,7 @@
 /** docs/adr/0051 */
 import { hasText, isSame, mapFields, type Texts } from './fields.ts';
-import { isText, parseJson, toRecord } from './narrow.ts';
-import { attempt } from './storage.ts';
+import { isText, parseJson, toRecord } from '../narrow.ts';
+import { attempt } from '../storage.ts';
 
 export interface Draft extends Texts {
   /** Tabs with the same draft have the same key. */

@@ -1,9 +1,9 @@
-import type { Failure, User } from './api.ts';
-import type { Branding } from './config.ts';
-import { ITEM_LIMIT } from '../../src/limits.ts';
-import { toMailbox } from '../../text/mailbox.ts';
-import type { FormState, Status } from './form-state.ts';
-import type { Message } from './languages/en.ts';
+import type { Failure, User } from '../api.ts';
+import type { Branding } from '../config.ts';
+import { ITEM_LIMIT } from '../../../src/limits.ts';
+import { toMailbox } from '../../../text/mailbox.ts';
+import type { FormState, Status } from '../form/form-state.ts';
+import type { Message } from './en.ts';
 import type { Locale } from './locale.ts';
 
 /** Milliseconds. */

@@ -1,11 +1,11 @@
-import type { Failure } from './api.ts';
-import { button, div, h, isComposing, live, notice, p } from '../../ui/dom.ts';
+import type { Failure } from '../api.ts';
+import { button, div, h, isComposing, live, notice, p } from '../../../ui/dom.ts';
 import { arrange, createDays } from './days.ts';
 import { createItems, fold } from './items.ts';
 import { describeCount, isFiltered, isSearching, NOTHING, type ListState } from './list-state.ts';
-import type { Locale } from './locale.ts';
-import { describeAnswer, describeListFailure, isolate } from './messages.ts';
-import type { ViewParts } from './view.ts';
+import type { Locale } from '../languages/locale.ts';
+import { describeAnswer, describeListFailure, isolate } from '../languages/messages.ts';
+import type { ViewParts } from '../view.ts';
 
 interface Handlers {
   search: (query: string, since: string) => void;

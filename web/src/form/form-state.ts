@@ -1,5 +1,5 @@
-import type { Inquiry } from '../../src/contract.ts';
-import type { Failure } from './api.ts';
+import type { Inquiry } from '../../../src/contract.ts';
+import type { Failure } from '../api.ts';
 import type { Draft } from './drafts.ts';
 import { EMPTY, hasText, isSame, type Texts } from './fields.ts';
 import { isUnsure } from './submission.ts';

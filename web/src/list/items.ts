@@ -1,13 +1,13 @@
-import type { Inquiry } from '../../src/contract.ts';
-import { NO_SUBJECT } from '../../text/languages.ts';
-import { findHits } from '../../text/search-text.ts';
-import { isBlank, toVisible } from '../../text/visible.ts';
-import { toReference } from '../../src/limits.ts';
-import { button, copyButton, div, h } from '../../ui/dom.ts';
-import { beginningOf } from '../../ui/format.ts';
-import { highlight } from '../../ui/highlight.ts';
-import { fieldNames, textsOf } from './fields.ts';
-import type { ViewParts } from './view.ts';
+import type { Inquiry } from '../../../src/contract.ts';
+import { NO_SUBJECT } from '../../../text/languages.ts';
+import { findHits } from '../../../text/search-text.ts';
+import { isBlank, toVisible } from '../../../text/visible.ts';
+import { toReference } from '../../../src/limits.ts';
+import { button, copyButton, div, h } from '../../../ui/dom.ts';
+import { beginningOf } from '../../../ui/format.ts';
+import { highlight } from '../../../ui/highlight.ts';
+import { fieldNames, textsOf } from '../form/fields.ts';
+import type { ViewParts } from '../view.ts';
 
 interface ItemParts extends Pick<ViewParts, 'locale' | 'linkTo'> {
   say: (text: string) => void;

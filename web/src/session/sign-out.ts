@@ -1,4 +1,4 @@
-import type { Config } from './config.ts';
+import type { Config } from '../config.ts';
 
 /** Cognito: https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html */
 export function signOutUrl(

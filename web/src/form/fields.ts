@@ -1,5 +1,5 @@
 /** The form's fields. Another one is a line here and a label in each language. */
-import type { CreateInquiryRequest } from '../../src/contract.ts';
+import type { CreateInquiryRequest } from '../../../src/contract.ts';
 
 export type FieldName = keyof CreateInquiryRequest;
 

@@ -1,6 +1,6 @@
 /** Sends a draft, which the service stores once, by its key. docs/adr/0051 */
-import { isFailure, sleep, type Api, type Failure } from './api.ts';
-import type { Inquiry } from '../../src/contract.ts';
+import { isFailure, sleep, type Api, type Failure } from '../api.ts';
+import type { Inquiry } from '../../../src/contract.ts';
 import type { Draft } from './drafts.ts';
 
 /** Milliseconds. The service keeps a key for 24 hours. */

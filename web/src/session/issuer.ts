@@ -1,6 +1,6 @@
 /** The authorization code flow with PKCE. docs/adr/0050 */
 import * as oauth from 'oauth4webapi';
-import type { Config } from './config.ts';
+import type { Config } from '../config.ts';
 
 export interface PendingSignIn {
   state: string;

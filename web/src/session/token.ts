@@ -1,6 +1,6 @@
-import type { User } from './api.ts';
-import { ConfigError } from './config.ts';
-import { isText, toRecord } from './narrow.ts';
+import type { User } from '../api.ts';
+import { ConfigError } from '../config.ts';
+import { isText, toRecord } from '../narrow.ts';
 
 /** Group 1 is the payload (RFC 7515, 7.1). */
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;

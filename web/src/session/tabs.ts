@@ -1,7 +1,7 @@
 /** Tabs share the ID token, never the refresh token. docs/adr/0050 */
-import type { User } from './api.ts';
-import { isText, toRecord } from './narrow.ts';
-import { dataOf, openChannel } from './storage.ts';
+import type { User } from '../api.ts';
+import { isText, toRecord } from '../narrow.ts';
+import { dataOf, openChannel } from '../storage.ts';
 
 export interface Tokens {
   idToken: string;

@@ -1,14 +1,19 @@
-import type { Inquiry } from '../../src/contract.ts';
-import { toReference } from '../../src/limits.ts';
-import { inLanguage } from '../../text/languages.ts';
-import { button, copyButton, div, h, live, notice, p, setBusy } from '../../ui/dom.ts';
+import type { Inquiry } from '../../../src/contract.ts';
+import { toReference } from '../../../src/limits.ts';
+import { inLanguage } from '../../../text/languages.ts';
+import { button, copyButton, div, h, live, notice, p, setBusy } from '../../../ui/dom.ts';
 import { createEditor } from './editor.ts';
 import { hasText, type Texts } from './fields.ts';
 import type { FormState, Status } from './form-state.ts';
-import type { Locale } from './locale.ts';
-import { describeAnswer, describeSendFailure, describeStatus, isolate } from './messages.ts';
+import type { Locale } from '../languages/locale.ts';
+import {
+  describeAnswer,
+  describeSendFailure,
+  describeStatus,
+  isolate,
+} from '../languages/messages.ts';
 import { isUnsure } from './submission.ts';
-import type { ViewParts } from './view.ts';
+import type { ViewParts } from '../view.ts';
 
 interface Handlers {
   edit: (texts: Texts) => void;

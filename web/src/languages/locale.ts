@@ -1,14 +1,14 @@
-import { directionOf, type Language } from '../../text/languages.ts';
-import { createTimeFormat } from '../../ui/format.ts';
-import type { Plural, Strings } from './languages/en.ts';
+import { directionOf, type Language } from '../../../text/languages.ts';
+import { createTimeFormat } from '../../../ui/format.ts';
+import type { Plural, Strings } from './en.ts';
 
 const LOADERS = {
-  en: async () => import('./languages/en.ts'),
-  de: async () => import('./languages/de.ts'),
-  fr: async () => import('./languages/fr.ts'),
-  es: async () => import('./languages/es.ts'),
-  ja: async () => import('./languages/ja.ts'),
-  ar: async () => import('./languages/ar.ts'),
+  en: async () => import('./en.ts'),
+  de: async () => import('./de.ts'),
+  fr: async () => import('./fr.ts'),
+  es: async () => import('./es.ts'),
+  ja: async () => import('./ja.ts'),
+  ar: async () => import('./ar.ts'),
 } satisfies Readonly<Record<Language, () => Promise<{ strings: Strings }>>>;
 
 export type Locale = Awaited<ReturnType<typeof loadLocale>>;

@@ -1,13 +1,13 @@
-import { isFailure, type Failure } from './api.ts';
-import type { Inquiry } from '../../src/contract.ts';
-import { ITEM_LIMIT } from '../../src/limits.ts';
-import { ask, button, isComposing } from '../../ui/dom.ts';
+import { isFailure, type Failure } from '../api.ts';
+import type { Inquiry } from '../../../src/contract.ts';
+import { ITEM_LIMIT } from '../../../src/limits.ts';
+import { ask, button, isComposing } from '../../../ui/dom.ts';
 import type { Drafts } from './drafts.ts';
 import { EMPTY, hasText, sizeOf, toRequest } from './fields.ts';
 import { begin, reduce, type Action, type FormState } from './form-state.ts';
 import { createFormView } from './form-view.ts';
 import { hasExpired, isUnsure, send } from './submission.ts';
-import type { ViewParts } from './view.ts';
+import type { ViewParts } from '../view.ts';
 
 interface FormParts extends ViewParts {
   drafts: Drafts;

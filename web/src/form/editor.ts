@@ -1,8 +1,8 @@
-import { inLanguage, type Text } from '../../text/languages.ts';
-import { ITEM_LIMIT } from '../../src/limits.ts';
-import { toMailbox } from '../../text/mailbox.ts';
-import { button, div, h, p } from '../../ui/dom.ts';
-import { directionOf } from '../../ui/format.ts';
+import { inLanguage, type Text } from '../../../text/languages.ts';
+import { ITEM_LIMIT } from '../../../src/limits.ts';
+import { toMailbox } from '../../../text/mailbox.ts';
+import { button, div, h, p } from '../../../ui/dom.ts';
+import { directionOf } from '../../../ui/format.ts';
 import {
   CONTROLS,
   fieldNames,
@@ -13,9 +13,9 @@ import {
   type Texts,
 } from './fields.ts';
 import type { FormState } from './form-state.ts';
-import type { Locale } from './locale.ts';
-import { describeSize, isolate } from './messages.ts';
-import type { ViewParts } from './view.ts';
+import type { Locale } from '../languages/locale.ts';
+import { describeSize, isolate } from '../languages/messages.ts';
+import type { ViewParts } from '../view.ts';
 
 export function createEditor(
   { user, locale, branding }: ViewParts,

@@ -1,6 +1,6 @@
-import { isFailure, type Failure, type Page } from './api.ts';
-import type { Inquiry } from '../../src/contract.ts';
-import { INQUIRY_ID } from '../../src/limits.ts';
+import { isFailure, type Failure, type Page } from '../api.ts';
+import type { Inquiry } from '../../../src/contract.ts';
+import { INQUIRY_ID } from '../../../src/limits.ts';
 import {
   allOf,
   describeCount,
@@ -13,7 +13,7 @@ import {
   type ListState,
 } from './list-state.ts';
 import { createListView } from './list-view.ts';
-import type { ViewParts } from './view.ts';
+import type { ViewParts } from '../view.ts';
 
 interface ListParts extends ViewParts {
   /** Aborted when the list is removed. */

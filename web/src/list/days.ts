@@ -1,6 +1,6 @@
-import type { Inquiry } from '../../src/contract.ts';
-import { div, h } from '../../ui/dom.ts';
-import type { Locale } from './locale.ts';
+import type { Inquiry } from '../../../src/contract.ts';
+import { div, h } from '../../../ui/dom.ts';
+import type { Locale } from '../languages/locale.ts';
 
 function titleOf(date: Date, now: Date, { formatDay }: Locale): string {
   const ago = [0, 1].find((days) => {
