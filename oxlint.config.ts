@@ -62,7 +62,7 @@ export default defineConfig({
     'typescript/no-explicit-any': 'error',
     'typescript/no-non-null-assertion': 'error',
     'import/no-default-export': 'error',
-    'import/no-cycle': 'error',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'vitest/valid-title': ['error', { mustMatch: '^.{1,90}$' }],
     'vitest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*'] }],
     'eslint/curly': ['error', 'multi-line', 'consistent'],

@@ -1,28 +1,14 @@
 import { ask, h } from '../../ui/dom.ts';
-import { isInquiry, type Api, type Failure, type User } from './api.ts';
-import type { Branding } from './config.ts';
-import { createDrafts, type Drafts } from './form/drafts.ts';
+import { isInquiry } from './api.ts';
+import { createDrafts } from './form/drafts.ts';
 import { EMPTY, hasText as isWritten } from './form/fields.ts';
 import { createForm } from './form/form.ts';
 import { createList } from './list/list.ts';
+import type { ViewParts } from './parts.ts';
 import type { Locale } from './languages/locale.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isText, toRecord } from './narrow.ts';
 import { dataOf, openChannel } from './storage.ts';
-
-export interface ViewParts {
-  api: Api;
-  user: User;
-  locale: Locale;
-  branding: Branding;
-  withList: boolean;
-  signIn: () => Promise<void>;
-  drafts?: Drafts;
-  linkTo?: ((id: string) => string) | undefined;
-  linked?: string | undefined;
-  onSent?: (inquiry: Inquiry, key: string) => void;
-  onFailed?: (failure: Failure) => void;
-}
 
 export type View = ReturnType<typeof createView>;
 

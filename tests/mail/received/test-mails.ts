@@ -1,10 +1,10 @@
 /** Mails to the receiver, as SES passes them on. */
 import { randomUUID } from 'node:crypto';
 import type { SESMessage, SESReceiptStatus, SQSEvent } from 'aws-lambda';
+import type { Table } from '../../../src/entities/table.ts';
 import { createReplyKeys } from '../../../src/entities/reply-keys.ts';
 import { createReplyAddresses, type ReplyKind } from '../../../mail/reply-addresses.ts';
 import { MARKER } from '../../../mail/team-mails.ts';
-import type { MailerInstances } from '../mailer-instances.ts';
 
 /** Beside the mailer's. */
 export const RECEIVER_SETTINGS = {
@@ -33,7 +33,7 @@ export const quoting = (text: string): string => text + QUOTE;
 
 /** Stores a mail to an address. @returns SES's event. */
 export function deliverMail(
-  { rawMails }: Pick<MailerInstances, 'rawMails'>,
+  { rawMails }: { rawMails: Map<string, Uint8Array> },
   to: string | string[],
   { from = 'Olga <olga@example.com>', subject = 'Re: s', text = quoting('Yes.'), ...mail }: NewMail,
 ): SESMessage {
@@ -64,7 +64,7 @@ export function toQueueEvent(message: SESMessage | string, times = 2) {
 }
 
 export const createAddress = async (
-  { client, table: name }: Pick<MailerInstances, 'client' | 'table'>,
+  { client, table: name }: { client: Table['client']; table: string },
   kind: ReplyKind,
   id: string,
   now?: () => number,

@@ -15,7 +15,7 @@ import {
 import type { FormState } from './form-state.ts';
 import type { Locale } from '../languages/locale.ts';
 import { describeSize, isolate } from '../languages/messages.ts';
-import type { ViewParts } from '../view.ts';
+import type { ViewParts } from '../parts.ts';
 
 export function createEditor(
   { user, locale, branding }: ViewParts,

@@ -13,7 +13,7 @@ import {
   isolate,
 } from '../languages/messages.ts';
 import { isUnsure } from './submission.ts';
-import type { ViewParts } from '../view.ts';
+import type { ViewParts } from '../parts.ts';
 
 interface Handlers {
   edit: (texts: Texts) => void;

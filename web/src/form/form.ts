@@ -7,7 +7,7 @@ import { EMPTY, hasText, sizeOf, toRequest } from './fields.ts';
 import { begin, reduce, type Action, type FormState } from './form-state.ts';
 import { createFormView } from './form-view.ts';
 import { hasExpired, isUnsure, send } from './submission.ts';
-import type { ViewParts } from '../view.ts';
+import type { ViewParts } from '../parts.ts';
 
 interface FormParts extends ViewParts {
   drafts: Drafts;

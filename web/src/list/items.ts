@@ -7,7 +7,7 @@ import { button, copyButton, div, h } from '../../../ui/dom.ts';
 import { beginningOf } from '../../../ui/format.ts';
 import { highlight } from '../../../ui/highlight.ts';
 import { fieldNames, textsOf } from '../form/fields.ts';
-import type { ViewParts } from '../view.ts';
+import type { ViewParts } from '../parts.ts';
 
 interface ItemParts extends Pick<ViewParts, 'locale' | 'linkTo'> {
   say: (text: string) => void;

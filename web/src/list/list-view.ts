@@ -5,7 +5,7 @@ import { createItems, fold } from './items.ts';
 import { describeCount, isFiltered, isSearching, NOTHING, type ListState } from './list-state.ts';
 import type { Locale } from '../languages/locale.ts';
 import { describeAnswer, describeListFailure, isolate } from '../languages/messages.ts';
-import type { ViewParts } from '../view.ts';
+import type { ViewParts } from '../parts.ts';
 
 interface Handlers {
   search: (query: string, since: string) => void;

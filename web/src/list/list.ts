@@ -13,7 +13,7 @@ import {
   type ListState,
 } from './list-state.ts';
 import { createListView } from './list-view.ts';
-import type { ViewParts } from '../view.ts';
+import type { ViewParts } from '../parts.ts';
 
 interface ListParts extends ViewParts {
   /** Aborted when the list is removed. */

@@ -1,0 +1,20 @@
+import type { Inquiry } from '../../src/contract.ts';
+import type { Api, Failure, User } from './api.ts';
+import type { Branding } from './config.ts';
+import type { Drafts } from './form/drafts.ts';
+import type { Locale } from './languages/locale.ts';
+
+/** What a view, its form and its list are made from. */
+export interface ViewParts {
+  api: Api;
+  user: User;
+  locale: Locale;
+  branding: Branding;
+  withList: boolean;
+  signIn: () => Promise<void>;
+  drafts?: Drafts;
+  linkTo?: ((id: string) => string) | undefined;
+  linked?: string | undefined;
+  onSent?: (inquiry: Inquiry, key: string) => void;
+  onFailed?: (failure: Failure) => void;
+}
