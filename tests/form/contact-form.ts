@@ -33,11 +33,19 @@ export const paste = async (field: Locator, text: string) =>
     text,
   );
 
-export async function openTab(context: BrowserContext) {
-  const form = on(await context.newPage());
+/** Another tab of the same user, with the first one's ID token. */
+export async function openTab(first: Page) {
+  const session = await first.evaluate<string>(`sessionStorage.getItem('inquiries.session')`);
+  const form = on(await first.context().newPage());
+  await storeSession(form.page, session);
   await form.page.goto(stack.formUrl);
   await form.subject.waitFor();
   return form;
+}
+
+async function storeSession(page: Page, session: string) {
+  await page.goto(`${stack.formUrl}/config.json`);
+  await page.evaluate(`sessionStorage.setItem('inquiries.session', ${JSON.stringify(session)})`);
 }
 
 /** Handles requests to the API with one method, in place of an earlier handler. */
@@ -94,11 +102,7 @@ export const arrive = async (
       await route.fulfill({ json: { ...before, ...config } });
     });
   }
-  if (session !== undefined) {
-    await page.goto(`${stack.formUrl}/config.json`);
-    const text = JSON.stringify(JSON.stringify(session));
-    await page.evaluate(`sessionStorage.setItem('inquiries.session', ${text})`);
-  }
+  if (session !== undefined) await storeSession(page, JSON.stringify(session));
   await prepare?.(page);
   await page.goto(stack.formUrl + path);
   return {

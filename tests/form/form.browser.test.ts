@@ -89,7 +89,7 @@ it('keeps a draft for its user until it is sent', async () => {
   await click('Sign out');
   await mine.signIn(email);
   await keeps();
-  await keeps(await openTab(page.context()));
+  await keeps(await openTab(page));
   await deliver();
   await page.reload();
   await lists('a draft', 'mine');
@@ -261,7 +261,7 @@ describe('with one key per draft', () => {
   it('stores one inquiry when two tabs send the same draft', async () => {
     const { context, stored, posts, ...one } = await begin();
     await one.write('one draft', 'in two tabs');
-    const tabs = [one, await openTab(context)];
+    const tabs = [one, await openTab(one.page)];
     const release = await hold(context, 'POST');
     for (const { send } of tabs) await send.click();
     await expect.poll(() => posts).toHaveLength(2);

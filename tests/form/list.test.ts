@@ -22,10 +22,12 @@ const page = (ids: string, next?: string) => ({
 });
 
 it.each([
-  ['keeps older pages, and what leads on', page('6543', '3'), page('765', '5'), page('76543', '3')],
+  ['keeps older pages, and what leads on', page('543', '3'), page('765', '5'), page('76543', '3')],
   ['drops what others may precede', page('32'), page('98', '8'), page('98', '8')],
   ['is the newest page when that is all', page('321'), page('31'), page('31')],
   ['loses what was removed at its end', page('321'), page('3'), page('3')],
+  ['goes on where the newest page ends', page('7'), page('987', '7'), page('987', '7')],
+  ['goes on after a page that begins after its last', page('9'), page('87', '7'), page('87', '7')],
   ['is empty when all were removed', page('1'), page(''), page('')],
 ])('on a refresh, the list %s', (_, shown, newest, expected) => {
   expect(mergeNewest(shown, newest)).toEqual(expected);

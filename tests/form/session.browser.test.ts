@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { on } from './chromium.ts';
 import {
   block,
   stack,
@@ -11,14 +12,13 @@ import {
   signIn,
 } from './contact-form.ts';
 
-it('begins with a wrong clock and without channels or locks, and keeps the link to an inquiry', async () => {
+it('begins with a wrong clock and without channels, and keeps the link to an inquiry', async () => {
   const { page, requested } = await signIn({
     path: '/#019a',
     async prepare(opened) {
       await opened.clock.install({ time: '2050-01-01' });
       await opened.addInitScript(`const refuse = () => { throw new DOMException('insecure', 'SecurityError'); };
-        globalThis.BroadcastChannel = function () { refuse(); };
-        for (const name of ['query', 'request']) LockManager.prototype[name] = async () => refuse();`);
+        globalThis.BroadcastChannel = function () { refuse(); };`);
     },
   });
   expect(page.url()).toBe(`${stack.formUrl}/#019a`);
@@ -40,14 +40,15 @@ it('begins with a wrong clock and without channels or locks, and keeps the link 
   expect(page.url()).not.toContain('code=');
 });
 
-it('is handed to new tabs, and renewed for all of them', async () => {
-  const { page, context, requested, write, send, see, holds, lists, stored } = await signIn({
+it('begins in a new tab without a password, and is renewed once for all requests', async () => {
+  const { page, context, requested, write, send, see, holds, lists } = await signIn({
     prepare: async (opened) => opened.clock.install(),
   });
-  const tabs = [await openTab(context), await openTab(context)] as const;
-  await tabs[0].deliver('from the second tab');
-  await stored('from the second tab');
-  const renewals = () => requested('/oauth2/token').length - 1;
+  const other = on(await context.newPage());
+  await other.page.goto(stack.formUrl);
+  await other.click('Sign in');
+  await other.deliver('from the second tab');
+  const renewals = () => requested('/oauth2/token').length - 2;
   expect(renewals()).toBe(0);
   await page.clock.fastForward('02:00:00');
   await write('from the first');
@@ -57,10 +58,6 @@ it('is handed to new tabs, and renewed for all of them', async () => {
   );
   await lists('from the first', 'from the second tab');
   expect(renewals()).toBe(1);
-  await page.clock.fastForward('02:00:00');
-  await Promise.all(tabs.map(async ({ click }) => click('Refresh')));
-  for (const tab of tabs) await tab.see('The list has been updated.');
-  expect(renewals()).toBe(2);
   const { url, clientId } = stack.issuer;
   const logout = `${url}/logout?client_id=${clientId}&logout_uri=${stack.formUrl}/`;
   await context.request.get(logout);
@@ -69,6 +66,31 @@ it('is handed to new tabs, and renewed for all of them', async () => {
   await send.click();
   await see('Your session has ended');
   await holds('still here', 'still here');
+});
+
+it('stores no token that arrives after a sign-out in another tab', async () => {
+  const { page, context, submit, see } = await signIn({
+    prepare: async (opened) => opened.clock.install(),
+  });
+  const other = await openTab(page);
+  const { promise: signedOut, resolve: signOut } = Promise.withResolvers<void>();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  await page.route('**/oauth2/token', async (route) => {
+    const response = await route.fetch();
+    await signedOut;
+    await route.fulfill({ response });
+    answer();
+  });
+  await page.clock.fastForward('02:00:00');
+  await submit('too late');
+  await other.click('Sign out', 'Keep it and sign out');
+  await see('You’re signed out');
+  signOut();
+  await answered;
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+  for (const one of context.pages()) {
+    expect(await one.evaluate('sessionStorage.getItem("inquiries.session")')).toBeNull();
+  }
 });
 
 const fillStorage = async (page: Page) =>
@@ -118,7 +140,7 @@ it('outlasts answers of the issuer that pass', async () => {
 
 it('ends everywhere at a sign-out, which keeps or deletes the text of all tabs', async () => {
   const { context, email, ...first } = await signIn();
-  const other = await openTab(context);
+  const other = await openTab(first.page);
   await other.write('kept');
   // Without a request.
   await other.page.route('**', async (route) => route.abort());
@@ -129,9 +151,11 @@ it('ends everywhere at a sign-out, which keeps or deletes the text of all tabs',
   await other.page.unrouteAll();
   await other.signIn(email);
   await other.holds('kept', 'kept');
+  const elsewhere = await openTab(other.page);
+  const full = await openTab(other.page);
   await first.page.goto(stack.formUrl);
-  const elsewhere = await openTab(context);
-  const full = await openTab(context);
+  await first.click('Sign in');
+  await first.subject.waitFor();
   await elsewhere.write('in a tab that shows another page');
   await elsewhere.page.goto('about:blank');
   // Text that is not kept: nothing asks whether to leave.
@@ -153,14 +177,14 @@ it('ends everywhere at a sign-out, which keeps or deletes the text of all tabs',
     expect(await page.evaluate(drafts)).toEqual([]);
   }
   await other.signIn(email);
-  await elsewhere.page.reload();
+  await elsewhere.click('Sign in');
   for (const { holds } of [other, elsewhere]) await holds('');
 });
 
 it('is shared by the tabs of one user, which show what another sends', async () => {
-  const { context, send, write, stored, ...first } = await begin();
+  const { send, write, stored, ...first } = await begin();
   await write('a draft', 'of both');
-  const [same, different] = [await openTab(context), await openTab(context)];
+  const [same, different] = [await openTab(first.page), await openTab(first.page)];
   await same.holds('a draft', 'of both');
   await different.write('another text', 'of both');
   await different.page.evaluate(`{
@@ -176,8 +200,6 @@ it('is shared by the tabs of one user, which show what another sends', async () 
   await different.holds('another text', 'of both');
   await stored('a draft');
   await changeSession(same.page, { expires: 0 });
-  await same.subject.waitFor();
-  await changeSession(same.page, { expires: 0, user: { sub: 'another', email: '' } });
   await same.see('Your session has ended');
 });
 
@@ -208,8 +230,8 @@ it('says why it has not begun', async () => {
 });
 
 it('asks before it ends where the browser cannot keep a text', async () => {
-  const { page, context, subject } = await begin();
-  const other = await openTab(context);
+  const { page, subject } = await begin();
+  const other = await openTab(page);
   await fillStorage(page);
   await subject.pressSequentially('precious');
   const asked = page.waitForEvent('dialog');

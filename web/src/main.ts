@@ -35,11 +35,7 @@ async function start(): Promise<void> {
     document.documentElement.style.setProperty('--brand', config.accent);
   }
   attempt(() => removeDeletedDrafts(sessionStorage, localStorage));
-  const signIn = createSignIn(
-    config,
-    () => endSession(page),
-    () => page.view?.form.empty(),
-  );
+  const signIn = createSignIn(config, () => endSession(page));
   const signedIn = await signIn.resume();
   const page: Page = { config, signIn, signedIn, linked: location.hash.slice(1), shows: 0 };
   page.api = openApi(page);
@@ -102,9 +98,8 @@ async function show(page: Page, locale: Locale): Promise<void> {
     '.account',
     h('span', { class: 'email', dir: 'auto', title: user.email }, user.email),
     button(locale.strings.session.signOut, { class: 'quiet' }, async () => {
-      const answer = await askToLeave(view, locale);
-      if (answer === 'stay') return;
-      await signIn.signOut(answer === 'delete').catch(() => location.reload());
+      if (!(await askToLeave(view, locale))) return;
+      await signIn.signOut().catch(() => location.reload());
     }),
   );
   put('main', view.element);

@@ -77,19 +77,16 @@ function isSentMessage(data: unknown): data is SentMessage {
   return isText(key) && isInquiry(inquiry);
 }
 
-/** Asks about unsent text; 'delete': in all tabs. */
-export async function askToLeave(
-  view: View,
-  { strings }: Locale,
-): Promise<'keep' | 'delete' | 'stay'> {
-  if (!(await isTextAnywhere(view))) return 'keep';
+/** Asks about unsent text. @returns Whether to sign out. */
+export async function askToLeave(view: View, { strings }: Locale): Promise<boolean> {
+  if (!(await isTextAnywhere(view))) return true;
   const answer = await ask(view.element, strings.ask.unsent, [
     ['keep', strings.ask.keepAndSignOut],
     ['delete', strings.ask.deleteAndSignOut],
     ['stay', strings.ask.staySignedIn],
   ]);
   if (answer === 'delete') view.drafts.clearEverywhere();
-  return answer ?? 'stay';
+  return answer === 'keep' || answer === 'delete';
 }
 
 /** In any tab, or left by a closed one. */

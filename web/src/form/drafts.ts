@@ -47,6 +47,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
     return undefined;
   };
   return {
+    deletionKey,
     load: (): Draft | undefined => read(memory) ?? read(own) ?? read(shared),
     /** @returns Whether the browser has stored it. */
     save(draft: Draft): boolean {

@@ -60,7 +60,6 @@ export function createForm(parts: FormParts) {
     backButton: createBackButton(form),
     hasText: (): boolean => hasText(form.state.draft),
     wouldLose: () => wouldLose(form),
-    empty: () => form.dispatch({ type: 'edited', texts: EMPTY, newKey: newKey() }),
     sentElsewhere: (inquiry: Inquiry, key: string) =>
       form.dispatch({ type: 'sent-elsewhere', inquiry, key, newKey: newKey() }),
     /** Finishes what a reload or sign-in has interrupted. */
@@ -93,6 +92,12 @@ function listen(form: Form): void {
   };
   addEventListener('beforeunload', warnOfLoss, { signal });
   addEventListener('online', () => dispatch({ type: 'connected' }), { signal });
+  // A sign-out in another tab has deleted the text of all tabs.
+  const empty = ({ key }: StorageEvent): void => {
+    if (key !== parts.drafts.deletionKey) return;
+    dispatch({ type: 'edited', texts: EMPTY, newKey: newKey() });
+  };
+  addEventListener('storage', empty, { signal });
 }
 
 function createBackButton(form: Form): HTMLElement {

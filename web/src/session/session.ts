@@ -1,12 +1,20 @@
 /** The ID token is in sessionStorage, the refresh token only in memory. docs/adr/0050 */
-import { SignedOut, type Session } from '../api.ts';
+import { SignedOut, type Session, type User } from '../api.ts';
 import * as oauth from 'oauth4webapi';
 import type { Config } from '../config.ts';
 import { createIssuer, type PendingSignIn } from './issuer.ts';
-import { isText, parseJson } from '../narrow.ts';
+import { isText, parseJson, toRecord } from '../narrow.ts';
 import { signOutUrl } from './sign-out.ts';
 import { attempt } from '../storage.ts';
-import { createTabs, isTokens, type Tokens, type Wanted } from './tabs.ts';
+
+interface Tokens {
+  idToken: string;
+  /** By the local clock, which may be wrong. */
+  expires: number;
+  user: User;
+  /** The last sign-out before the sign-in; a later one ends the session. */
+  lastSignOut: string | null;
+}
 
 /** The session, or the text that says why there is none. */
 export interface SignInResult {
@@ -16,7 +24,6 @@ export interface SignInResult {
 
 interface Held {
   issuer: ReturnType<typeof createIssuer>;
-  tabs: ReturnType<typeof createTabs>;
   tokens?: Tokens | undefined;
   refreshToken?: string | undefined;
   /** One refresh at a time: a refresh token used twice ends the session at the issuer. */
@@ -37,24 +44,17 @@ const FINAL: ReadonlySet<string> = new Set([
 /** Milliseconds before its expiry. */
 const EXPIRY_MARGIN = 30_000;
 
-/** For other tabs' sign-outs; `onDelete` before one that deletes the text. */
-export function createSignIn(config: Config, onSignOut: () => void, onDelete: () => void) {
-  const home = new URL('..', location.href).href;
+/** @param onSignOut - Called after a sign-out in another tab. */
+export function createSignIn(config: Config, onSignOut: () => void) {
+  const home = new URL('.', location.href).href;
   const issuer = createIssuer(config, home);
-  const tabs = createTabs({
-    name: `inquiries.session ${config.issuer} ${config.clientId}`,
-    give: async (wanted, wait) => give(held, wanted, wait),
-    onSignOut() {
-      if (held.tokens === undefined) return;
-      forget(held);
-      leave('signedOut');
-      onSignOut();
-    },
-    onDelete(sub) {
-      if (sub === held.tokens?.user.sub) onDelete();
-    },
+  const held: Held = { issuer };
+  addEventListener('storage', ({ key }) => {
+    if (key !== SIGN_OUT_KEY || held.tokens === undefined) return;
+    forget(held);
+    leave('signedOut');
+    onSignOut();
   });
-  const held: Held = { issuer, tabs };
   return {
     async resume(): Promise<SignInResult> {
       const query = new URLSearchParams(location.search);
@@ -65,16 +65,13 @@ export function createSignIn(config: Config, onSignOut: () => void, onDelete: ()
     redirect: async (): Promise<void> =>
       issuer.redirect((pending) => sessionStorage.setItem(PENDING_KEY, JSON.stringify(pending))),
 
-    /** @param deletesText - In other tabs, too. */
-    async signOut(deletesText: boolean): Promise<void> {
+    async signOut(): Promise<void> {
       const { tokens, refreshToken } = held;
-      if (deletesText && tokens !== undefined) tabs.delete(tokens.user.sub);
       forget(held);
       // True unless the issuer answers below.
       leave('signedOutHere');
-      // For tabs that show another page.
+      // Also ends the session of tabs that show another page.
       attempt(() => localStorage.setItem(SIGN_OUT_KEY, crypto.randomUUID()));
-      tabs.signOut();
       const metadata = await issuer.discover();
       // Cognito's /logout does not revoke refresh tokens.
       if (refreshToken !== undefined) await issuer.revoke(refreshToken);
@@ -95,8 +92,8 @@ const isCurrent = (tokens: Tokens | undefined): tokens is Tokens =>
 
 const isFresh = ({ expires }: Tokens): boolean => Date.now() < expires - EXPIRY_MARGIN;
 
-/** This tab's session, else another one's. */
-async function restore(held: Held): Promise<SignInResult> {
+/** The session that this tab had before a reload. */
+function restore(held: Held): SignInResult {
   const stored = parseJson(sessionStorage.getItem(KEY));
   const own = isTokens(stored) ? stored : undefined;
   const left = sessionStorage.getItem(REASON_KEY);
@@ -106,8 +103,6 @@ async function restore(held: Held): Promise<SignInResult> {
   if (left === 'signedOut' || left === 'signedOutHere') return { reason: left };
   // A sign-in then redirects at once.
   held.issuer.discover().catch(() => undefined);
-  const theirs = await held.tabs.ask(isCurrent(own) ? { sub: own.user.sub } : {});
-  if (isCurrent(theirs)) return begin(held, theirs);
   return { reason: own && (isCurrent(own) ? 'ended' : 'signedOut') };
 }
 
@@ -122,7 +117,7 @@ async function complete(held: Held, query: URLSearchParams, home: string): Promi
     return begin(held, read(held, await held.issuer.exchange(query, pending), lastSignOut));
   } catch (error) {
     // An old redirect; the session may be valid.
-    const before = await restore(held);
+    const before = restore(held);
     if (before.session !== undefined) return before;
     const isCancelled =
       error instanceof oauth.AuthorizationResponseError && error.error === 'access_denied';
@@ -132,7 +127,6 @@ async function complete(held: Held, query: URLSearchParams, home: string): Promi
 
 function begin(held: Held, tokens: Tokens): SignInResult {
   keep(held, tokens);
-  held.tabs.open();
   const { user } = tokens;
   return { session: { user, token: async (refused) => getToken(held, refused) } };
 }
@@ -147,37 +141,14 @@ function forget(held: Held): void {
   held.tokens = undefined;
   held.refreshToken = undefined;
   sessionStorage.removeItem(KEY);
-  held.tabs.close();
 }
 
 async function getToken(held: Held, refused?: string): Promise<string> {
   const { tokens } = held;
   if (!isCurrent(tokens)) throw new SignedOut();
-  const { idToken, user } = tokens;
+  const { idToken } = tokens;
   if (idToken !== refused && isFresh(tokens)) return idToken;
-  try {
-    return (await refresh(held)).idToken;
-  } catch (error) {
-    if (!(error instanceof SignedOut)) throw error;
-    const theirs = await held.tabs.ask({ sub: user.sub, refused: idToken });
-    // The user may have signed out meanwhile.
-    if (!isCurrent(theirs) || held.tokens === undefined) throw error;
-    return keep(held, theirs).idToken;
-  }
-}
-
-async function give(
-  held: Held,
-  { sub, refused }: Wanted,
-  wait: () => void,
-): Promise<Tokens | undefined> {
-  const { tokens, refreshToken } = held;
-  // Another user's session does not replace the tab's.
-  if (!isCurrent(tokens) || tokens.user.sub !== (sub ?? tokens.user.sub)) return undefined;
-  if (isFresh(tokens) && tokens.idToken !== refused) return tokens;
-  if (refreshToken === undefined) return undefined;
-  wait();
-  return refresh(held);
+  return (await refresh(held)).idToken;
 }
 
 async function refresh(held: Held): Promise<Tokens> {
@@ -221,4 +192,14 @@ function read(
     user: { sub, email: isText(email) ? email : '' },
     lastSignOut,
   };
+}
+
+function isTokens(value: unknown): value is Tokens {
+  const { idToken, expires, user, lastSignOut } = toRecord(value);
+  const { sub, email } = toRecord(user);
+  return (
+    [idToken, sub, email].every(isText) &&
+    typeof expires === 'number' &&
+    (lastSignOut === null || isText(lastSignOut))
+  );
 }
