@@ -25,7 +25,7 @@ const parse = (...event: Parameters<typeof toEvent>) =>
 it('reads of each event what golden has', async () => {
   const read = EVENTS.map((event) => JSON.stringify([event, parse(...event)])).join('\n');
   const shown = read.replaceAll(/(?<="id":")[^"]*/g, '…');
-  await expect(shown).toMatchFileSnapshot('golden/bounces.txt');
+  expect(shown).toMatchSnapshot();
 });
 
 it('finds an event without an id malformed', () =>
