@@ -12,6 +12,7 @@ import { createTarget, describeFailure } from '../lib/aws/aws.ts';
 import { parseUuid } from './arguments.ts';
 import type { Connection, MailState } from './connect.ts';
 import { createListing, ORDERS, SHOWS, type ListQuery } from './listing.ts';
+import type { ShownInquiry } from './shown-inquiry.ts';
 import type { SavedReply } from './saved-replies.ts';
 import { parseReply, TOO_LARGE } from './record-answer.ts';
 import type { AnswerResult, StoredInquiry } from '../src/entities/stored-inquiries.ts';
@@ -182,7 +183,8 @@ async function handleInquiry(
   switch (called) {
     case 'GET inquiries': {
       const [shown = inquiry] = await deliveries.addUndelivered([inquiry]);
-      return [200, shown];
+      const follow_ups = await inquiries.findFollowUps(inquiry);
+      return [200, { ...shown, follow_ups } satisfies ShownInquiry];
     }
     case 'GET inquiries others':
       return [200, await createListing(connection).countOthers(inquiry, signal)];

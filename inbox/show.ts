@@ -11,7 +11,12 @@ export async function run({ named, isInteractive, io, connect }: Command): Promi
   const { inquiries, deliveries } = connect();
   for (const shown of await deliveries.addUndelivered([await findInquiry(inquiries, named)])) {
     io.stdout.write(
-      isInteractive ? formatInquiry(shown, io.stdout.columns) : toJsonLine(shown, SHOWN_FIELDS),
+      isInteractive
+        ? formatInquiry(
+            { ...shown, follow_ups: await inquiries.findFollowUps(shown) },
+            io.stdout.columns,
+          )
+        : toJsonLine(shown, SHOWN_FIELDS),
     );
   }
 }
@@ -22,7 +27,7 @@ const indent = (text: string, columns?: number): string =>
     .map((line) => wrapLine(`  ${line}`.trimEnd(), columns, 2))
     .join('\n');
 
-const LABEL = 11;
+const LABEL = 13;
 
 const describe = (what: string, time: string): string =>
   `${what}, ${formatTime(time)} (${formatAge(Date.parse(time))})`;
@@ -37,6 +42,8 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
     reply_at,
     undelivered,
     undelivered_at = '',
+    follows,
+    follow_ups = [],
   } = inquiry;
   const how = reply === undefined ? 'dismissed' : 'answered';
   const noMail = canMail(inquiry) ? undefined : 'none can go to this address';
@@ -47,6 +54,8 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
       label,
       isTime ? formatTime(value) : value,
     ]),
+    ['Follows', follows && toReference(follows)],
+    ['Followed by', follow_ups.map(toReference).join(', ') || undefined],
     ['Answer', reply_at === undefined ? 'not yet' : describe(`${how} by ${respondent}`, reply_at)],
     [
       'Mail',

@@ -1,8 +1,8 @@
 import type { Undelivered } from '../src/entities/deliveries.ts';
 import { FIELDS, type StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
-/** An inquiry, and what became of its reply's mail. */
-export type ShownInquiry = StoredInquiry & Partial<Undelivered>;
+/** An inquiry, what became of its reply's mail, and the ids of its follow-ups. */
+export type ShownInquiry = StoredInquiry & Partial<Undelivered> & { follow_ups?: string[] };
 
 /** In the order of JSON. */
 export const SHOWN_FIELDS = [...FIELDS, 'undelivered', 'undelivered_at'] as const;

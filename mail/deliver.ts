@@ -31,9 +31,12 @@ export function createDeliver({ store, send, config, now }: MailerParts) {
   ): Promise<string | undefined> {
     if (!addresses) return undefined;
     if (kind === 'inquiry') return addresses.create('r', id, signal);
-    const isFollowed = kind === 'reply' && config.followUps && isEmailVerified;
+    const isFollowed = config.followUps && isEmailVerified;
     return isFollowed ? addresses.create('f', id, signal) : undefined;
   }
+
+  const readFollowed = async ({ follows, ...keys }: MailedInquiry, signal: AbortSignal) =>
+    follows === undefined ? undefined : inquiries.read({ ...keys, id: follows }, signal);
 
   return async function deliver(
     row: Row,
@@ -59,7 +62,8 @@ export function createDeliver({ store, send, config, now }: MailerParts) {
     const since = new Date().toISOString();
     const { create, claim } = kinds[kind];
     const answerAt = await createAnswerAddress(inquiry, kind, signal);
-    const mail = create(inquiry, config, answerAt);
+    const before = kind === 'inquiry' ? await readFollowed(inquiry, signal) : undefined;
+    const mail = create(inquiry, config, { answerAt, before });
     // The mail to the team says that there is no address.
     if (mail === undefined) return { outcome: kind === 'reply' ? 'no-address' : 'idle' };
     const claimed = again ? undefined : await claim?.(inquiry, signal);
@@ -71,7 +75,7 @@ export function createDeliver({ store, send, config, now }: MailerParts) {
       // The owner's address in Reply-To was refused.
       const isOwners = kind === 'inquiry' && answerAt === undefined;
       if (!(error instanceof AddressRejected && isOwners)) throw error;
-      await send(createInquiryMail(inquiry, config, undefined, false), signal);
+      await send(createInquiryMail(inquiry, config, { before, withReplyTo: false }), signal);
     });
     return recordSent((recordSignal) => deliveries.record(id, kind, since, recordSignal));
   };

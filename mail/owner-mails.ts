@@ -5,13 +5,14 @@ import type { MailerConfig } from './config.ts';
 import {
   createMail,
   formatBreak,
-  formatButton,
   formatFacts,
-  formatHeading,
   formatLinkedLines,
   formatLinks,
   formatMessage,
   formatQuote,
+  formatSmall,
+  joinParts,
+  SMALL,
   type Envelope,
   type Part,
 } from './parts.ts';
@@ -35,22 +36,31 @@ export function toReplySubject(subject: string, language: Language): string {
   return `Re: ${isBlank(line) ? NO_SUBJECT[language] : line}`;
 }
 
+/** Reply-To; default: the team. */
+interface Around {
+  answerAt?: string | undefined;
+}
+
 /**
  * The reply, in the inquiry's language or the stage's. It is never cut: the owner cannot read it elsewhere.
  *
- * @param answerAt - Reply-To instead of the team.
  * @returns undefined when the owner's address takes no mail.
  */
 export function createReplyMail(
   inquiry: MailedInquiry,
   settings: MailerConfig,
-  answerAt?: string,
+  { answerAt }: Around = {},
 ): Mail | undefined {
   const { body, created_at, reply = '', language = settings.language } = inquiry;
   const { youWrote } = textsIn(language);
   const time = formatTime(created_at, language, settings.timeZone);
   const direction = directionOf(language);
-  const quote = formatQuote([formatMessage(cutLines(body, QUOTE_LIMIT))], '> ', direction);
+  const quote = formatQuote(
+    [formatMessage(cutLines(body, QUOTE_LIMIT))],
+    '> ',
+    direction,
+    `${SMALL};`,
+  );
   return createOwnerMail(inquiry, settings, {
     kind: 'reply',
     replyTo: answerAt,
@@ -64,15 +74,17 @@ export function createReplyMail(
 export function createAcknowledgementMail(
   inquiry: MailedInquiry,
   settings: MailerConfig,
+  { answerAt }: Around = {},
 ): Mail | undefined {
   const { language = settings.language } = inquiry;
-  const { received } = textsIn(language);
+  const { received, toAdd } = textsIn(language);
   const expectation = inLanguage(settings.company.expectation ?? '', language);
   return createOwnerMail(inquiry, settings, {
     kind: 'acknowledgement',
     automatic: 'auto-replied',
     subject: `${received.replace(/[.。]$/u, '')} (${toReference(inquiry.id)})`,
-    message: [received, expectation].filter(Boolean).join('\n'),
+    replyTo: answerAt,
+    message: [received, expectation, answerAt && toAdd].filter(Boolean).join('\n'),
     original: [],
   });
 }
@@ -85,7 +97,7 @@ interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
 }
 
 function createOwnerMail(
-  { id, email, language: ofInquiry }: MailedInquiry,
+  { id, follows, email, language: ofInquiry }: MailedInquiry,
   { inboxTo, inboxFrom, language: ofStage, company }: MailerConfig,
   { message, original, replyTo = inboxTo, ...content }: Content,
 ): Mail | undefined {
@@ -96,10 +108,15 @@ function createOwnerMail(
   const { accent = DEFAULT_ACCENT } = company;
   const texts = textsIn(language);
   const parts = [
-    name === '' ? undefined : formatHeading(name, directionOf(language)),
+    name === '' ? undefined : formatSmall(name),
     formatMessage(message, formatLinkedLines),
-    formatFacts([[texts.reference, toReference(id)]]),
-    form === '' ? undefined : formatButton(texts.view, new URL(`#${id}`, form).href, accent),
+    joinParts(
+      [
+        formatFacts([[texts.reference, toReference(id)]]),
+        formatLinks([[texts.view, form && new URL(`#${id}`, form).href]]),
+      ],
+      0,
+    ),
     ...original,
     formatLinks([
       [name || home, home],
@@ -107,7 +124,7 @@ function createOwnerMail(
       [texts.imprint, imprint],
     ]),
   ];
-  const envelope = { to, from: formatFrom(name, inboxFrom), replyTo, id, ...content };
+  const envelope = { to, from: formatFrom(name, inboxFrom), replyTo, id, follows, ...content };
   return createMail(envelope, parts, language, accent);
 }
 

@@ -19,6 +19,7 @@ export type Pairs = [name: string, value: string][];
 const BREAK = 'word-break:break-word';
 /** On each cell, since Outlook's cells do not inherit it. */
 const FONT = 'font:16px/1.5 Helvetica,Arial,sans-serif';
+export const SMALL = 'font-size:13px;line-height:1.5';
 export const NEUTRAL = '#888888';
 
 const HAIRLINE = '#bbbbbb';
@@ -112,7 +113,10 @@ export const formatParagraph = (text: string): Part => ({
 
 export const formatBreak = (text: string): Part => ({
   text,
-  html: formatTable(`padding:${GAP}px 0 0;border-top:1px solid ${HAIRLINE}`, escapeHtml(text)),
+  html: formatTable(
+    `${SMALL};padding:${GAP}px 0 0;border-top:1px solid ${HAIRLINE}`,
+    escapeHtml(text),
+  ),
 });
 
 /** Black or white, whichever contrasts more with `#rrggbb` (WCAG 2.2, relative luminance). */
@@ -131,8 +135,12 @@ export function formatButton(label: string, url: string, color: string): Part {
   };
 }
 
-const formatQuiet = (html: string): string =>
-  `<p style="margin:0;font-size:13px;line-height:1.5;${BREAK}">${html}</p>`;
+const formatQuiet = (html: string): string => `<p style="margin:0;${SMALL};${BREAK}">${html}</p>`;
+
+export const formatSmall = (text: string): Part => ({
+  text,
+  html: formatQuiet(`<span dir="auto">${escapeHtml(text)}</span>`),
+});
 
 /** @param format - Makes HTML of both, escaped. */
 const formatPairs = (pairs: Pairs, format: (name: string, value: string) => string): Part => ({
@@ -182,15 +190,20 @@ export const joinParts = (parts: Parts, gap = GAP): Part => {
 
 /** A table of one cell, which has the borders. */
 const formatTable = (style: string, html: string): string =>
-  `<table role="none" style="width:100%;table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${style};${FONT}">${html}</td></tr></tbody></table>`;
+  `<table role="none" style="width:100%;table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${FONT};${style}">${html}</td></tr></tbody></table>`;
 
 /** A text behind a mark or border that it cannot leave. Logical sides are too new. */
-export function formatQuote(parts: Parts, mark = '| ', direction: Direction = 'ltr'): Part {
+export function formatQuote(
+  parts: Parts,
+  mark = '| ',
+  direction: Direction = 'ltr',
+  style = '',
+): Part {
   const { text, html } = joinParts(parts, INNER_GAP);
   const side = sideOf(direction);
   return {
     text: markLines(text, mark),
-    html: formatTable(`padding-${side}:16px;border-${side}:3px solid ${NEUTRAL}`, html),
+    html: formatTable(`${style}padding-${side}:16px;border-${side}:3px solid ${NEUTRAL}`, html),
   };
 }
 
@@ -198,6 +211,8 @@ export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subjec
   kind: string;
   /** Undefined unless the mail is about one inquiry. */
   id: string | undefined;
+  /** What that inquiry follows. */
+  follows?: string | undefined;
   /** Prevents automatic replies (RFC 3834); absent for a person's mail. */
   automatic?: 'auto-generated' | 'auto-replied';
 }
@@ -205,9 +220,9 @@ export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subjec
 /** Asks for no automatic replies but bounces (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress). */
 const SUPPRESSED_RESPONSES = 'DR, RN, NRN, OOF, AutoReply';
 
-/** All mails about an inquiry refer to the same message, as one thread. */
+/** All mails about an inquiry refer to the same message, as one thread, and to that of the inquiry before. */
 export function createMail(
-  { kind, id, automatic, ...envelope }: Envelope,
+  { kind, id, follows, automatic, ...envelope }: Envelope,
   parts: Parts,
   language: Language = 'en',
   accent = NEUTRAL,
@@ -221,7 +236,9 @@ export function createMail(
   return {
     ...envelope,
     headers: {
-      References: `<${id ?? kind}${domain}>`,
+      References: [...(follows === undefined ? [] : [follows]), id ?? kind]
+        .map((one) => `<${one}${domain}>`)
+        .join(' '),
       ...(automatic && {
         'Auto-Submitted': automatic,
         'X-Auto-Response-Suppress': SUPPRESSED_RESPONSES,

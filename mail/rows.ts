@@ -11,6 +11,8 @@ export type MailedInquiry = Inquiry & {
   language?: Language | undefined;
   reply?: string | undefined;
   isEmailVerified: boolean;
+  /** The id of the inquiry that it follows. */
+  follows?: string | undefined;
 };
 
 export class MalformedRow extends Error {
@@ -39,7 +41,7 @@ export const isInquiryId = (id: unknown): id is string => isText(id) && INQUIRY_
 
 /** @throws MalformedRow when a column is missing or not a text, or the id is not this service's. */
 export function parseRow(row: Row): MailedInquiry {
-  const { language, reply, email_verified: verified } = row;
+  const { language, reply, email_verified: verified, follows } = row;
   const inquiry = toInquiry((field) => row[field]);
   if (!isInquiryId(inquiry?.id) || (reply !== undefined && !isText(reply))) {
     throw new MalformedRow('A stored row is not an inquiry.');
@@ -49,5 +51,6 @@ export function parseRow(row: Row): MailedInquiry {
     language: isLanguage(language) ? language : undefined,
     reply,
     isEmailVerified: verified === true,
+    follows: isInquiryId(follows) ? follows : undefined,
   };
 }

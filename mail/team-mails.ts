@@ -1,4 +1,5 @@
 import type { Inquiry } from '../src/contract.ts';
+import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { escapeAddress } from '../text/invisible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../text/languages.ts';
 import { toReference } from '../src/limits.ts';
@@ -53,14 +54,21 @@ const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConf
 const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Part =>
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
 
-/** @param answerAt - Reply-To; default: the owner. @param withReplyTo - False: no mail can be sent to Reply-To. */
+interface Around {
+  /** Reply-To; default: the owner. */
+  answerAt?: string | undefined;
+  /** What the inquiry follows. */
+  before?: StoredInquiry | undefined;
+  /** False: no mail can be sent to Reply-To. */
+  withReplyTo?: boolean;
+}
+
 export function createInquiryMail(
-  inquiry: Inquiry,
+  inquiry: Inquiry & Pick<MailedInquiry, 'follows'>,
   settings: MailerConfig,
-  answerAt?: string,
-  withReplyTo = true,
+  { answerAt, before, withReplyTo = true }: Around = {},
 ): Mail {
-  const { id, email, subject, body } = inquiry;
+  const { id, email, subject, body, follows } = inquiry;
   const isCut = body.length > BODY_LIMIT || subject.length > SUBJECT_LIMIT;
   const replyTo = answerAt ?? (withReplyTo ? toMailbox(email) : undefined);
   const parts = [
@@ -73,10 +81,21 @@ export function createInquiryMail(
     ...(answerAt === undefined
       ? formatCommands(id, replyTo !== undefined, settings)
       : formatAnswering(answerAt)),
+    ...(before === undefined ? [] : formatBefore(before)),
   ];
-  const mail = createTeamMail('inquiry', settings, formatSubject(subject), parts, id);
+  const mail = createTeamMail('inquiry', settings, formatSubject(subject), parts, { id, follows });
   return { ...mail, ...(replyTo !== undefined && { replyTo }) };
 }
+
+const formatBefore = (inquiry: StoredInquiry): Part[] => [
+  ...(inquiry.reply_at === undefined ? [] : [formatAnswer(inquiry)]),
+  formatTitled(`The inquiry before, ${toReference(inquiry.id)}:`, formatText(inquiry.body)),
+];
+
+export const formatAnswer = ({ respondent = '', reply }: StoredInquiry): Part =>
+  reply === undefined
+    ? formatParagraph(`${formatSender(respondent)} marked it as answered.`)
+    : formatTitled(`${formatSender(respondent)} answered:`, formatText(reply));
 
 const formatAnswering = (answerAt: string): Part[] => [
   formatParagraph('Reply to this mail, and the sender gets your text in the name of the service.'),
@@ -149,7 +168,7 @@ export function createNoticeMail(
         formatInquiryFacts(inquiry, settings),
       ),
   ];
-  return createTeamMail('notice', settings, subject, parts, inquiry?.id);
+  return createTeamMail('notice', settings, subject, parts, inquiry);
 }
 
 /** @param since - Milliseconds, not after the first. @param named - The newest first. */
@@ -215,8 +234,9 @@ export const createTeamMail = (
   { inboxTo: to, inboxFrom: from, stage }: MailerConfig,
   title: string,
   parts: Parts,
-  id?: string,
+  { id, follows }: Partial<Pick<MailedInquiry, 'id' | 'follows'>> = {},
 ): Mail => {
-  const subject = `[inquiries ${stage}] ${title}`;
-  return createMail({ kind, id, automatic: 'auto-generated', to, from, subject }, parts);
+  // In a thread, Gmail's subjects differ in a leading `Re:` at most.
+  const subject = title.replace(/^(?:Re: )?/, (mark) => `${mark}[inquiries ${stage}] `);
+  return createMail({ kind, id, follows, automatic: 'auto-generated', to, from, subject }, parts);
 };

@@ -2,6 +2,7 @@ import type { Language } from '../text/languages.ts';
 
 interface Texts {
   received: string;
+  toAdd: string;
   reference: string;
   youWrote: string;
   view: string;
@@ -12,6 +13,7 @@ interface Texts {
 const TEXTS: Record<Language, Texts> = {
   en: {
     received: 'We’ve received your inquiry.',
+    toAdd: 'To add something, reply to this mail.',
     reference: 'Reference',
     youWrote: 'On {time} you wrote:',
     view: 'View your inquiry',
@@ -20,6 +22,7 @@ const TEXTS: Record<Language, Texts> = {
   },
   de: {
     received: 'Wir haben Ihre Anfrage erhalten.',
+    toAdd: 'Um etwas zu ergänzen, antworten Sie auf diese E-Mail.',
     reference: 'Referenz',
     youWrote: 'Am {time} schrieben Sie:',
     view: 'Ihre Anfrage ansehen',
@@ -28,6 +31,7 @@ const TEXTS: Record<Language, Texts> = {
   },
   fr: {
     received: 'Nous avons bien reçu votre demande.',
+    toAdd: 'Pour ajouter quelque chose, répondez à cet e-mail.',
     reference: 'Référence',
     youWrote: 'Le {time}, vous avez écrit\u202f:',
     view: 'Voir votre demande',
@@ -36,6 +40,7 @@ const TEXTS: Record<Language, Texts> = {
   },
   es: {
     received: 'Hemos recibido su consulta.',
+    toAdd: 'Para añadir algo, responda a este correo.',
     reference: 'Referencia',
     youWrote: 'El {time} usted escribió:',
     view: 'Ver su consulta',
@@ -44,6 +49,7 @@ const TEXTS: Record<Language, Texts> = {
   },
   ja: {
     received: 'お問い合わせを受け付けました。',
+    toAdd: '追加のご連絡は、このメールにご返信ください。',
     reference: '受付番号',
     youWrote: '{time}にいただいたお問い合わせ：',
     view: 'お問い合わせを見る',
@@ -52,6 +58,7 @@ const TEXTS: Record<Language, Texts> = {
   },
   ar: {
     received: 'تلقينا استفسارك.',
+    toAdd: 'لإضافة شيء، يُرجى الرد على هذه الرسالة.',
     reference: 'الرقم المرجعي',
     youWrote: 'في {time} كتبت:',
     view: 'عرض استفسارك',

@@ -33,6 +33,8 @@ export interface PutOptions {
   language?: Language | undefined;
   /** Default: no. */
   isEmailVerified?: boolean | undefined;
+  /** The id of the inquiry that this one follows. */
+  follows?: string | undefined;
 }
 
 /** Inquiries are appended and read, never changed. docs/adr/0009 */

@@ -7,6 +7,7 @@ import type { Mail } from '../send-mail.ts';
 import {
   createTeamMail,
   DISMISSAL,
+  formatAnswer,
   formatSender,
   formatSubject,
   formatText,
@@ -54,11 +55,6 @@ const formatAttachments = (names: string[]): Part | undefined =>
     ? undefined
     : formatFacts([['Attachments', toOneLine(names.join(', '), NAMES_LIMIT, escapeText)]]);
 
-const formatAnswer = ({ respondent = '', reply }: StoredInquiry): Part =>
-  reply === undefined
-    ? formatParagraph(`${formatSender(respondent)} marked it as answered.`)
-    : formatTitled(`${formatSender(respondent)} answered:`, formatText(reply));
-
 /** In the thread of the inquiry's mail. */
 export const createAnsweredMail = (
   inquiry: StoredInquiry,
@@ -70,7 +66,7 @@ export const createAnsweredMail = (
     settings,
     formatSubject(inquiry.subject),
     [formatAnswer(inquiry)],
-    inquiry.id,
+    inquiry,
   ),
   replyTo,
 });
@@ -93,7 +89,7 @@ export function createReturnedMail(
     ...(why === 'answered' ? [formatFacts([['Answered', time]]), formatAnswer(inquiry)] : []),
     formatTitled('You wrote:', formatText(text)),
   ];
-  return { ...createTeamMail('notice', settings, title, parts, inquiry.id), to, replyTo };
+  return { ...createTeamMail('notice', settings, title, parts, inquiry), to, replyTo };
 }
 
 export function createPassedOnMail(
@@ -115,5 +111,5 @@ export function createPassedOnMail(
     ),
     formatAttachments(attachments),
   ];
-  return createTeamMail('notice', settings, title, parts, inquiry?.id);
+  return createTeamMail('notice', settings, title, parts, inquiry);
 }

@@ -103,7 +103,7 @@ async function storeFollowUp(
     subject: toReplySubject(subject, language),
     body: [body, ...attachments.map((name) => `[Not kept: ${name}]`)].join('\n'),
   };
-  const options = { key, language, isEmailVerified: true };
+  const options = { key, language, isEmailVerified: true, follows: inquiry.id };
   try {
     await create({ sub, email }, request, { signal, attempts: 0 }, options);
     return { outcome: 'stored' };

@@ -125,7 +125,7 @@ export function createInquiryStore(
   }
 
   return {
-    async put(inquiry, call, { key, limit, language, isEmailVerified } = {}) {
+    async put(inquiry, call, { key, limit, language, isEmailVerified, follows } = {}) {
       const { id, cognito_sub, email } = inquiry;
       const created = Date.parse(inquiry.created_at);
       const days = isTestAddress(email) ? TEST_DAYS : retentionDays;
@@ -134,6 +134,7 @@ export function createInquiryStore(
         inbox: toShard(id, false),
         ...(language !== undefined && { language }),
         ...(isEmailVerified && { email_verified: true }),
+        ...(follows !== undefined && { follows }),
         ...(days !== undefined && { expires_at: toExpiry(created, days * DAY) }),
       };
       // Unconditional: a retry after a lost response would fail a condition, and the id is new.

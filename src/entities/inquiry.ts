@@ -18,6 +18,8 @@ export const INQUIRY_MODEL = {
     language: { type: 'string', readOnly: true },
     // Absent: not verified.
     email_verified: { type: 'boolean', readOnly: true },
+    // The id of the inquiry that a follow-up follows. docs/adr/0086
+    follows: { type: 'string', readOnly: true },
     // Seconds since the epoch; absent: never. docs/adr/0084
     expires_at: { type: 'number', readOnly: true },
     // Set once and together by operators' tools, never in a response (spec, "Inquiry").

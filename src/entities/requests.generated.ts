@@ -18,6 +18,7 @@ export const createRequests = (table: string): Requests => ({
       ...(inquiry.email_verified !== undefined && {
         email_verified: { BOOL: inquiry.email_verified },
       }),
+      ...(inquiry.follows !== undefined && { follows: { S: inquiry.follows } }),
       ...(inquiry.expires_at !== undefined && { expires_at: { N: String(inquiry.expires_at) } }),
       inbox: { S: inquiry.inbox },
       pk: { S: `$inquiries#cognito_sub_${inquiry.cognito_sub}#email_${inquiry.email}` },
@@ -102,6 +103,7 @@ export const createRequests = (table: string): Requests => ({
             ...(inquiry.email_verified !== undefined && {
               email_verified: { BOOL: inquiry.email_verified },
             }),
+            ...(inquiry.follows !== undefined && { follows: { S: inquiry.follows } }),
             ...(inquiry.expires_at !== undefined && {
               expires_at: { N: String(inquiry.expires_at) },
             }),

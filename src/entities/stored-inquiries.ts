@@ -132,6 +132,15 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
         yield parse(Items).filter((row) => withExpired || isShown(row));
       }
     },
+    /** Ids of what follows an inquiry, the oldest first. */
+    async findFollowUps({ cognito_sub, email, id }: InquiryKeys): Promise<string[]> {
+      const query = inquiries.query
+        .byOwner({ cognito_sub, email })
+        .between({ id }, { id: LAST_ID })
+        .where(({ follows }, { eq }) => eq(follows, id));
+      const { data } = await query.go({ pages: 'all', consistent: true });
+      return data.filter(isShown).map((row) => row.id);
+    },
     async findIds(beginning: string): Promise<string[]> {
       const pages = readIndex(inquiries, { first: beginning, last: `${beginning}${LAST_ID}` });
       return (await Array.fromAsync(pages)).flat().map(({ id }) => id);

@@ -57,11 +57,11 @@ describeOnEngines('the store', (endpoint, engine) => {
 
   it('stores these attributes under these keys, which keep their case', async () => {
     const email = 'Ana+#1@Example.com';
-    const options = { language: 'de', isEmailVerified: true } as const;
+    const options = { language: 'de', isEmailVerified: true, follows: 'x' } as const;
     await own.store.put({ ...INQUIRY, email }, makeCall(), options);
     const rows = await readPartition(own, { sub: SUB, email });
     expect(rows).toEqual([
-      { ...ROW, email, pk: keyOf(email), language: 'de', email_verified: true },
+      { ...ROW, email, pk: keyOf(email), language: 'de', email_verified: true, follows: 'x' },
     ]);
   });
 

@@ -26,6 +26,7 @@ const fields = {
   inbox: text,
   language: fc.constantFrom(...LANGUAGES),
   email_verified: fc.boolean(),
+  follows: text,
   expires_at: number,
 };
 const owner = { cognito_sub: text, email: text };

@@ -61,7 +61,12 @@ it('list, show and export print JSON lines for programs, and text at a terminal'
     language: 'de',
     expires_at: 4_000_000_000,
   });
-  const back = await add(HOUR, { ...ANSWER, expires_at: NOW / 1_000 + 60 });
+  const back = await add(HOUR, {
+    ...ANSWER,
+    email: sent.email,
+    follows: sent.id,
+    expires_at: NOW / 1_000 + 60,
+  });
   const bounce = { undelivered: 'bounce', undelivered_at: answeredAt } as const;
   for (const [{ id: inquiry }, mail] of [
     [back, 'reply'],

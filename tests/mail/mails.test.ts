@@ -30,6 +30,8 @@ const SETTINGS = {
 const PLAIN = { ...SETTINGS, company: {}, stage: 'local' };
 const REPLIES = { ...SETTINGS, replyDomain: 'reply.example.com' };
 const ADDRESS = 'r2611-1@reply.example.com';
+const OWNERS = { answerAt: 'f2611-1@reply.example.com' };
+const BEFORE = '01a1f000-6f77-70a2-a975-366ad3f1860a';
 
 /** One of each kind, with a user's text wherever one can be. */
 function createMails(body: string) {
@@ -51,7 +53,12 @@ function createMails(body: string) {
   const ofPool = { mail: undefined, why: 'bounce', address: EMAIL } as const;
   return {
     inquiry: createInquiryMail(inquiry, SETTINGS),
-    'inquiry-answered-by-mail': createInquiryMail(inquiry, REPLIES, ADDRESS),
+    'inquiry-answered-by-mail': createInquiryMail(inquiry, REPLIES, { answerAt: ADDRESS }),
+    'inquiry-that-follows': createInquiryMail(
+      { ...inquiry, subject: `Re: ${subject}`, follows: BEFORE },
+      REPLIES,
+      { answerAt: ADDRESS, before: { ...answered, id: BEFORE } },
+    ),
     'inquiry-without-address': createInquiryMail(
       { ...inquiry, email: subject, subject: '', body: ' \n\u3000' },
       PLAIN,
@@ -66,13 +73,13 @@ function createMails(body: string) {
     'notice-of-a-reply': createNoticeMail({ ...bounce, diagnostics: body }, SETTINGS, inquiry),
     'notice-of-an-acknowledgement': createNoticeMail(spam, SETTINGS, inquiry),
     'notice-of-the-user-pool': createNoticeMail(ofPool, SETTINGS),
-    'reply-without-company': createReplyMail(inquiry, PLAIN, 'f2611-1@reply.example.com'),
+    'reply-without-company': createReplyMail(inquiry, PLAIN, OWNERS),
     ...Object.fromEntries(
       LANGUAGES.flatMap((language) => [
         [`reply-${language}`, createReplyMail({ ...inquiry, language, subject: ' ' }, SETTINGS)],
         [
           `acknowledgement-${language}`,
-          createAcknowledgementMail(inquiry, { ...SETTINGS, language }),
+          createAcknowledgementMail(inquiry, { ...SETTINGS, language }, OWNERS),
         ],
       ]),
     ),
