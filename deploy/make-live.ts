@@ -1,5 +1,5 @@
 /**
- * Run by Terraform for each function (infra/terraform/live.tf, docs/adr/0025). Environment: FUNCTION, its name;
+ * Run by Terraform for each function (infra/terraform/function/main.tf, docs/adr/0025). Environment: FUNCTION, its name;
  * PACKAGE, its package's SHA-256; VERSION, the one to make live, empty for the newest. Exit codes: 0 live, 1 not.
  */
 import { runCommand, type Main } from '../lib/terminal/command-line.ts';

@@ -90,7 +90,7 @@ export async function readPlan(session: Session, file: string) {
     functions: list('aws_lambda_alias').map(({ function_name: name }) => String(name)),
     /** The API's. */
     functionName: resources
-      .filter(({ address }) => address === 'aws_lambda_alias.live')
+      .filter(({ address }) => address === 'module.function.aws_lambda_alias.live')
       .map(({ change: { before, after } }) => (after ?? before)?.['function_name'])
       .find((name) => typeof name === 'string'),
     packages: list('aws_lambda_function'),

@@ -67,7 +67,7 @@ export async function listVersions(FunctionName: string) {
 /**
  * Makes the alias name another version.
  *
- * @param withdrawn - The version replaced for a fault, which the next apply checks again (infra/terraform/live.tf).
+ * @param withdrawn - The version replaced for a fault, which the next apply checks again (infra/terraform/function/main.tf).
  * @throws UsageError if another command has changed the alias meanwhile.
  */
 export async function switchAlias(

@@ -60,7 +60,7 @@ resource "aws_apigatewayv2_integration" "this" {
   api_id                 = aws_apigatewayv2_api.this.id
   integration_type       = "AWS_PROXY"
   integration_method     = "POST"
-  integration_uri        = aws_lambda_alias.live.invoke_arn
+  integration_uri        = module.function.alias.invoke_arn
   payload_format_version = "2.0"
   timeout_milliseconds   = 30000
 
@@ -120,20 +120,6 @@ resource "aws_apigatewayv2_stage" "this" {
   }
 }
 
-resource "aws_lambda_permission" "live" {
-  for_each = local.methods
-
-  statement_id  = "gateway-${lower(each.key)}"
-  action        = "lambda:InvokeFunction"
-  function_name = aws_lambda_function.this.function_name
-  qualifier     = aws_lambda_alias.live.name
-  principal     = "apigateway.amazonaws.com"
-  source_arn    = "${aws_apigatewayv2_api.this.execution_arn}/*/${each.key}/inquiries"
-
-  # Nobody reaches the function before a version is live.
-  depends_on = [terraform_data.live]
-}
-
 # For Route 53, with the setting `probe`. Without claims the function answers 401 and reads nothing; a health check
 # takes only 2xx and 3xx for success.
 resource "aws_apigatewayv2_integration" "probe" {
@@ -142,7 +128,7 @@ resource "aws_apigatewayv2_integration" "probe" {
   api_id                 = aws_apigatewayv2_api.this.id
   integration_type       = "AWS_PROXY"
   integration_method     = "POST"
-  integration_uri        = aws_lambda_alias.live.invoke_arn
+  integration_uri        = module.function.alias.invoke_arn
   payload_format_version = "2.0"
   timeout_milliseconds   = 30000
 
@@ -158,17 +144,4 @@ resource "aws_apigatewayv2_route" "probe" {
   api_id    = aws_apigatewayv2_api.this.id
   route_key = "${each.key} /probe"
   target    = "integrations/${each.value.id}"
-}
-
-resource "aws_lambda_permission" "probe" {
-  for_each = aws_apigatewayv2_integration.probe
-
-  statement_id  = "gateway-probe"
-  action        = "lambda:InvokeFunction"
-  function_name = aws_lambda_function.this.function_name
-  qualifier     = aws_lambda_alias.live.name
-  principal     = "apigateway.amazonaws.com"
-  source_arn    = "${aws_apigatewayv2_api.this.execution_arn}/*/${each.key}/probe"
-
-  depends_on = [terraform_data.live]
 }

@@ -1,112 +1,69 @@
+# The function of the API.
 locals {
-  package_file = "${path.module}/../../dist/inquiries.zip"
+  packages = "${path.module}/../../dist"
 
   # By the service's specification.
   timeout_seconds = 30
   memory_mb       = 128
 
-  runtime = "nodejs24.x"
-
-  # Shared by the functions.
   shared = {
-    runtime              = local.runtime
+    region               = local.region
     permissions_boundary = lookup(var.permissions_boundaries, local.stage, null)
     log_retention_days   = local.settings.log_retention_days
-    versioned            = local.versioned
-    # The node that `npm ci` installs.
-    gate = "\"${abspath(path.root)}/../../node_modules/.bin/node\" \"${abspath(path.root)}/../../deploy/make-live.ts\""
-    assume_role_policy = jsonencode({
-      Version   = "2012-10-17"
-      Statement = [{ Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "lambda.amazonaws.com" } }]
-    })
-    # X-Ray has no resource types here.
-    traces = local.settings.tracing ? {
-      Action   = ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]
-      Resource = "*"
-    } : null
+    tracing              = local.settings.tracing
   }
 
+  # Also of the receiver, if it makes inquiries of mails.
   storing = {
     # Also for transactions of puts.
-    Inquiries = { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = aws_dynamodb_table.this.arn }
+    Inquiries = { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = [aws_dynamodb_table.this.arn] }
     # Partition keys of src/entities/rate.ts: the function cannot change an inquiry.
     Rates = local.settings.inquiries_per_hour == null ? null : {
-      Action    = "dynamodb:UpdateItem"
-      Resource  = aws_dynamodb_table.this.arn
-      Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" } }
+      Action    = ["dynamodb:UpdateItem"]
+      Resource  = [aws_dynamodb_table.this.arn]
+      Condition = { "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#owner_hour_*"] } }
     }
     # AWS does not document whether LeadingKeys has the keys of a transaction's update only, or of all its writes.
     RatesInTransactions = local.settings.inquiries_per_hour == null ? null : {
-      Action   = "dynamodb:UpdateItem"
-      Resource = aws_dynamodb_table.this.arn
+      Action   = ["dynamodb:UpdateItem"]
+      Resource = [aws_dynamodb_table.this.arn]
       Condition = {
-        "ForAnyValue:StringLike"   = { "dynamodb:LeadingKeys" = "$inquiries#owner_hour_*" }
-        "ForAnyValue:StringEquals" = { "dynamodb:EnclosingOperation" = "TransactWriteItems" }
+        "ForAnyValue:StringLike"   = { "dynamodb:LeadingKeys" = ["$inquiries#owner_hour_*"] }
+        "ForAnyValue:StringEquals" = { "dynamodb:EnclosingOperation" = ["TransactWriteItems"] }
       }
     }
   }
 }
 
-resource "aws_cloudwatch_log_group" "function" {
-  name              = "/aws/lambda/${local.name}"
-  retention_in_days = local.shared.log_retention_days
-}
+module "function" {
+  source = "./function"
 
-resource "aws_iam_role" "function" {
-  name        = "${local.name}-function"
-  description = "What the ${local.name} function may do: put and query inquiries, write its logs and traces."
+  name                 = local.name
+  description          = "Inquiry service, stage ${local.stage}: lists and creates the caller's inquiries."
+  package_file         = "${local.packages}/inquiries.zip"
+  handler              = "handler.handler"
+  memory_mb            = local.memory_mb
+  timeout_seconds      = local.timeout_seconds
+  reserved_concurrency = local.settings.reserved_concurrency
+  live_version         = var.live_version
+  shared               = local.shared
+  statements           = local.storing
 
-  assume_role_policy   = local.shared.assume_role_policy
-  permissions_boundary = local.shared.permissions_boundary
-}
-
-resource "aws_iam_role_policy" "function" {
-  name = "function"
-  role = aws_iam_role.function.id
-
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [for sid, statement in merge(local.storing, {
-      Logs = {
-        Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
-        Resource = "${aws_cloudwatch_log_group.function.arn}:*"
-      }
-      Traces = local.shared.traces
-    }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
-  })
-}
-
-resource "aws_lambda_function" "this" {
-  function_name = local.name
-  description   = "Inquiry service, stage ${local.stage}: lists and creates the caller's inquiries."
-  role          = aws_iam_role.function.arn
-
-  filename         = local.package_file
-  source_code_hash = filebase64sha256(local.package_file)
-  handler          = "handler.handler"
-  runtime          = local.shared.runtime
-  architectures    = ["arm64"]
-  memory_size      = local.memory_mb
-  timeout          = local.timeout_seconds
-
-  reserved_concurrent_executions = local.settings.reserved_concurrency
-
-  environment {
-    variables = { for name, value in {
-      TABLE_NAME         = aws_dynamodb_table.this.name
-      CORS_ORIGIN        = local.cors_origin
-      RETENTION_DAYS     = local.settings.retention_days
-      INQUIRIES_PER_HOUR = local.settings.inquiries_per_hour
-    } : name => tostring(value) if value != null }
+  environment = {
+    TABLE_NAME         = aws_dynamodb_table.this.name
+    CORS_ORIGIN        = local.cors_origin
+    RETENTION_DAYS     = local.settings.retention_days
+    INQUIRIES_PER_HOUR = local.settings.inquiries_per_hour
   }
 
-  # The memory filter reads platform.report.
-  logging_config {
-    log_format            = "JSON"
-    log_group             = aws_cloudwatch_log_group.function.name
-    application_log_level = "INFO"
-    system_log_level      = "INFO"
-  }
-
-  tracing_config { mode = local.settings.tracing ? "Active" : "PassThrough" }
+  callers = merge(
+    { for method in local.methods : "gateway-${lower(method)}" => {
+      principal  = "apigateway.amazonaws.com"
+      source_arn = "${aws_apigatewayv2_api.this.execution_arn}/*/${method}/inquiries"
+    } },
+    { for method in keys(aws_apigatewayv2_integration.probe) : "gateway-probe" => {
+      principal  = "apigateway.amazonaws.com"
+      source_arn = "${aws_apigatewayv2_api.this.execution_arn}/*/${method}/probe"
+    } },
+  )
 }

@@ -22,9 +22,10 @@ module "mailer" {
   settings      = local.inbox
   company       = local.company
   table         = aws_dynamodb_table.this
-  package_file  = "${path.module}/../../dist/mailer.zip"
+  package_file  = "${local.packages}/mailer.zip"
   live_versions = var.live_mailer_versions
-  shared        = merge(local.shared, { storing = local.storing })
+  storing       = local.storing
+  shared        = local.shared
 
   receipt_rule_set = var.name
   owner_settings   = local.settings

@@ -70,8 +70,8 @@ locals {
       dimensions = { TableName = local.name, Operation = operation }
     } },
     # docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html#event-source-mapping-metrics
-    { for kind, mapping in merge(module.mailer[*].mappings...) : "${kind}_polled" => {
-      namespace = "AWS/Lambda", metric = "PolledEventCount", dimensions = { EventSourceMappingUUID = mapping.uuid }
+    { for kind, uuid in merge(module.mailer[*].mappings...) : "${kind}_polled" => {
+      namespace = "AWS/Lambda", metric = "PolledEventCount", dimensions = { EventSourceMappingUUID = uuid }
     } },
     [for kind, name in local.alarmed : { for suffix, metric in {
       errors = { metric = "Errors" }
@@ -232,14 +232,14 @@ locals {
       }
       # A body that is not JSON is a 500 by the contract, which api-5xx-rate subtracts.
       not-json = {
-        log       = aws_cloudwatch_log_group.function
+        log       = module.function.log_group
         pattern   = "{ $.level = \"WARN\" && $.message.status = 500 }"
         metric    = "NotJson"
         otherwise = "0"
       }
       # Only the platform.report line has the memory, without Lambda Insights.
       memory = {
-        log     = aws_cloudwatch_log_group.function
+        log     = module.function.log_group
         pattern = "{ $.type = \"platform.report\" }"
         metric  = "MaxMemoryUsed"
         value   = "$.record.metrics.maxMemoryUsedMB"
@@ -247,7 +247,7 @@ locals {
       }
     },
     # Lambda does not know of these (mail/mailer.ts).
-    { for group in module.mailer[*].log_group : "mailer-refused" => {
+    { for kind, group in merge(module.mailer[*].log_groups...) : "mailer-refused-${kind}" => {
       log = group
       pattern = format(
         "{ %s }", join(" || ", formatlist("$.message.outcome = \"%s\"", ["refused", "no-address", "undelivered"])),

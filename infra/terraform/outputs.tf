@@ -13,11 +13,7 @@ output "cors_origin" {
 
 output "function" {
   description = "The function, the hash of its package, and the earlier version that live_version keeps."
-  value = {
-    name    = aws_lambda_function.this.function_name
-    package = aws_lambda_function.this.source_code_hash
-    pinned  = var.live_version
-  }
+  value       = module.function.version
 }
 
 output "mailer" {

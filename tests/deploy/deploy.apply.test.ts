@@ -142,7 +142,7 @@ describe('a deployment', needsEmulator, () => {
     await run('rollback', 'release --yes', 0, `Switched: version ${version} is live.`);
     expect(await readConfig('release')).toEqual(config);
 
-    const checkedAgain = '# terraform_data.live must be replaced';
+    const checkedAgain = '# module.function.terraform_data.live must be replaced';
     await run('deploy', 'release --drift', 1, checkedAgain);
     await run('deploy', 'release --yes', 0, 'Deployed: ');
     expect(Number(await readLive('release'))).toBeGreaterThan(Number(version));

@@ -45,20 +45,21 @@ const without = (block: string) => ({ dynamic: { [block]: { for_each: [], conten
  * (tests/infra/golden).
  */
 const OVERRIDES: Record<string, object> = {
-  '.': { aws_lambda_function: { this: without('logging_config') } },
   bootstrap: {
     aws_s3_bucket_lifecycle_configuration: { state: none },
     aws_s3_bucket_policy: { state: none },
+  },
+  function: {
+    aws_lambda_function: { this: without('logging_config') },
+    aws_lambda_event_source_mapping: {
+      queue: ignore('function_name'),
+      stream: ignore('function_name'),
+    },
   },
   identity: {
     aws_cognito_user_pool: { this: ignore('username_attributes', 'username_configuration') },
   },
   mailer: {
-    aws_lambda_function: { this: without('logging_config') },
-    aws_lambda_event_source_mapping: {
-      ses: ignore('function_name'),
-      this: ignore('function_name'),
-    },
     aws_s3_bucket_policy: { mails: { for_each: {} } },
     aws_sesv2_configuration_set: {
       this: ignore('delivery_options', 'tracking_options', 'vdm_options'),

@@ -1,4 +1,4 @@
-/** What Terraform runs for each function (infra/terraform/live.tf): which versions it makes live, and how long it tries. */
+/** What Terraform runs for each function (infra/terraform/function/main.tf): which versions it makes live, and how long it tries. */
 import { expect, it } from 'vitest';
 import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 import { main } from '../../deploy/make-live.ts';

@@ -89,7 +89,7 @@ function print(call: string): string {
   }
   if (!call.startsWith('terraform show')) return '';
   const unchanged: Changes = {
-    'aws_lambda_alias.live': ['no-op'],
+    'module.function.aws_lambda_alias.live': ['no-op'],
     'aws_lambda_function.o': ['no-op'],
   };
   const lost = Object.entries(world.lost).map(([address, arn]) => [address, ['delete', { arn }]]);

@@ -145,7 +145,7 @@ export async function openModules() {
   if ((await terraformUnavailableReason()) !== undefined) return undefined;
   const copy = await copyModules(process.env);
   if (copy === undefined) return undefined;
-  // What the gate (live.tf) and warm_throughput run: nothing.
+  // What the gate (function/main.tf) and warm_throughput run: nothing.
   const bin = join(copy, 'node_modules/.bin');
   mkdirSync(bin, { recursive: true });
   for (const name of ['node', 'aws']) {

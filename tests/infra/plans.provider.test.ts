@@ -247,7 +247,7 @@ describe('plans', needsModules, () => {
   it('refuses texts and regions that AWS refuses', () => {
     expect([get('elsewhere').errors, get('tooLong').errors]).toEqual([
       [expect.stringContaining('inbox.replies needs a region in which SES receives')],
-      Array(2).fill(expect.stringContaining('Stage release: form is too long')),
+      Array(2).fill(expect.stringContaining('is longer than 4 KB')),
     ]);
   });
 

@@ -161,11 +161,11 @@ describe('terraform apply', needsEmulator, () => {
     change({ cors_origin: 'http://localhost:5173', site: true });
     expect(await plan()).toEqual([
       'aws_apigatewayv2_api.this cors_configuration',
-      'aws_lambda_function.this environment',
-      'aws_lambda_function.this source_code_hash',
+      'module.function.aws_lambda_function.this environment',
+      'module.function.aws_lambda_function.this source_code_hash',
+      'module.function.terraform_data.live delete,create',
       'module.identity[0].aws_cognito_user_pool_client.form callback_urls',
       'module.identity[0].aws_cognito_user_pool_client.form logout_urls',
-      'terraform_data.live delete,create',
     ]);
     await applyWhole();
 
@@ -236,7 +236,9 @@ describe('terraform apply', needsEmulator, () => {
     ]);
     await applyWhole();
     const complete = await list();
-    expect(complete).toContain('module.mailer[0].aws_lambda_event_source_mapping.this["replies"]');
+    expect(complete).toContain(
+      'module.mailer[0].module.replies.aws_lambda_event_source_mapping.stream[0]',
+    );
 
     await expect(destroy()).rejects.toThrow(
       'Stage main is protected: set deletion_protection_enabled = false and apply\nbefore you destroy it. Nothing was destroyed.',
@@ -246,10 +248,12 @@ describe('terraform apply', needsEmulator, () => {
     expect(imported.length).toBeGreaterThan(15);
     expect(imported).toEqual(named);
     // The permission names the API, which is made anew.
-    expect(lost).toEqual(['aws_lambda_permission.live["GET"]']);
+    expect(lost).toEqual(['module.function.aws_lambda_permission.this["gateway-get"]']);
     change(Object.fromEntries(Object.keys(optional).map((key) => [key, undefined])));
     const withoutMail = await plan();
-    expect(withoutMail).toContain('module.mailer[0].aws_lambda_function.this["replies"] delete');
+    expect(withoutMail).toContain(
+      'module.mailer[0].module.replies.aws_lambda_function.this delete',
+    );
     const replaced = /^aws_dynamodb_table\b.*\b(create|delete)/;
     expect(withoutMail.filter((entry) => replaced.test(entry))).toEqual([]);
     // Once a mapping is gone, moto refuses writes to its table.

@@ -7,8 +7,6 @@ locals {
     { inquiries = aws_sesv2_configuration_set.this.arn },
     { for kind in local.replies : kind => local.receipt_rule_arn },
   )
-
-  take_events = { Action = ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"] }
 }
 
 resource "aws_sns_topic" "ses" {
@@ -43,7 +41,7 @@ resource "aws_sqs_queue" "ses" {
 
   name = "${var.names[each.key]}-events"
   # Six times the function's timeout (docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html).
-  visibility_timeout_seconds = 6 * 60
+  visibility_timeout_seconds = 6 * local.timeout_seconds
   message_retention_seconds  = 2 * 24 * 60 * 60
   sqs_managed_sse_enabled    = true
 
@@ -80,15 +78,4 @@ resource "aws_sns_topic_subscription" "ses" {
   raw_message_delivery = true
 
   depends_on = [aws_sqs_queue_policy.ses]
-}
-
-resource "aws_lambda_event_source_mapping" "ses" {
-  for_each = local.ses_events
-
-  event_source_arn = aws_sqs_queue.ses[each.key].arn
-  function_name    = aws_lambda_alias.live[each.key].arn
-  batch_size       = 1
-
-  # Not before a version is live.
-  depends_on = [aws_iam_role_policy.receiver, aws_iam_role_policy.this, terraform_data.live]
 }

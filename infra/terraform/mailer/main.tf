@@ -68,17 +68,22 @@ variable "owner_settings" {
   type        = object({ retention_days = number, inquiries_per_hour = number })
 }
 
+variable "storing" {
+  description = "What a role needs to store inquiries, by Sid."
+  type = map(object({
+    Action    = list(string)
+    Resource  = list(string)
+    Condition = optional(map(map(list(string))))
+  }))
+}
+
 variable "shared" {
-  description = "What all functions have in common."
+  description = "What the functions of a stage have in common."
   type = object({
-    runtime              = string
+    region               = string
     permissions_boundary = string
     log_retention_days   = number
-    versioned            = set(string) # attributes whose change makes a version
-    gate                 = string      # the command that tests a version
-    assume_role_policy   = string
-    traces               = any # statement of a policy; null without tracing
-    storing              = any # statements of a policy by Sid
+    tracing              = bool
   })
 }
 
@@ -88,7 +93,7 @@ locals {
     "arn", data.aws_partition.this.partition, "ses", data.aws_region.this.id, data.aws_caller_identity.this.account_id,
   ])
 
-  environment = { for name, value in {
+  environment = {
     TABLE_NAME           = var.table.name
     INBOX_TO             = var.settings.to
     INBOX_FROM           = var.settings.from
@@ -103,41 +108,17 @@ locals {
     CONFIGURATION_SET    = var.name
     REPLY_DOMAIN         = one(var.settings.replies[*].domain)
     FOLLOW_UPS           = one(var.settings.replies[*].follow_ups)
-  } : name => tostring(value) if value != null }
+  }
 
   # Lambda takes one event source mapping of a stream and a function (aws/serverless-application-model#1320).
   # docs/adr/0080
   stream_filters = jsondecode(file("${path.module}/../stream-filters.json"))
 
-  mailer = {
-    handler     = "mailer.handler"
-    memory      = 256
-    role        = aws_iam_role.this.arn
-    environment = local.environment
-  }
-
-  # By the kind of mails.
-  functions = merge(
-    {
-      inquiries = merge(local.mailer, { does = "mails new inquiries to the team" })
-      replies   = merge(local.mailer, { does = "mails answers to their owners" })
-    },
-    {
-      for kind, role in aws_iam_role.receiver : kind => {
-        does        = "takes answers by mail"
-        handler     = "receiver.handler"
-        memory      = 512
-        role        = role.arn
-        environment = merge(local.environment, local.receiver_environment)
-      }
-    },
-  )
-
   sending = {
     # Partition keys of src/entities/delivery.ts and reply-keys.ts: the mailer cannot write an inquiry.
     Records = {
       Action   = ["dynamodb:PutItem", "dynamodb:UpdateItem"]
-      Resource = var.table.arn
+      Resource = [var.table.arn]
       Condition = {
         "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = concat(
           ["$inquiries#inquiry_*", "$inquiries#quota_*"],
@@ -148,19 +129,25 @@ locals {
     # SES also requires the permission on recipients' identities that the account has (in the sandbox, of all) and on an
     # identity's default configuration set.
     Mail = {
-      Action = "ses:SendEmail"
-      Resource = [
-        for type in ["configuration-set", "identity"] :
-        "${local.ses}:${type}/*"
-      ]
-      Condition = { StringEquals = { "ses:FromAddress" = var.settings.from } }
+      Action    = ["ses:SendEmail"]
+      Resource  = ["${local.ses}:configuration-set/*", "${local.ses}:identity/*"]
+      Condition = { StringEquals = { "ses:FromAddress" = [var.settings.from] } }
     }
-    Logs = {
-      Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
-      Resource = "${aws_cloudwatch_log_group.this.arn}:*"
-    }
-    Traces = var.shared.traces
   }
+
+  # By id, and as the index lists them for digests and to send again.
+  reading = {
+    Rows  = { Action = ["dynamodb:GetItem"], Resource = [var.table.arn] }
+    Index = { Action = ["dynamodb:Query"], Resource = ["${var.table.arn}/index/by-state"] }
+  }
+
+  # By the kind of mails.
+  functions = merge(
+    { inquiries = module.inquiries, replies = module.replies },
+    { for receiver in module.receiver : "received" => receiver },
+  )
+
+  timeout_seconds = 60
 
   only_tls = {
     Sid       = "OnlyTls"
@@ -168,8 +155,6 @@ locals {
     Principal = "*"
     Condition = { Bool = { "aws:SecureTransport" = "false" } }
   }
-
-  live = aws_lambda_alias.live["inquiries"]
 
   # Regions with their own zone of DKIM keys (docs.aws.amazon.com/general/latest/gr/ses.html, "DKIM domains"); the
   # provider does not export SES's SigningHostedZone.
@@ -258,155 +243,67 @@ resource "aws_sqs_queue_policy" "dead_letters" {
   })
 }
 
-resource "aws_cloudwatch_log_group" "this" {
-  name              = "/aws/lambda/${local.name}"
-  retention_in_days = var.shared.log_retention_days
-}
+module "inquiries" {
+  source = "../function"
 
-resource "aws_iam_role" "this" {
-  name        = local.name
-  description = "What the ${local.name} function may do: read the stream and inquiries, send mail and record it."
+  name            = var.names.inquiries
+  description     = "Inquiry service, stage ${var.stage}: mails new inquiries to the team."
+  package_file    = var.package_file
+  handler         = "mailer.handler"
+  memory_mb       = 256
+  timeout_seconds = local.timeout_seconds
+  live_version    = var.live_versions.inquiries
+  shared          = var.shared
+  environment     = local.environment
+  statements      = merge(local.sending, local.reading)
 
-  assume_role_policy   = var.shared.assume_role_policy
-  permissions_boundary = var.shared.permissions_boundary
-}
-
-resource "aws_iam_role_policy" "this" {
-  name = "mailer"
-  role = aws_iam_role.this.id
-
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [for sid, statement in merge(local.sending, {
-      Stream = {
-        Action = [
-          "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
-        ]
-        Resource = var.table.stream_arn
-      }
-      DeadLetters = { Action = "sqs:SendMessage", Resource = aws_sqs_queue.dead_letters.arn }
-      Events      = merge(local.take_events, { Resource = aws_sqs_queue.ses["inquiries"].arn })
-      # Whether an inquiry exists.
-      Inquiries = { Action = "dynamodb:GetItem", Resource = var.table.arn }
-      # For inquiries to send again, and digests.
-      Index = { Action = "dynamodb:Query", Resource = "${var.table.arn}/index/by-state" }
-    }) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
-  })
-}
-
-resource "aws_lambda_function" "this" {
-  for_each = local.functions
-
-  function_name = var.names[each.key]
-  description   = "Inquiry service, stage ${var.stage}: ${each.value.does}."
-  role          = each.value.role
-
-  filename         = var.package_file
-  source_code_hash = filebase64sha256(var.package_file)
-  handler          = each.value.handler
-  runtime          = var.shared.runtime
-  architectures    = ["arm64"]
-  memory_size      = each.value.memory
-  timeout          = 60
-
-  environment { variables = each.value.environment }
-
-  logging_config {
-    log_format            = "JSON"
-    log_group             = aws_cloudwatch_log_group.this.name
-    application_log_level = "INFO"
-    system_log_level      = "INFO"
+  # A digest has the inquiries that were given up (mail/digests.ts waits for 7 hours).
+  stream = {
+    arn                           = var.table.stream_arn
+    filter                        = jsonencode(local.stream_filters.inquiries)
+    parallelization_factor        = var.settings.parallelization_factor
+    maximum_record_age_in_seconds = 6 * 60 * 60
+    dead_letter_arn               = aws_sqs_queue.dead_letters.arn
   }
 
-  tracing_config { mode = var.shared.traces == null ? "PassThrough" : "Active" }
+  queue = { arn = aws_sqs_queue.ses["inquiries"].arn }
 
-  lifecycle {
-    precondition {
-      # docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html; base64 has 4 characters for 3 bytes.
-      condition     = length(base64encode(jsonencode(each.value.environment))) * 3 / 4 <= 4096
-      error_message = "Stage ${var.stage}: form is too long: the mailer's environment has its texts, and at most 4 KB."
-    }
-  }
-
-  depends_on = [aws_iam_role_policy.receiver, aws_iam_role_policy.this]
+  callers = { digests = { principal = "events.amazonaws.com", source_arn = aws_cloudwatch_event_rule.digests.arn } }
 }
 
-# As in live.tf.
-resource "aws_lambda_alias" "live" {
-  for_each = aws_lambda_function.this
+module "replies" {
+  source = "../function"
 
-  name             = "live"
-  function_name    = each.value.function_name
-  function_version = "$LATEST"
-  description      = "Users get this version."
+  name            = var.names.replies
+  description     = "Inquiry service, stage ${var.stage}: mails answers to their owners."
+  package_file    = var.package_file
+  handler         = "mailer.handler"
+  memory_mb       = 256
+  timeout_seconds = local.timeout_seconds
+  live_version    = var.live_versions.replies
+  shared          = var.shared
+  environment     = local.environment
+  statements      = merge(local.sending, local.reading)
 
-  lifecycle { ignore_changes = [description, function_version] }
-}
-
-resource "terraform_data" "live" {
-  for_each = aws_lambda_function.this
-
-  triggers_replace = {
-    function  = { for name, value in each.value : name => value if contains(var.shared.versioned, name) }
-    pinned    = var.live_versions[each.key]
-    withdrawn = aws_lambda_alias.live[each.key].description
+  stream = {
+    arn             = var.table.stream_arn
+    filter          = jsonencode(local.stream_filters.replies)
+    dead_letter_arn = aws_sqs_queue.dead_letters.arn
   }
-
-  provisioner "local-exec" {
-    command = var.shared.gate
-    environment = {
-      AWS_REGION = data.aws_region.this.id
-      FUNCTION   = each.value.function_name
-      PACKAGE    = each.value.source_code_hash
-      VERSION    = var.live_versions[each.key]
-    }
-  }
-
-  depends_on = [aws_iam_role_policy.receiver, aws_iam_role_policy.this]
 }
 
 # Lambda tries the timer's events three times.
 resource "aws_lambda_function_event_invoke_config" "this" {
-  function_name          = local.live.function_name
-  qualifier              = local.live.name
+  function_name          = module.inquiries.alias.function_name
+  qualifier              = module.inquiries.alias.name
   maximum_retry_attempts = 2
 
   destination_config {
     on_failure { destination = aws_sqs_queue.dead_letters.arn }
   }
-}
 
-resource "aws_lambda_event_source_mapping" "this" {
-  for_each = local.stream_filters
-
-  event_source_arn = var.table.stream_arn
-  function_name    = aws_lambda_alias.live[each.key].arn
-
-  # From the oldest record: none is lost before the mapping exists.
-  starting_position      = "TRIM_HORIZON"
-  batch_size             = 100
-  parallelization_factor = each.key == "inquiries" ? var.settings.parallelization_factor : 1
-
-  # A failed record delays those behind it in its shard until it is too old. A digest has the inquiries that were given
-  # up (mail/digests.ts waits for 7 hours); replies are tried as long as the stream has them.
-  function_response_types        = ["ReportBatchItemFailures"]
-  bisect_batch_on_function_error = true
-  maximum_retry_attempts         = -1
-  maximum_record_age_in_seconds  = each.key == "inquiries" ? 6 * 60 * 60 : -1
-
-  filter_criteria {
-    filter { pattern = jsonencode(each.value) }
-  }
-
-  # For the alarm mailer-off.
-  metrics_config { metrics = ["EventCount"] }
-
-  destination_config {
-    on_failure { destination_arn = aws_sqs_queue.dead_letters.arn }
-  }
-
-  # Not before a version is live.
-  depends_on = [terraform_data.live]
+  # Lambda asks whether the function may send to the queue.
+  depends_on = [module.inquiries]
 }
 
 # The digests and the daily mail, if due.
@@ -418,38 +315,23 @@ resource "aws_cloudwatch_event_rule" "digests" {
 
 resource "aws_cloudwatch_event_target" "digests" {
   rule  = aws_cloudwatch_event_rule.digests.name
-  arn   = local.live.arn
+  arn   = module.inquiries.alias.arn
   input = jsonencode({ digest = true })
-}
-
-resource "aws_lambda_permission" "digests" {
-  statement_id  = "digests"
-  action        = "lambda:InvokeFunction"
-  function_name = local.live.function_name
-  qualifier     = local.live.name
-  principal     = "events.amazonaws.com"
-  source_arn    = aws_cloudwatch_event_rule.digests.arn
-
-  depends_on = [terraform_data.live]
 }
 
 output "versions" {
   description = "The functions by the kind of their mails."
-  value = { for kind, alias in aws_lambda_alias.live : kind => {
-    name    = alias.function_name
-    package = aws_lambda_function.this[kind].source_code_hash
-    pinned  = var.live_versions[kind]
-  } }
+  value       = { for kind, each in local.functions : kind => each.version }
 }
 
 output "mappings" {
-  description = "How Lambda reads the stream for them."
-  value       = aws_lambda_event_source_mapping.this
+  description = "UUIDs of how Lambda reads the stream, by the kind of mails."
+  value       = { for kind, each in local.functions : kind => each.stream_mapping_uuid if contains(keys(local.stream_filters), kind) }
 }
 
-output "log_group" {
-  description = "Their log."
-  value       = aws_cloudwatch_log_group.this
+output "log_groups" {
+  description = "The functions' logs by the kind of their mails."
+  value       = { for kind, each in local.functions : kind => each.log_group }
 }
 
 output "configuration_set" {

@@ -11,13 +11,6 @@ locals {
 
   # SES needs the permission of bucket and topic before the rule exists.
   receipt_rule_arn = "${local.ses}:receipt-rule-set/${var.receipt_rule_set}:receipt-rule/${var.name}"
-
-  receiver_environment = { for name, value in {
-    REPLY_FROM         = join(",", try(var.settings.replies.from, []))
-    MAIL_BUCKET        = one([for bucket in aws_s3_bucket.mails : bucket.id])
-    RETENTION_DAYS     = var.owner_settings.retention_days
-    INQUIRIES_PER_HOUR = var.owner_settings.inquiries_per_hour
-  } : name => tostring(value) if value != null }
 }
 
 resource "aws_s3_bucket" "mails" {
@@ -109,44 +102,44 @@ resource "aws_ses_receipt_rule" "mails" {
   depends_on = [aws_s3_bucket_policy.mails, aws_sns_topic_policy.ses]
 }
 
-resource "aws_iam_role" "receiver" {
-  for_each = local.replies
+module "receiver" {
+  source = "../function"
+  count  = length(local.replies)
 
-  name        = var.names[each.key]
-  description = "What the ${var.names[each.key]} function may do: read mails, answer and store inquiries, send mail."
+  name            = var.names.received
+  description     = "Inquiry service, stage ${var.stage}: takes answers by mail."
+  package_file    = var.package_file
+  handler         = "receiver.handler"
+  memory_mb       = 512
+  timeout_seconds = local.timeout_seconds
+  live_version    = var.live_versions.received
+  shared          = var.shared
 
-  assume_role_policy   = var.shared.assume_role_policy
-  permissions_boundary = var.shared.permissions_boundary
-}
-
-resource "aws_iam_role_policy" "receiver" {
-  for_each = aws_iam_role.receiver
-
-  name = "receiver"
-  role = each.value.id
-
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [for sid, statement in merge(local.sending, {
-      # S3 answers 403 for a missing mail to who may not list.
-      Mails = {
-        Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket"]
-        Resource = [aws_s3_bucket.mails[each.key].arn, "${aws_s3_bucket.mails[each.key].arn}/*"]
-      }
-      Events = merge(local.take_events, { Resource = aws_sqs_queue.ses[each.key].arn })
-      Index  = { Action = "dynamodb:Query", Resource = "${var.table.arn}/index/by-state" }
-      Rows   = { Action = "dynamodb:GetItem", Resource = var.table.arn }
-      # As operators answer (bootstrap/policies.tf).
-      Answer = {
-        Action   = "dynamodb:UpdateItem"
-        Resource = var.table.arn
-        Condition = {
-          "ForAllValues:StringEquals" = {
-            "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"]
-          }
-          "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
-        }
-      }
-    }, var.settings.replies.follow_ups ? var.shared.storing : null) : merge({ Sid = sid, Effect = "Allow" }, statement) if statement != null]
+  environment = merge(local.environment, {
+    REPLY_FROM         = join(",", var.settings.replies.from)
+    MAIL_BUCKET        = aws_s3_bucket.mails["received"].id
+    RETENTION_DAYS     = var.owner_settings.retention_days
+    INQUIRIES_PER_HOUR = var.owner_settings.inquiries_per_hour
   })
+
+  statements = merge(local.sending, local.reading, {
+    # S3 answers 403 for a missing mail to who may not list.
+    Mails = {
+      Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket"]
+      Resource = [aws_s3_bucket.mails["received"].arn, "${aws_s3_bucket.mails["received"].arn}/*"]
+    }
+    # As operators answer (bootstrap/policies.tf).
+    Answer = {
+      Action   = ["dynamodb:UpdateItem"]
+      Resource = [var.table.arn]
+      Condition = {
+        "ForAllValues:StringEquals" = {
+          "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"]
+        }
+        "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#cognito_sub_*"] }
+      }
+    }
+  }, var.settings.replies.follow_ups ? var.storing : null)
+
+  queue = { arn = aws_sqs_queue.ses["received"].arn }
 }
