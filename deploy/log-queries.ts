@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { createTarget, describeFailure, NETWORK } from '../lib/aws/aws.ts';
 
-/** Log groups by what writes them; NAME is the function's. */
+/** Log groups by what writes them; NAME is the API's function. */
 const GROUPS = {
-  function: '/aws/lambda/NAME',
-  gateway: '/aws/vendedlogs/apigateway/NAME',
-  mailer: '/aws/lambda/NAME-mailer',
-  receiver: '/aws/lambda/NAME-receiver',
+  function: ['/aws/lambda/NAME'],
+  gateway: ['/aws/vendedlogs/apigateway/NAME'],
+  mailer: ['/aws/lambda/NAME-mailer', '/aws/lambda/NAME-mailer-replies'],
+  receiver: ['/aws/lambda/NAME-receiver'],
 };
 export type LogGroup = keyof typeof GROUPS;
 
@@ -67,11 +67,11 @@ export async function queryLogs(
   hours: number,
 ): Promise<Record<string, string>[]> {
   const logs = new CloudWatchLogs(NETWORK);
-  const logGroupName = GROUPS[group].replace('NAME', name);
+  const logGroupNames = GROUPS[group].map((each) => each.replace('NAME', name));
   const end = Math.ceil(Date.now() / 1_000);
   const read = async () => {
     const { queryId } = await logs.startQuery({
-      logGroupName,
+      logGroupNames,
       queryString: query,
       startTime: end - hours * 3_600,
       endTime: end,
@@ -81,15 +81,17 @@ export async function queryLogs(
       const { status, results = [] } = await logs.getQueryResults({ queryId });
       if (status === 'Complete') return results;
       if (status !== 'Running' && status !== 'Scheduled') {
-        throw new Error(`The query of ${logGroupName} ended as ${status}; run it again.`);
+        throw new Error(`The query of ${logGroupNames.join()} ended as ${status}; run it again.`);
       }
       await sleep(1_000);
     }
-    throw new Error(`The query of ${logGroupName} takes more than a minute; pass fewer --hours.`);
+    throw new Error(
+      `The query of ${logGroupNames.join()} takes more than a minute; pass fewer --hours.`,
+    );
   };
   const target = {
     ...createTarget({ stage: name }),
-    missing: `The log group ${logGroupName} does not exist in this account and region; deploy the stage, or look at the region of the credentials.`,
+    missing: `The log group ${logGroupNames.join(' or ')} does not exist in this account and region; deploy the stage, or look at the region of the credentials.`,
     policy: 'the policy of people on call (docs/roles.md)',
   };
   const results = await read().catch((error: unknown) => {

@@ -39,7 +39,8 @@ function arrange({
   let asked = 0;
   Object.assign(state.answers, {
     StartQuery: ({ body }) => {
-      state.changes.push(`query ${(JSON.parse(body) as { logGroupName: string }).logGroupName}`);
+      const { logGroupNames } = JSON.parse(body) as { logGroupNames: string[] };
+      state.changes.push(`query ${logGroupNames.join()}`);
       return ok({ queryId: 'q' });
     },
     GetQueryResults: () =>
