@@ -5,6 +5,7 @@ import { DISMISSAL } from '../team-mails.ts';
 import { toMailbox } from '../../text/mailbox.ts';
 import type { ReceiverConfig } from './config.ts';
 import { findNewText } from './new-text.ts';
+import { UNREAD } from './html-text.ts';
 import type { PassReason, ReturnReason } from './mails.ts';
 import type { ReceivedMail } from './parse-mail.ts';
 
@@ -50,14 +51,17 @@ export function decide(
   if (inquiry === undefined) return pass('gone');
   const known = { mail, inquiry };
   const owner = toMailbox(inquiry.email);
-  const added = findNewText(text, inboxFrom.toLowerCase());
+  const found = findNewText(text, inboxFrom.toLowerCase());
+  const isRead = found.why !== undefined || !found.text.includes(UNREAD);
+  const added = isRead ? found : ({ why: 'unreadable' } as const);
 
   if (kind === 'f') {
     const isOwner = inquiry.email_verified === true && from === owner?.toLowerCase();
-    if (!followUps || !isOwner) return pass('sender');
+    if (!followUps || !isOwner) return pass(from === undefined ? 'senders' : 'sender');
     return added.why === undefined ? { ...known, act: 'store', body: added.text } : pass(added.why);
   }
-  if (from === undefined || !isOfTeam(from, replyFrom)) return pass('sender');
+  if (from === undefined) return pass('senders');
+  if (!isOfTeam(from, replyFrom)) return pass('sender');
   const isBlank = added.why === 'empty' || added.why === 'quotation';
   if (subject.trim().toLowerCase() === DISMISSAL.toLowerCase()) {
     return isBlank

@@ -16,12 +16,13 @@ import {
 } from '../team-mails.ts';
 import { formatTime } from '../texts.ts';
 import { escapeText, toOneLine } from '../../text/visible.ts';
-import type { ReceivedMail } from './parse-mail.ts';
+import type { ReceivedFile, ReceivedMail } from './parse-mail.ts';
 
 const NAMES_LIMIT = 1_000;
 
 const RETURNED = {
   empty: 'It has no text that can be read.',
+  unreadable: 'A part of it is too long, or in characters that cannot be read. Write it anew.',
   quotation: `It has no text above the line “${MARKER}”.`,
   below: `A part of it is below the quotation or between its lines. Write all of it above the line “${MARKER}”.`,
   'too-long': 'It is too long.',
@@ -40,6 +41,7 @@ const PASSED_ON = {
   dmarc: 'its sender cannot be verified (DMARC)',
   address: 'its address is not one of this service’s, or no longer',
   gone: 'the inquiry was erased or has expired',
+  senders: 'it does not say one address that it is from',
   sender: 'its sender is not one who may write to this address',
   empty: 'it has no text that can be read',
   quotation: 'it has no text but the quotation',
@@ -50,10 +52,12 @@ const PASSED_ON = {
 } as const;
 export type PassReason = keyof typeof PASSED_ON;
 
-const formatAttachments = (names: string[]): Part | undefined =>
-  names.length === 0
+function formatAttachments(files: ReceivedFile[]): Part | undefined {
+  const names = files.map(({ name }) => name).join(', ');
+  return names === ''
     ? undefined
-    : formatFacts([['Attachments', toOneLine(names.join(', '), NAMES_LIMIT, escapeText)]]);
+    : formatFacts([['Attachments', toOneLine(names, NAMES_LIMIT, escapeText)]]);
+}
 
 /** In the thread of the inquiry's mail. */
 export const createAnsweredMail = (

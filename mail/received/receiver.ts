@@ -101,7 +101,7 @@ async function storeFollowUp(
   const language = isLanguage(inquiry.language) ? inquiry.language : config.language;
   const request = {
     subject: toReplySubject(subject, language),
-    body: [body, ...attachments.map((name) => `[Not kept: ${name}]`)].join('\n'),
+    body: [body, ...attachments.map(({ name }) => `[Not kept: ${name}]`)].join('\n'),
   };
   const options = { key, language, isEmailVerified: true, follows: inquiry.id };
   try {

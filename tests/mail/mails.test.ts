@@ -43,7 +43,7 @@ function createMails(body: string) {
     from: EMAIL,
     subject,
     text: body,
-    attachments: [subject],
+    attachments: [{ name: subject, type: 'text/plain', read: () => Buffer.from('') }],
     messageId: undefined,
     isAutomatic: false,
   };

@@ -1,0 +1,146 @@
+import { convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
+import { Parser } from 'htmlparser2';
+
+/** UTF-16 units that are read, and elements in each other. */
+const LIMIT = 500_000;
+const DEPTH = 1_000;
+/** Quotations and lists in each other. */
+const INDENTED = 20;
+
+/** U+FFFD stands for what was not read. */
+export const UNREAD = '\uFFFD';
+
+const HIDDEN = ['display:none', 'visibility:hidden', 'mso-hide:all'].flatMap((style) => [
+  `[style*="${style}" i]`,
+  `[style*="${style.replace(':', ': ')}" i]`,
+]);
+
+interface Builder {
+  metadata: { depth: number };
+  options: { formatters: Partial<Record<string, FormatCallback>> };
+}
+
+const EMOJI = /^\p{RGI_Emoji}+$/v;
+
+/** Equal for a link's text and its address. */
+const toComparable = (link: string): string =>
+  link
+    .replace(/^mailto:([^?]*).*/i, '$1')
+    .replace(/^(?:tel:|https?:\/\/)/i, '')
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase();
+
+/** By its address once. */
+const formatLink: FormatCallback = ({ attribs, children }, walk, builder) => {
+  const href = String(attribs.href ?? '');
+  let text = '';
+  builder.pushWordTransform((word) => {
+    text += word;
+    return word;
+  });
+  walk(children, builder);
+  builder.popWordTransform();
+  if (href.startsWith('#') || toComparable(text) === toComparable(href)) return;
+  builder.addInline(text === '' ? href : ` [${href}]`, { noWordTransform: true });
+};
+
+const formatImage: FormatCallback = ({ attribs }, _walk, builder) => {
+  const alt = String(attribs.alt ?? '');
+  if (EMOJI.test(alt)) builder.addInline(alt);
+};
+
+const formatCell: FormatCallback = ({ children }, walk, builder) => {
+  walk(children, builder);
+  builder.addInline(' ');
+};
+
+/** Each level copies the text, so deeper ones are not read. */
+const toIndented =
+  (name: string): FormatCallback =>
+  (element, walk, builder, options) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types leave these out
+    const own = builder as unknown as Builder;
+    own.metadata.depth++;
+    if (own.metadata.depth > INDENTED) builder.addInline(UNREAD);
+    else own.options.formatters[name]?.(element, walk, builder, options);
+    own.metadata.depth--;
+  };
+
+const OPTIONS: HtmlToTextOptions = {
+  wordwrap: false,
+  formatters: {
+    link: formatLink,
+    picture: formatImage,
+    cell: formatCell,
+    ...Object.fromEntries(
+      ['blockquote', 'orderedList', 'unorderedList'].map((name) => [
+        `indented-${name}`,
+        toIndented(name),
+      ]),
+    ),
+  },
+  selectors: [
+    { selector: 'a', format: 'link' },
+    { selector: 'img', format: 'picture' },
+    { selector: 'hr', format: 'skip' },
+    { selector: 'title', format: 'skip' },
+    { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    { selector: 'td', format: 'cell' },
+    { selector: 'th', format: 'cell' },
+    { selector: 'blockquote', format: 'indented-blockquote' },
+    { selector: 'ol', format: 'indented-orderedList' },
+    { selector: 'ul', format: 'indented-unorderedList' },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
+      selector,
+      options: { uppercase: false },
+    })),
+    ...['del', 's', 'strike', '[style*="line-through" i]'].map((selector) => ({
+      selector,
+      format: 'inlineSurround',
+      options: { prefix: '~~', suffix: '~~' },
+    })),
+    ...['[hidden]', ...HIDDEN].map((selector) => ({ selector, format: 'skip' })),
+  ],
+};
+
+class TooDeep extends Error {}
+
+/** @throws TooDeep, since the parser's time grows with the square of the depth. */
+function checkDepth(html: string): void {
+  let depth = 0;
+  const parser = new Parser({
+    onopentagname() {
+      if (++depth > DEPTH) throw new TooDeep();
+    },
+    onclosetag: () => void depth--,
+  });
+  parser.end(html);
+}
+
+/** Without style sheets and embedded pictures, which can be longer than any text. */
+function lighten(html: string): string {
+  const [begin, ...styled] = html.split(/<style\b/i);
+  const after = styled.map((part) => {
+    const end = part.search(/<\/style/i);
+    return end === -1 ? `<style${part}` : part.slice(end);
+  });
+  return [begin, ...after].join('').replaceAll(/(?<=["'=(])data:[^"'\s>)]*/g, '');
+}
+
+/** For one mail: what reads the text of HTML documents; quoted lines begin with `> `. */
+export function createToText() {
+  let left = LIMIT;
+  return (html: string): string => {
+    const light = lighten(html);
+    const part = light.slice(0, left);
+    left -= part.length;
+    try {
+      checkDepth(part);
+    } catch {
+      return UNREAD;
+    }
+    const text = convert(part, OPTIONS, { depth: 0 });
+    const isWhole = part.length === light.length;
+    return text.replaceAll(/\n(?:[^\S\n]*\n){2,}/g, '\n\n') + (isWhole ? '' : UNREAD);
+  };
+}
