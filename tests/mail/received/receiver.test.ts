@@ -122,7 +122,7 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     const shown = story
       .join('\n\n')
       .replaceAll(/(?<=[rf])\d{4}-[\da-f]{56}/g, '…')
-      .replaceAll(/[\da-f]{8}-[\da-f]{4}/g, 'REFERENCE')
+      .replaceAll(/[\da-f]{8}-[\da-f]{4}(?:-[\da-f]{4}){0,2}(?:-[\da-f]{12})?/g, 'REFERENCE')
       .replaceAll(/(?<=Answered ).*/g, 'TIME');
     expect(shown).toMatchSnapshot();
   });
