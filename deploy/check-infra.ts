@@ -46,8 +46,8 @@ export const hasOldProvider = ({ TF_PLUGIN_DIR: folder }: NodeJS.ProcessEnv): bo
  * @param isOld - Whether they take provider 5.100.
  */
 export function copySources(copy: string, isOld: boolean): void {
-  for (const folder of ['infra', 'web/src', 'ui']) {
-    cpSync(join(ROOT, folder), join(copy, folder), { recursive: true, filter: isShared });
+  for (const path of ['infra', 'web/src', 'ui', 'src/maxima.json', 'text/languages.json']) {
+    cpSync(join(ROOT, path), join(copy, path), { recursive: true, filter: isShared });
   }
   const overrides = isOld ? 'infra/terraform/{,*/}tests/*_override.tf' : [];
   for (const file of globSync(overrides, { cwd: copy })) {

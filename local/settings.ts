@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { isSettingOf, MAXIMA, namesOf } from '../src/limits.ts';
+import { isSettingOf, MAXIMA } from '../src/config.ts';
+import { namesOf } from '../src/limits.ts';
 import { isLanguage, LANGUAGES } from '../text/languages.ts';
 import { parseOptions, UsageError } from '../lib/terminal/command-line.ts';
 import { DATA_FOLDER } from '../lib/paths.ts';

@@ -1,6 +1,13 @@
-import { isSettingOf, MAXIMA } from './limits.ts';
+import MAXIMA from './maxima.json' with { type: 'json' };
 
 export type Environment = Record<string, string | undefined>;
+
+/** Maxima of whole-number settings, by their variables; Terraform reads the file, too. */
+export { MAXIMA };
+
+/** Digits without leading zeros. */
+export const isSettingOf = (name: keyof typeof MAXIMA, text: string): boolean =>
+  /^[1-9]\d*$/.test(text) && Number(text) <= MAXIMA[name];
 
 /** @throws Error naming the variable that is missing or malformed. */
 export function createReaders(env: Environment) {

@@ -22,19 +22,6 @@ export const toReference = (id: string): string => id.slice(0, 13);
 export const isTestAddress = (email: string): boolean =>
   email.toLowerCase().endsWith('@inquiries.invalid');
 
-/** Maxima of whole-number settings, also in infra/terraform. */
-export const MAXIMA = {
-  RETENTION_DAYS: 36_500,
-  INQUIRIES_PER_HOUR: 1_000,
-  MAILS_PER_HOUR: 1_000,
-  TOTAL_MAILS_PER_HOUR: 1_000,
-  ANSWER_WITHIN: 365,
-} as const;
-
 export const namesOf = <Name extends string>(literal: Record<Name, unknown>) =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a literal has no others
   Object.keys(literal) as Name[];
-
-/** Digits without leading zeros. */
-export const isSettingOf = (name: keyof typeof MAXIMA, text: string): boolean =>
-  /^[1-9]\d*$/.test(text) && Number(text) <= MAXIMA[name];

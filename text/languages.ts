@@ -1,17 +1,14 @@
-/** In the form's order. The compiler asks for a new language's texts. */
-const DIRECTIONS = {
-  en: 'ltr',
-  de: 'ltr',
-  fr: 'ltr',
-  es: 'ltr',
-  ja: 'ltr',
-  ar: 'rtl',
-} as const;
+/** Directions by language, in the form's order; Terraform reads the file, too. */
+import directions from './languages.json' with { type: 'json' };
 
-export type Language = keyof typeof DIRECTIONS;
+/** The compiler asks for a new language's texts. */
+export type Language = keyof typeof directions;
 export type Direction = 'ltr' | 'rtl';
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a literal has no others
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the file has no others
+const DIRECTIONS = directions as Record<Language, Direction>;
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the file has no others
 export const LANGUAGES = Object.keys(DIRECTIONS) as Language[];
 
 export const isLanguage = (value: unknown): value is Language =>

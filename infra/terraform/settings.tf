@@ -1,20 +1,16 @@
 # Rules for the selected stage's settings, by message. No `validation` of the variable, which cannot use locals that
 # read it (a cycle). `npm run deploy` checks `form` (web/src/config.ts).
 locals {
-  # The files of web/src/languages.
-  languages = ["en", "de", "fr", "es", "ja", "ar"]
+  languages = keys(jsondecode(file("${path.module}/../../text/languages.json")))
 
-  # As in src/limits.ts (MAXIMA).
-  maxima = {
-    log_retention_days             = 3653
-    pitr_days                      = 35
-    retention_days                 = 36500
-    inquiries_per_hour             = 1000
-    "inbox.mails_per_hour"         = 1000
-    "inbox.total_mails_per_hour"   = 1000
-    "inbox.answer_within"          = 365
-    "inbox.parallelization_factor" = 10
-  }
+  # AWS's, and those that the functions check.
+  maxima = merge(
+    { log_retention_days = 3653, pitr_days = 35, "inbox.parallelization_factor" = 10 },
+    {
+      for name, maximum in jsondecode(file("${path.module}/../../src/maxima.json")) :
+      "${contains(keys(local.settings), lower(name)) ? "" : "inbox."}${lower(name)}" => maximum
+    },
+  )
 
   # Write units a second of the index, one for each inquiry: at first, and of its 16 keys at most.
   index_units = min(16000, coalesce(local.settings.warm_throughput, 4000))
