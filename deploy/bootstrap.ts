@@ -137,7 +137,10 @@ export const main: Main = async (args, io) => {
   const options = parseOptions(USAGE, definitions, args);
   refuseUnsavedState(BOOTSTRAP);
   const state = await findBucket(options.region);
-  return runSession(io, BOOTSTRAP, (session) => bootstrap(session, state, options.yes));
+  const session = { module: BOOTSTRAP, variables: { TF_WORKSPACE: 'default' } };
+  return runSession(io, 'npm run bootstrap', session, (each) =>
+    bootstrap(each, state, options.yes),
+  );
 };
 
 if (import.meta.main) await runCommand(main);

@@ -1,7 +1,6 @@
 /** Refusals, `terraform apply`, form and smoke test. docs/adr/0025 */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ResourceNotFoundException } from '@aws-sdk/client-lambda';
 import {
   parseCommandLine,
   runCommand,
@@ -19,9 +18,22 @@ import {
   serveForm,
   uploadForm,
 } from './form.ts';
-import { LIVE, NONE, readLive, readVersion, switchAlias } from './versions.ts';
-import { initialise, makePlan, readPlan, refuseOtherPackages, refuseUnsavedState } from './plan.ts';
-import { testStage } from './checks/stage.ts';
+import {
+  describeWayBack,
+  findUntested,
+  Overtaken,
+  readLastPassed,
+  refuseSwitched,
+  testLive,
+} from './last-passed.ts';
+import {
+  initialise,
+  makePlan,
+  readPlan,
+  refuseOtherPackages,
+  refuseUnsavedState,
+  type Plan,
+} from './plan.ts';
 import {
   findBackendFile,
   parseStage,
@@ -31,6 +43,15 @@ import {
 } from './stage.ts';
 import { confirm, runSession, runStep, terraform, type Session } from './steps.ts';
 import { run } from './terraform.ts';
+import {
+  describeWithdrawal,
+  listVersions,
+  LIVE,
+  NONE,
+  readLive,
+  readVersion,
+  updateLive,
+} from './versions.ts';
 
 const USAGE = `
 Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--plan FILE]
@@ -63,14 +84,13 @@ async function refuseCheckout(stage: Stage, env: NodeJS.ProcessEnv): Promise<voi
 
 /** Builds and plans, or takes the given plan. @throws UsageError for one that must not be applied. */
 async function plan(session: Session, stage: Stage, file: string, isGiven: boolean) {
-  const { accountId, region } = await readStageAccount(stage);
-  session.io.stdout.write(`stage ${stage}, account ${accountId}, region ${region}\n`);
   await runStep(session, 'npm run build', 'npm', ['run', '--silent', 'build']);
   await initialise(session, findBackendFile(stage));
   await terraform(session, ['workspace', 'select', '-or-create', stage]);
   const found = await (isGiven ? readPlan(session, file) : makePlan(session, file));
   if (isGiven) refuseOtherPackages(found);
   if (found.formConfig) {
+    session.step = 'opening the form';
     const form = readForm({ ...UNKNOWN, ...found.formConfig }, []);
     session.io.stdout.write(`form      ${await runForm(FORM_URL, form, session.io.env)}\n`);
   }
@@ -87,72 +107,107 @@ async function isFormOther(stage: Stage, { io }: Session): Promise<boolean> {
   return differences.length > 0;
 }
 
-type Live = Awaited<ReturnType<typeof readLive>>;
-
-/** @throws Error if another package is live than the built one, and no setting keeps it. */
-async function refuseOtherCode({ function: own, mailer }: StageOutputs): Promise<void> {
+/**
+ * Refuses another version than the apply has made live. If somebody has moved the alias, the next apply runs its gate
+ * again.
+ *
+ * @throws Error
+ */
+async function refuseOther(stage: Stage, { function: own, mailer }: StageOutputs): Promise<void> {
   for (const { name, package: built, pinned } of [own, ...Object.values(mailer)]) {
+    const live = await readLive(name);
     const { hash } = await readVersion(name, LIVE);
-    if (pinned || hash === built) continue;
-    throw new Error(`The version of ${name} that is live is not of the package in dist/.`);
+    if (live.version !== NONE && (pinned || hash === built)) continue;
+    const versions = await listVersions(name);
+    const gated = versions.find((each) => each.hash === built)?.version ?? 'the newest';
+    if (Number(live.version) > Number(gated)) await refuseSwitched(name, `${gated}`);
+    await updateLive(name, live, { withdrawn: describeWithdrawal(live.version) });
+    throw new Error(
+      `Version ${live.version} of ${name} is live instead of ${gated}: somebody has moved the alias. To check the package and make it live: npm run deploy -- ${stage}`,
+    );
   }
 }
 
-/** The live version, if any. */
-async function readBefore(name: string | undefined): Promise<string | undefined> {
-  if (name === undefined) return undefined;
-  const { version } = await readLive(name).catch((error: unknown) => {
-    if (error instanceof ResourceNotFoundException) return { version: NONE };
-    throw error;
-  });
-  return version === NONE ? undefined : version;
-}
-
-/** Makes the version before live with its form. @returns What is true then. */
-async function goBack(
-  { site, function: { name } }: StageOutputs,
-  live: Live,
-  before: string | undefined,
-): Promise<string> {
-  if (before === undefined) return 'There is no version before it.';
-  if (before === live.version) return `It was version ${before} before, too.`;
-  await switchAlias(name, before, live, live.version);
-  const form = site && (await serveForm(site, name));
-  return `Version ${before} is live again${form ? ', with its form' : ''}.`;
-}
-
-/** @param before - The version live before the apply. */
+/** @param before - The version to which to go back. */
 async function complete(
   session: Session,
+  stage: Stage,
   outputs: StageOutputs,
   before: string | undefined,
-): Promise<void> {
+): Promise<number> {
+  const { io, folder } = session;
   const { site, function: own } = outputs;
-  const live = await readLive(own.name);
-  await refuseOtherCode(outputs);
+  session.step = 'reading what is live';
+  await refuseOther(stage, outputs);
   // An earlier version that live_version names has its own form.
   const form = own.pinned ? undefined : readStageForm(outputs);
   session.step = 'the upload of the form';
   if (site) {
+    const live = await readLive(own.name);
     if (form) await uploadForm(site, live.version, form);
     const version = await serveForm(site, own.name);
-    if (version) session.io.stdout.write(`form      that of version ${version} is served\n`);
+    if (version) io.stdout.write(`form      that of version ${version} is served\n`);
   }
-  session.step = 'the smoke test';
-  const isPassed = await testStage(outputs, form, session);
-  const { version } = await readLive(own.name);
-  if (version !== live.version) {
+  const { version, worse, failing } = await testLive(session, outputs, form, before);
+  if (worse.length > 0) {
+    const instead =
+      before === version
+        ? 'It was live before, too.'
+        : `Version ${before}, which passes, is live again.`;
     throw new Error(
-      `Another command has made version ${version} of ${own.name} live since this one made ${live.version} live.`,
+      `Version ${version} fails the smoke test: ${worse.join('; ')}. ${before === undefined ? 'There is none before it.' : instead}`,
     );
   }
-  if (!isPassed) {
-    const found = await goBack(outputs, live, before);
-    throw new Error(`The smoke test of version ${live.version} failed. ${found}`);
-  }
-  const { changes } = await makePlan(session, join(session.folder, 'again'), '-lock=false');
+  session.step = 'the plan after the apply';
+  const { changes } = await makePlan(session, join(folder, 'again'), '-lock=false');
   if (changes.length > 0) {
     throw new Error('The plan after the apply has changes, which the plan above shows.');
+  }
+  writeLines(io.stdout, describeStage(outputs));
+  if (failing.length === 0) return 0;
+  writeLines(
+    io.stderr,
+    `\nVersion ${version} is live, but the stage fails, with the version before as well: ${failing.join('; ')}. What to do is said above.`,
+  );
+  return 1;
+}
+
+/** Tests a version that an earlier command made live and did not test to the end. */
+async function testUntested(session: Session, stage: Stage): Promise<void> {
+  const { io } = session;
+  // Terraform says later what is wrong with a state.
+  const outputs = await readOutputs(stage).catch(() => undefined);
+  if (outputs === undefined) return;
+  const { name } = outputs.function;
+  const untested = await findUntested(name);
+  if (untested === undefined) return;
+  const { version, passed } = untested;
+  io.stdout.write(`Version ${version} of ${name} is live, and was not tested to the end.\n`);
+  if (outputs.site) await serveForm(outputs.site, name);
+  const { worse } = await testLive(session, outputs, undefined, passed);
+  if (worse.length > 0) session.state = `Version ${passed} is live again.`;
+}
+
+/** Applies the plan and tests the stage; if that ends otherwise than well, the version before is live again. */
+async function deploy(
+  session: Session,
+  stage: Stage,
+  { functionName: name, packages, hasChanges }: Plan,
+  file: string,
+): Promise<number> {
+  const before = name === undefined ? undefined : await readLastPassed(name);
+  try {
+    session.state = 'Terraform has saved what it changed.';
+    if (hasChanges) await terraform(session, ['apply', '-no-color', file]);
+    session.state = 'The plan is applied.';
+    session.step = 'reading the state';
+    return await complete(session, stage, await readOutputs(stage), before);
+  } catch (error) {
+    const built = packages.find((each) => each['function_name'] === name)?.['source_code_hash'];
+    if (!(error instanceof Overtaken)) {
+      session.state += await describeWayBack(stage, name, String(built), before);
+    }
+    throw error;
   }
 }
 
@@ -176,24 +231,22 @@ export const main: Main = async (args, io) => {
   const { yes, drift, plan: given } = values;
   const planOnly = values['plan-only'] || drift;
   const stage = parseStage(positionals.join(' '));
-  return runSession(io, MODULE, async (session) => {
+  const name = `npm run deploy -- ${args.join(' ')}`;
+  const variables = { TF_WORKSPACE: stage, TF_DATA_DIR: join('.terraform', stage) };
+  return runSession(io, name, { module: MODULE, variables }, async (session) => {
     await refuseCheckout(stage, io.env);
+    const { accountId, region } = await readStageAccount(stage);
+    io.stdout.write(`stage ${stage}, account ${accountId}, region ${region}\n`);
+    if (!planOnly) await testUntested(session, stage);
     const file = given === undefined ? join(session.folder, 'plan') : resolve(given);
     const found = await plan(session, stage, file, given !== undefined && !planOnly);
     const { hasChanges } = found;
     if (drift && (hasChanges || (await isFormOther(stage, session)))) return 1;
     if (planOnly) return 0;
-    const before = await readBefore(found.functionName);
-    if (hasChanges) {
-      if (!yes) await confirm(`Apply this plan? Type ${stage} to confirm: `, stage, session);
-      session.state = 'Terraform has saved what it changed.';
-      await terraform(session, ['apply', '-no-color', file]);
+    if (hasChanges && !yes) {
+      await confirm(`Apply this plan? Type ${stage} to confirm: `, stage, session);
     }
-    session.state = 'The plan is applied.';
-    const outputs = await readOutputs(stage);
-    await complete(session, outputs, before);
-    writeLines(io.stdout, describeStage(outputs));
-    return 0;
+    return deploy(session, stage, found, file);
   });
 };
 

@@ -120,6 +120,9 @@ const isAsset = (name: string): boolean => name.startsWith('assets/');
 /** The form of a function's version, without assets. */
 const folderOf = (version: string): string => `versions/${version}/`;
 
+/** A page comes after what it needs. */
+const byUse = (a: string, b: string): number => ENTRY.indexOf(a) - ENTRY.indexOf(b);
+
 /** Names of assets have a hash of the content. */
 function cacheControl(name: string): string {
   if (ENTRY.includes(name)) return 'no-cache';
@@ -136,7 +139,7 @@ export async function uploadForm(
   form: Form,
 ): Promise<void> {
   const s3 = new S3(NETWORK);
-  for (const [name, Body] of form) {
+  for (const [name, Body] of [...form].toSorted(([a], [b]) => byUse(a, b))) {
     await s3.putObject({
       Bucket,
       Key: isAsset(name) ? name : folderOf(version) + name,
@@ -147,22 +150,39 @@ export async function uploadForm(
   }
 }
 
+/** The names of a version's own files. */
+async function listUploaded({ bucket: Bucket }: Site, version: string): Promise<string[]> {
+  const Prefix = folderOf(version);
+  const { Contents = [] } = await new S3(NETWORK).listObjectsV2({ Bucket, Prefix });
+  return Contents.map(({ Key = '' }) => Key.slice(Prefix.length));
+}
+
+/** The form of a version as it was uploaded, without assets. */
+export async function readUploadedForm(site: Site, version: string): Promise<Form> {
+  const s3 = new S3(NETWORK);
+  const names = await listUploaded(site, version);
+  const read = async (name: string) => {
+    const Key = folderOf(version) + name;
+    const { Body } = await s3.getObject({ Bucket: site.bucket, Key });
+    return [name, Buffer.from((await Body?.transformToByteArray()) ?? [])] as const;
+  };
+  return new Map(await Promise.all(names.map(read)));
+}
+
 /**
  * Copies each file of the live version's form, the page last, and tells CloudFront. If another command changes the live
  * version meanwhile, it begins again, so that form and function belong together whoever ends last.
  *
- * @returns The version; undefined if it has no form, so that what was served stays.
+ * @returns The version; undefined if it has no form, or not a whole one, so that what was served stays.
  */
 export async function serveForm(site: Site, functionName: string): Promise<string | undefined> {
   const { bucket: Bucket, distribution_id: DistributionId } = site;
   const s3 = new S3(NETWORK);
   const { version } = await readLive(functionName);
-  const Prefix = folderOf(version);
-  const { Contents = [] } = await s3.listObjectsV2({ Bucket, Prefix });
-  const names = Contents.map(({ Key = '' }) => Key.slice(Prefix.length));
-  if (names.length === 0) return undefined;
-  for (const Key of names.toSorted((a, b) => ENTRY.indexOf(a) - ENTRY.indexOf(b))) {
-    await s3.copyObject({ Bucket, Key, CopySource: `${Bucket}/${Prefix}${Key}` });
+  const names = await listUploaded(site, version);
+  if (!names.includes('index.html')) return undefined;
+  for (const Key of names.toSorted(byUse)) {
+    await s3.copyObject({ Bucket, Key, CopySource: `${Bucket}/${folderOf(version)}${Key}` });
   }
   const InvalidationBatch = {
     CallerReference: crypto.randomUUID(),

@@ -6,7 +6,7 @@ import { runCommand, type Main } from '../lib/terminal/command-line.ts';
 import { Unavailable } from './checks/invoke.ts';
 import { repeat, runChecks } from './checks/run-checks.ts';
 import { createVersionChecks } from './checks/version.ts';
-import { publish, readLive, switchAlias } from './versions.ts';
+import { publish, readLive, updateLive } from './versions.ts';
 
 /** How long a failure may pass by itself, as IAM's changes do. */
 const PATIENCE_SECONDS = 60;
@@ -26,11 +26,11 @@ export const main: Main = async (_args, io) => {
     return [title, check] as const;
   });
   io.stdout.write(`Version ${version} of ${name}\n`);
-  if (!(await runChecks(patient, context))) {
+  if ((await runChecks(patient, context)).length > 0) {
     io.stderr.write(`Version ${version} of ${name} is not made live.\n`);
     return 1;
   }
-  if (version !== live.version) await switchAlias(name, version, live);
+  if (version !== live.version) await updateLive(name, live, { version });
   io.stdout.write(`Version ${version} of ${name} is live.\n`);
   return 0;
 };

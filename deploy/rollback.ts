@@ -8,68 +8,104 @@ import {
   UsageError,
   type Main,
 } from '../lib/terminal/command-line.ts';
+import { ACCOUNT, describeFailure } from '../lib/aws/aws.ts';
 import { writeLines } from '../lib/terminal/terminal-text.ts';
-import { runChecks } from './checks/run-checks.ts';
+import { runChecks, type Context } from './checks/run-checks.ts';
 import { testStage } from './checks/stage.ts';
 import { createVersionChecks } from './checks/version.ts';
 import { serveForm } from './form.ts';
-import { parseStage, readOutputs, readStageAccount } from './stage.ts';
+import { parseStage, readOutputs, readStageAccount, type StageOutputs } from './stage.ts';
 import { confirm } from './steps.ts';
-import { listVersions, readLive, switchAlias } from './versions.ts';
+import { describeWithdrawal, listVersions, readLive, updateLive } from './versions.ts';
 
 const USAGE = `
-Usage: npm run rollback -- STAGE [VERSION] [--yes]
+Usage: npm run rollback -- STAGE [VERSION | --mailer] [--yes]
 
   STAGE     develop, main or release
   VERSION   (default: the newest before the live one that passes its test)
+  --mailer  the functions that mail and receive mails, each to its newest version that passes
   --yes     switch without confirmation
 
-The package with its settings and the form are rolled back, and nothing else (docs/runbook.md).
+The package with its settings and, without --mailer, the form are rolled back, and nothing else (docs/runbook.md).
 `;
 
+/** @returns The newest version before the live one, or the wanted one, that passes its test. */
+async function choose(
+  name: string,
+  live: string,
+  wanted: string | undefined,
+  context: Context,
+): Promise<string | undefined> {
+  for (const { version, date } of await listVersions(name)) {
+    const isMeant = wanted === undefined ? version < Number(live) : String(version) === wanted;
+    if (!isMeant) continue;
+    context.io.stdout.write(`\nVersion ${version} of ${name}, ${date}\n`);
+    const failed = await runChecks(await createVersionChecks(name, `${version}`), context);
+    if (failed.length === 0) return `${version}`;
+  }
+  return undefined;
+}
+
+/** The functions to roll back. @throws UsageError */
+function listFunctions(
+  { function: own, mailer }: StageOutputs,
+  wanted: string | undefined,
+  isOfMailer: boolean,
+): string[] {
+  if (!isOfMailer) return [own.name];
+  const names = Object.values(mailer).map(({ name }) => name);
+  if (names.length === 0) throw new UsageError('The stage has no mailer.');
+  if (wanted === undefined) return names;
+  throw new UsageError('--mailer takes no VERSION: its functions have versions of their own.');
+}
+
 export const main: Main = async (args, io) => {
-  const { values, positionals } = parseCommandLine(
-    USAGE,
-    { yes: { type: 'boolean', default: false } },
-    { args },
-  );
+  const options = {
+    yes: { type: 'boolean', default: false },
+    mailer: { type: 'boolean', default: false },
+  } as const;
+  const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const [named, wanted, ...others] = positionals;
   const stage = parseStage([named, ...others].join(' '));
   const { accountId, region } = await readStageAccount(stage);
   const outputs = await readOutputs(stage);
-  const { name } = outputs.function;
-  const live = await readLive(name);
-  writeLines(io.stdout, `${name}:${live.version} is live, account ${accountId}, region ${region}`);
-
-  const context = { io, interruption: AbortSignal.any([]) };
-  /** The newest that passes its test. */
-  const choose = async (): Promise<string> => {
-    for (const { version, date } of await listVersions(name)) {
-      const isMeant =
-        wanted === undefined ? version < Number(live.version) : String(version) === wanted;
-      if (!isMeant) continue;
-      io.stdout.write(`\nVersion ${version} of ${date}\n`);
-      const checks = await createVersionChecks(name, `${version}`);
-      if (await runChecks(checks, context)) return `${version}`;
-    }
-    const which = wanted ?? `before ${live.version}`;
-    throw new UsageError(`There is no version ${which} that passes its test. Nothing was changed.`);
-  };
-  const version = await choose();
-  const question = `Make version ${version} live instead of ${live.version}? Type ${stage} to confirm: `;
-  if (!values.yes) await confirm(question, stage, context);
-  if (version !== live.version) await switchAlias(name, version, live, live.version);
-  io.stdout.write(`Switched: version ${version} is live.\n`);
-  if (outputs.site) await serveForm(outputs.site, name);
-  const isPassed = await testStage(outputs, undefined, context, { wait: 30 });
+  const context = { io, interruption: new AbortController().signal };
+  const choices = [];
+  for (const name of listFunctions(outputs, wanted, values.mailer)) {
+    const missing = `${name} has no live version in this account and region: npm run deploy -- ${stage}`;
+    const live = await readLive(name).catch((error: unknown) => {
+      throw describeFailure(error, { ...ACCOUNT, missing });
+    });
+    writeLines(
+      io.stdout,
+      `${name}:${live.version} is live, account ${accountId}, region ${region}`,
+    );
+    const version = await choose(name, live.version, wanted, context);
+    if (version === undefined) {
+      const which = wanted ?? `before ${live.version}`;
+      io.stdout.write(`There is no version ${which} of ${name} that passes its test.\n`);
+    } else choices.push({ name, live, version });
+  }
+  if (choices.length === 0) throw new UsageError('Nothing was changed.');
+  const listed = choices.map(
+    ({ name, version, live }) => `${version} of ${name} instead of ${live.version}`,
+  );
+  writeLines(io.stdout, `\nTo be live: version ${listed.join(', ')}.`);
+  if (!values.yes) await confirm(`Switch? Type ${stage} to confirm: `, stage, context);
+  for (const { name, live, version } of choices) {
+    const withdrawn = describeWithdrawal(live.version);
+    const passed = values.mailer ? live.passed : version;
+    if (version !== live.version) await updateLive(name, live, { version, passed, withdrawn });
+    io.stdout.write(`Switched: version ${version} of ${name} is live.\n`);
+  }
+  if (outputs.site && !values.mailer) await serveForm(outputs.site, outputs.function.name);
+  const failed = await testStage(outputs, undefined, context, { wait: 30 });
   writeLines(
     io.stdout,
     `To go forward: npm run deploy -- ${stage} of a corrected commit. To stay: docs/runbook.md, "Roll back".`,
   );
-  if (isPassed) return;
-  throw new Error(
-    `The smoke test failed. Version ${version} is live; before it was ${live.version}.`,
-  );
+  if (failed.length === 0) return;
+  throw new Error(`The smoke test failed. Live is version ${listed.join(', ')}.`);
 };
 
 if (import.meta.main) await runCommand(main);

@@ -38,7 +38,7 @@ async function findStack(folder: string): Promise<Target> {
   return { url: gateway, origin: '', token, ignoresKeys: mailbox === undefined };
 }
 
-async function test(args: string[], io: Io): Promise<boolean> {
+async function test(args: string[], io: Io): Promise<string[]> {
   const options = {
     url: { type: 'string' },
     data: { type: 'string', default: DATA_FOLDER },
@@ -63,6 +63,6 @@ async function test(args: string[], io: Io): Promise<boolean> {
   return testStage(outputs, readStageForm(outputs), context, { wait: 0, mail });
 }
 
-export const main: Main = async (args, io) => ((await test(args, io)) ? 0 : 1);
+export const main: Main = async (args, io) => ((await test(args, io)).length === 0 ? 0 : 1);
 
 if (import.meta.main) await runCommand(main);

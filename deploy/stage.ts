@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
 import { STS } from '@aws-sdk/client-sts';
 import { ACCOUNT, describeFailure, NETWORK } from '../lib/aws/aws.ts';
-import { readIfThere, UsageError } from '../lib/terminal/command-line.ts';
+import { parseObject, readIfThere, UsageError } from '../lib/terminal/command-line.ts';
 import { MODULE } from '../lib/paths.ts';
 import { STAGES, type Stage } from '../lib/aws/stages.ts';
 
@@ -91,13 +91,39 @@ export async function readStageAccount(stage: Stage) {
 /**
  * Reads the outputs without Terraform and its lock.
  *
- * @throws Error if there is no state, or it cannot be read.
+ * @throws UsageError if there are none, with what to do.
  */
 export async function readOutputs(stage: Stage): Promise<StageOutputs> {
   const { bucket, key = 'inquiries/terraform.tfstate' } = readBackend(stage);
-  const object = await new S3(NETWORK).getObject({ Bucket: bucket, Key: `env:/${stage}/${key}` });
-  const state = (await object.Body?.transformToString()) ?? '';
-  const { outputs } = JSON.parse(state) as { outputs: Record<string, { value: unknown }> };
+  if (bucket === undefined) {
+    throw new UsageError(
+      'infra/terraform/backend.s3.tfbackend, which names the bucket of the states, is missing: take it from the commit that has it, or run npm run bootstrap.',
+    );
+  }
+  const request = { Bucket: bucket, Key: `env:/${stage}/${key}` };
+  const text = await new S3(NETWORK)
+    .getObject(request)
+    .then(({ Body }) => Body?.transformToString())
+    .catch((error: Error) => {
+      if (error.name === 'NoSuchKey') return '{"outputs":{}}';
+      const { message } = describeFailure(error, ACCOUNT) as Error;
+      throw new UsageError(
+        error.name === 'NoSuchBucket'
+          ? `The bucket ${bucket}, which infra/terraform/${findBackendFile(stage)} names, does not exist; without the states in it, nothing knows what ${stage} consists of: docs/runbook.md, "A deployment was interrupted".`
+          : `The state of ${stage} in the bucket ${bucket} cannot be read. ${message}`,
+        { cause: error },
+      );
+    });
+  const { outputs } = parseObject(text ?? '') ?? {};
+  if (typeof outputs !== 'object' || outputs === null) {
+    throw new UsageError(
+      `The state of ${stage} in the bucket ${bucket} is damaged; put an earlier version back: docs/runbook.md, "A deployment was interrupted".`,
+    );
+  }
   const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);
-  return Object.fromEntries(values) as StageOutputs;
+  const found = Object.fromEntries(values) as Partial<StageOutputs>;
+  if (found.function !== undefined) return found as StageOutputs;
+  throw new UsageError(
+    `The bucket ${bucket} has no function of ${stage} in its state, which was never deployed, or not to the end: npm run deploy -- ${stage}`,
+  );
 }

@@ -1,23 +1,30 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ACCOUNT, describeFailure } from '../lib/aws/aws.ts';
 import { isConfirmed, UsageError, type Io } from '../lib/terminal/command-line.ts';
 import { writeLines } from '../lib/terminal/terminal-text.ts';
 import type { Context } from './checks/run-checks.ts';
-import { programOf, run, terraformEnv, type RunOptions } from './terraform.ts';
+import { lockCheckout } from './checkout-lock.ts';
+import {
+  programOf,
+  run,
+  terraformEnv,
+  terraformUnavailableReason,
+  type RunOptions,
+} from './terraform.ts';
 import { describeLive } from './versions.ts';
 
 const UNCHANGED = 'Nothing was changed.';
-const RUNBOOK = 'docs/runbook.md, "A deployment was interrupted".';
-const AGAIN = `Run the same command again: ${RUNBOOK}`;
-const AGAIN_UNLESS = `Unless the error names what to correct, run the same command again: ${RUNBOOK}`;
-
-class StepFailed extends Error {}
-
+const RUNBOOK = 'docs/runbook.md, "A deployment was interrupted"';
 /** A run of a command that signals do not end at once. */
 export interface Session extends Context {
   /** Terraform's. */
   module: string;
+  /** Terraform's environment. */
+  variables: NodeJS.ProcessEnv;
+  /** Names the program that runs now, for other commands of the checkout. */
+  tell: (program?: number) => void;
   /** A temporary one. */
   folder: string;
   step: string;
@@ -28,23 +35,31 @@ export interface Session extends Context {
 }
 
 /**
- * Runs a command; a signal ends it after its current step. Terraform gets no signal: it would stop waiting for what AWS
- * is creating, which the state would lack.
+ * Runs a command, alone in its checkout; a signal ends it after its current step. Terraform gets no signal: it would
+ * stop waiting for what AWS is creating, which the state would lack.
  *
+ * @param name - As npm runs it.
  * @returns The exit code. An error is printed with what is true then.
+ * @throws UsageError without Terraform, or if another command uses the checkout.
  */
 export async function runSession(
   io: Io,
-  module: string,
+  name: string,
+  { module, variables }: Pick<Session, 'module' | 'variables'>,
   command: (session: Session) => Promise<number>,
 ): Promise<number> {
+  const lack = await terraformUnavailableReason(io.env);
+  if (lack !== undefined) throw new UsageError(lack);
+  const { tell, release } = lockCheckout(name);
   const controller = new AbortController();
   const session: Session = {
     io,
     module,
+    variables,
+    tell,
     folder: mkdtempSync(join(tmpdir(), 'deploy-')),
     interruption: controller.signal,
-    step: 'the current step',
+    step: 'the preparation',
     state: UNCHANGED,
     functions: [],
   };
@@ -60,16 +75,19 @@ export async function runSession(
     return await command(session);
   } catch (error) {
     const isRefusal = error instanceof UsageError && session.state === UNCHANGED;
-    const message = error instanceof Error ? `${error.message}\n\n` : '';
+    const found = describeFailure(error, ACCOUNT);
+    const message = found instanceof Error ? `${found.message}\n\n` : '';
     const live = await describeLive(session.functions);
     const { aborted, reason } = session.interruption;
-    const again = aborted ? AGAIN : error instanceof StepFailed && AGAIN_UNLESS;
-    const end = [aborted && 'Interrupted.', session.state, ...live, again];
-    writeLines(io.stderr, `\n${message}${end.filter(Boolean).join(' ')}`);
+    const end = [aborted ? 'Interrupted.' : `Failed: ${session.step}.`, session.state, ...live];
+    const again = `${aborted ? 'Run' : 'Unless the error names what to correct, run'} it again: ${name} (${RUNBOOK})`;
+    const said = isRefusal ? [session.state, ...live] : [...end, again];
+    writeLines(io.stderr, `\n${message}${said.join(' ')}`);
     return aborted ? Number(reason) : isRefusal ? 2 : 1;
   } finally {
     for (const signal of signals) process.off(signal, listen);
     rmSync(session.folder, { recursive: true, force: true });
+    release();
   }
 }
 
@@ -98,30 +116,39 @@ export async function runStep(
 ): Promise<string> {
   const { io, interruption } = session;
   interruption.throwIfAborted();
+  const { step } = session;
   session.step = title;
   io.stdout.write(`${title} …\n`);
   const { code, stdout, output } = await run(command, args, {
     env: io.env,
     ...options,
     detached: true,
+    started: session.tell,
   });
+  session.tell();
   if (code === 0) {
     interruption.throwIfAborted();
+    session.step = step;
     return stdout;
   }
   // Terraform prints a plan before the error.
   const error = output.slice(Math.max(0, output.indexOf('\nError: ')));
-  throw new StepFailed(`${error.trim()}\n\nFailed: ${title}.`);
+  throw new Error(error.trim());
 }
+
+/** By the verbs that a workspace makes fail: any one a selection, one that is not created yet `init`. */
+const BEFORE_SELECTION: Record<string, NodeJS.ProcessEnv> = {
+  init: { TF_WORKSPACE: 'default' },
+  workspace: { TF_WORKSPACE: undefined },
+};
 
 /** Shows what an apply prints as it runs. */
 export function terraform(session: Session, args: string[]): Promise<string> {
-  const { io, module } = session;
+  const { io, module, variables } = session;
   const program = programOf(io.env);
   return runStep(session, `${program} ${args[0]}`, program, args, {
     cwd: module,
-    // The last selected workspace may be missing in this stage's backend, which would make init fail.
-    env: terraformEnv({ TF_WORKSPACE: args[0] === 'init' ? 'default' : undefined }, io.env),
+    env: terraformEnv({ ...variables, ...BEFORE_SELECTION[args[0] ?? ''] }, io.env),
     show: args[0] === 'apply' ? (text) => void io.stdout.write(text) : undefined,
   });
 }

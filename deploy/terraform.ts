@@ -4,6 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../lib/paths.ts';
+import { parseObject } from '../lib/terminal/command-line.ts';
 
 export interface Outcome {
   /** 127 if the program is not found or was killed. */
@@ -18,6 +19,8 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   /** In its own session: neither a terminal's signals nor the end of this process end it. */
   detached?: boolean;
+  /** Gets the process's id. */
+  started?: (pid: number | undefined) => void;
   /** Gets stdout within half a second. */
   show?: ((text: string) => void) | undefined;
 }
@@ -29,7 +32,7 @@ export interface RunOptions {
 export async function run(
   command: string,
   args: string[],
-  { show, ...options }: RunOptions = {},
+  { show, started, ...options }: RunOptions = {},
 ): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'output-'));
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
@@ -49,6 +52,7 @@ export async function run(
       ...options,
       stdio: ['ignore', stdout, stderr],
     });
+    started?.(child.pid);
     const [exitCode, signal] = (await once(child, 'close')) as [number | null, string | null];
     code = exitCode ?? code;
     if (signal !== null) failure = `${command} was ended by ${signal}.\n`;
@@ -80,11 +84,17 @@ export function providerSource(env: NodeJS.ProcessEnv = process.env): string[] {
   return folder ? [`-plugin-dir=${folder}`] : [];
 }
 
-/** Undefined if there is one; it says itself whether it is new enough (versions.tf). */
+/** As in `required_version` (versions.tf), which Terraform reads too late: a command builds and creates before. */
+const OLDEST = '1.11';
+
+/** Undefined if there is one that is new enough. */
 export async function terraformUnavailableReason(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<string | undefined> {
   const program = programOf(env);
-  const { code } = await run(program, ['version'], { env });
-  return code === 0 ? undefined : `${program} is not on the PATH; version 1.11 or later is needed.`;
+  const { code, stdout } = await run(program, ['version', '-json'], { env });
+  if (code !== 0) return `${program} is not on the PATH; version ${OLDEST} or later is needed.`;
+  const version = String(parseObject(stdout)?.['terraform_version']);
+  const isNew = version.localeCompare(OLDEST, 'en', { numeric: true }) >= 0;
+  return isNew ? undefined : `${program} is ${version}; version ${OLDEST} or later is needed.`;
 }

@@ -12,11 +12,33 @@ export const liveOf = (functionName: string): string => `${functionName}:${LIVE}
 
 const lambda = new Lambda(NETWORK);
 
-/** @throws ResourceNotFoundException without the function or its alias. */
-export async function readLive(FunctionName: string) {
-  const alias = await lambda.getAlias({ FunctionName, Name: LIVE });
-  return { version: alias.FunctionVersion ?? '', RevisionId: alias.RevisionId };
+/** The alias's version until one has passed its checks. */
+export const NONE = '$LATEST';
+
+/** An alias. Its description keeps what the next deployment has to know. */
+export interface Live {
+  version: string;
+  /** The last version that passed its smoke test. */
+  passed?: string | undefined;
+  /** `VERSION withdrawn at TIME`: the next apply checks the newest version again (infra/terraform/function/main.tf). */
+  withdrawn?: string | undefined;
+  RevisionId?: string | undefined;
 }
+
+/** @throws ResourceNotFoundException without the function or its alias. */
+export async function readLive(FunctionName: string): Promise<Live> {
+  const { FunctionVersion, Description, RevisionId } = await lambda.getAlias({
+    FunctionName,
+    Name: LIVE,
+  });
+  const found = /(?:Passed its smoke test: (\d+)\. ?)?(\S+ withdrawn at \S+)?/.exec(
+    Description ?? '',
+  );
+  return { version: FunctionVersion ?? '', passed: found?.[1], withdrawn: found?.[2], RevisionId };
+}
+
+export const describeWithdrawal = (version: string): string =>
+  `${version} withdrawn at ${new Date().toISOString()}`;
 
 /** The code and settings of a version or an alias. */
 export async function readVersion(FunctionName: string, Qualifier: string) {
@@ -26,9 +48,6 @@ export async function readVersion(FunctionName: string, Qualifier: string) {
   });
   return { hash: CodeSha256, environment: Environment?.Variables ?? {} };
 }
-
-/** The alias's version until one has passed its checks. */
-export const NONE = '$LATEST';
 
 /** A sentence for each function. */
 export const describeLive = (functions: string[]): Promise<string[]> =>
@@ -59,39 +78,40 @@ export async function listVersions(FunctionName: string) {
   );
   return pages
     .flatMap(({ Versions = [] }) => Versions)
-    .map(({ Version, LastModified }) => ({ version: Number(Version), date: LastModified }))
+    .map(({ Version, LastModified, CodeSha256 }) => ({
+      version: Number(Version),
+      date: LastModified,
+      hash: CodeSha256,
+    }))
     .filter(({ version }) => version > 0)
     .toSorted((a, b) => b.version - a.version);
 }
 
 /**
- * Makes the alias name another version.
+ * Changes an alias.
  *
- * @param withdrawn - The version replaced for a fault, which the next apply checks again (infra/terraform/function/main.tf).
- * @throws UsageError if another command has changed the alias meanwhile.
+ * @param live - As it was read.
+ * @throws UsageError if another command has changed it meanwhile.
  */
-export async function switchAlias(
+export async function updateLive(
   FunctionName: string,
-  FunctionVersion: string,
-  { RevisionId }: Awaited<ReturnType<typeof readLive>>,
-  withdrawn?: string,
+  live: Live,
+  changes: Partial<Live>,
 ): Promise<void> {
-  const Description = withdrawn && `${withdrawn} withdrawn at ${new Date().toISOString()}`;
+  const { version, passed, withdrawn, RevisionId } = { ...live, ...changes };
+  const Description = [passed && `Passed its smoke test: ${passed}.`, withdrawn]
+    .filter(Boolean)
+    .join(' ');
+  const request = { FunctionName, Name: LIVE, FunctionVersion: version, RevisionId };
   try {
-    await lambda.updateAlias({
-      FunctionName,
-      Name: LIVE,
-      FunctionVersion,
-      RevisionId,
-      Description,
-    });
+    await lambda.updateAlias({ ...request, ...(Description && { Description }) });
   } catch (error) {
     if (!(error instanceof PreconditionFailedException)) throw error;
     // Perhaps this change, sent again by the SDK after a lost response.
-    const { version } = await readLive(FunctionName);
-    if (version === FunctionVersion) return;
+    const { version: found } = await readLive(FunctionName);
+    if (found === version) return;
     throw new UsageError(
-      `Version ${version} of ${FunctionName} was made live by another command at the same time; nothing was switched.`,
+      `Version ${found} of ${FunctionName} was made live by another command at the same time; nothing was switched.`,
       { cause: error },
     );
   }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lockFile } from '../lib/file-lock.ts';
 import { openFolder, UsageError } from '../lib/terminal/command-line.ts';
 import { isListening } from '../lib/pages/loopback-server.ts';
 import { isAlive, readState } from '../lib/running-stack.ts';
@@ -29,31 +29,26 @@ function hasModes(folder: string): boolean {
 }
 
 /**
- * Locks the folder with a file lock of SQLite, which the operating system releases when the process ends.
+ * Locks the folder until the process ends.
  *
  * @returns Unlocks.
  * @throws UsageError if another stack runs or is starting, or the folder cannot be locked.
  */
 export function lockDataFolder(folder: string): () => void {
-  let lock: DatabaseSync | undefined;
+  let unlock: (() => void) | undefined;
   try {
-    lock = new DatabaseSync(join(folder, 'lock'));
-    // No journal beside it.
-    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    unlock = lockFile(join(folder, 'lock'));
   } catch (error) {
-    lock?.close();
-    const { errcode, message } = error as Error & { errcode?: number };
-    // SQLITE_BUSY
-    if (errcode !== 5) throw toError(folder, `has a “lock” that cannot be used (${message})`);
-    const { pid, gateway, form } = readState(folder) ?? {};
-    throw toError(
-      folder,
-      isAlive(pid)
-        ? `is in use by a running stack (process ${pid}, API ${gateway}/inquiries, form ${form})`
-        : 'is in use by a stack that is starting',
-    );
+    throw toError(folder, `has a “lock” that cannot be used (${(error as Error).message})`);
   }
-  return () => lock.close();
+  if (unlock !== undefined) return unlock;
+  const { pid, gateway, form } = readState(folder) ?? {};
+  throw toError(
+    folder,
+    isAlive(pid)
+      ? `is in use by a running stack (process ${pid}, API ${gateway}/inquiries, form ${form})`
+      : 'is in use by a stack that is starting',
+  );
 }
 
 /**

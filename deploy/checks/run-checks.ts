@@ -21,16 +21,20 @@ export class Pending extends Error {}
 const describeError = ({ message, cause }: Error): string =>
   [message.split('\n')[0], cause instanceof Error && cause.message].filter(Boolean).join(': ');
 
-/** Rejects with an interruption's reason. @returns Whether none failed. */
+/** Rejects with an interruption's reason. @returns The titles of those that failed. */
 export async function runChecks(
   checks: Check[],
   { io: { stdout }, interruption }: Context,
-): Promise<boolean> {
-  const counts = { passed: 0, failed: 0, pending: 0 };
+): Promise<string[]> {
+  const titles: Record<'passed' | 'failed' | 'pending', string[]> = {
+    passed: [],
+    failed: [],
+    pending: [],
+  };
   for (const [title, run, wait = 0] of checks) {
     interruption.throwIfAborted();
     const started = performance.now();
-    let result: keyof typeof counts = 'passed';
+    let result: keyof typeof titles = 'passed';
     let detail: string;
     try {
       detail =
@@ -39,13 +43,13 @@ export async function runChecks(
       result = error instanceof Pending ? 'pending' : 'failed';
       detail = describeError(error as Error);
     }
-    counts[result] += 1;
+    titles[result].push(title);
     writeLines(stdout, `${result.padEnd(8)} ${title.padEnd(48)} ${detail}`, 9);
   }
   interruption.throwIfAborted();
-  const { passed, failed, pending } = counts;
-  stdout.write(`${passed} passed, ${failed} failed, ${pending} pending\n`);
-  return failed === 0;
+  const counts = Object.entries(titles).map(([result, { length }]) => `${length} ${result}`);
+  stdout.write(`${counts.join(', ')}\n`);
+  return titles.failed;
 }
 
 /** Repeats a check for some seconds until it passes. @param mayPass - Whether it is repeated after an error. */

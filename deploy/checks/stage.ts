@@ -12,14 +12,14 @@ import { signInOnce } from './sign-in.ts';
  * @param form - What should be served; undefined: any that runs.
  * @param options - `wait`: seconds that a new API, and CloudFront, may take; `mail`: whether a mail is sent, which
  *   bounces.
- * @returns Whether all checks passed.
+ * @returns The titles of the checks that failed.
  */
 export function testStage(
   outputs: StageOutputs,
   form: Form | undefined,
   context: Context,
   { wait = 60, mail = false } = {},
-): Promise<boolean> {
+): Promise<string[]> {
   const { api_url: url, cors_origin: origin, smoke_sign_in: signIn } = outputs;
   const { env } = context.io;
   const target = { url, origin, token: env['SMOKE_TOKEN'] ?? '' };

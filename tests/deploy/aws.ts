@@ -34,19 +34,28 @@ export const callerIdentity = (account: string): Answer => ({
   body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>`,
 });
 
-let stored: Inquiry[] = [];
-const app = createApp({
-  inquiries: createInquiries({
-    async put(inquiry) {
-      stored = [inquiry];
-      return inquiry;
-    },
-    async *list({ sub }) {
-      yield stored.filter(({ cognito_sub }) => cognito_sub === sub);
-    },
-  }),
-  corsOrigin: 'https://www.example.com',
-});
+/** The service on a store in memory. @param handle - Breaks its answers. */
+export function createService() {
+  const stored: { inquiry: Inquiry; key: string | undefined }[] = [];
+  return createApp({
+    inquiries: createInquiries({
+      async put(inquiry, _call, { key } = {}) {
+        const first = stored.find((each) => key !== undefined && each.key === key)?.inquiry;
+        if (first === undefined) stored.push({ inquiry, key });
+        else if (first.body !== inquiry.body) return { refusal: 'reused' };
+        return first ?? inquiry;
+      },
+      async *list({ sub, email }) {
+        const own = stored.filter(
+          ({ inquiry }) => inquiry.cognito_sub === sub && inquiry.email === email,
+        );
+        yield own.map(({ inquiry }) => inquiry).toReversed();
+      },
+    }),
+    corsOrigin: 'https://www.example.com',
+  });
+}
+const app = createService();
 
 const initially = (hash: string) => ({
   /** Files by `/BUCKET/KEY`. */
@@ -57,7 +66,10 @@ const initially = (hash: string) => ({
   answers: {} as Record<string, ((request: AwsRequest) => Answer | undefined) | undefined>,
   /** The alias's version; undefined: there is no alias. */
   live: '10' as string | undefined,
-  /** SHA-256 of the package of the alias's or a numbered version. */
+  /** The alias's. */
+  description: '',
+  /** SHA-256 of the package of a version, by its number; otherwise `hash`. */
+  hashes: {} as Record<string, string>,
   hash,
   published: '11',
   /** The result of an invocation; a rejection is the function's error. */
@@ -109,9 +121,12 @@ export async function startAws(hash = 'hash') {
     ],
     [
       /^GET .*\/functions\/[\w:-]+\/configuration$/,
-      () => {
+      ({ query }) => {
+        const { hash: otherwise, hashes, live = '' } = state;
+        const qualifier = query.get('Qualifier') ?? '';
+        const CodeSha256 = hashes[qualifier === 'live' ? live : qualifier] ?? otherwise;
         const Variables = { CORS_ORIGIN: 'https://www.example.com' };
-        return { status: 200, body: { CodeSha256: state.hash, Environment: { Variables } } };
+        return { status: 200, body: { CodeSha256, Environment: { Variables } } };
       },
     ],
     [
@@ -127,7 +142,10 @@ export async function startAws(hash = 'hash') {
     [
       /^GET .*\/functions\/inquiries-develop\/versions$/,
       () => {
-        const Versions = ['$LATEST', '1', '2', '3', '9', '10'].map((Version) => ({ Version }));
+        const Versions = ['$LATEST', '1', '2', '3', '9', '10'].map((Version) => ({
+          Version,
+          CodeSha256: state.hashes[Version] ?? state.hash,
+        }));
         return { status: 200, body: { Versions } };
       },
     ],
@@ -137,7 +155,7 @@ export async function startAws(hash = 'hash') {
         const {
           FunctionVersion = state.live,
           RevisionId,
-          Description = '',
+          Description = state.description,
         } = JSON.parse(body || '{}') as Partial<
           Record<'Description' | 'FunctionVersion' | 'RevisionId', string>
         >;
@@ -146,9 +164,10 @@ export async function startAws(hash = 'hash') {
           return refusal(412, 'PreconditionFailedException', 'The RevisionId does not match');
         }
         const reason = Description.replace(/(?<= at ).*/, 'TIME');
-        if (method === 'PUT') state.changes.push(`switch ${FunctionVersion} ${reason}`.trim());
-        state.live = FunctionVersion;
-        return { status: 200, body: { FunctionVersion, RevisionId: `of ${FunctionVersion}` } };
+        if (method === 'PUT') state.changes.push(`live ${FunctionVersion}. ${reason}`.trim());
+        Object.assign(state, { live: FunctionVersion, description: Description });
+        const answer = { FunctionVersion, Description, RevisionId: `of ${FunctionVersion}` };
+        return { status: 200, body: answer };
       },
     ],
     [

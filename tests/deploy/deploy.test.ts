@@ -5,6 +5,7 @@ import { expect, it, vi } from 'vitest';
 import { calls, FORM_OUTPUTS, setUpProject, type World } from './programs.ts';
 import { testStage } from './smoke-test.ts';
 import { main } from '../../deploy/deploy.ts';
+import { refusal } from './aws.ts';
 import { paths } from './project.ts';
 
 const runForm = vi.hoisted(() => vi.fn<() => Promise<string>>());
@@ -19,7 +20,7 @@ const write = (file: string, content: string) => writeFileSync(join(paths.ROOT, 
 const { arrange, command, transcribe, state } = await setUpProject(() => {
   runForm.mockReset().mockResolvedValue('run');
   listDifferences.mockReset().mockResolvedValue([]);
-  testStage.mockReset().mockResolvedValue(true);
+  testStage.mockReset().mockResolvedValue([]);
   write('dist/inquiries.zip', 'dist/inquiries.zip');
   write('web/dist/index.html', "connect-src 'self';");
 });
@@ -40,6 +41,25 @@ const outputChange = (name: string, after = {}) => ({
 const deletion = (address: string) => ({ changes: { [address]: ['delete create'] as const } });
 const NO_CHANGES = { changes: {} };
 const DRIFT = 'develop --drift';
+
+const CHECK = '405 for PUT';
+const OTHER = '413 for a body of 6.5 MB';
+const ALIAS = 'PUT /2015-03-31/functions/inquiries-develop/aliases/live';
+/** Refuses a request to AWS. */
+const refuse = (action: string, times = Infinity): void => {
+  let count = 0;
+  state.answers[action] = () =>
+    (count += 1) > times ? undefined : refusal(400, 'InvalidRequest', 'no');
+};
+/** The apply makes version 11 live. */
+const newVersion = (happen: () => void = () => {}): Partial<World> => ({
+  outputs: FORM_OUTPUTS,
+  happen: () => {
+    state.objects.set('/form-bucket/versions/10/index.html', 'before');
+    state.live = '11';
+    happen();
+  },
+});
 
 interface Case {
   args?: string;
@@ -92,18 +112,51 @@ const CASES: Record<string, Case> = {
     world: { failing: 'terraform apply' },
     happen: () => (state.live = undefined),
   },
-  'a smoke test that fails, with a version before it': {
-    world: {
-      outputs: FORM_OUTPUTS,
-      happen: () => {
-        state.objects.set('/form-bucket/versions/10/index.html', 'before');
-        state.live = '11';
-      },
+  'what only the new version fails': {
+    world: newVersion(),
+    happen: () => testStage.mockResolvedValueOnce([CHECK, OTHER]).mockResolvedValueOnce([OTHER]),
+  },
+  'what the version before fails as well': {
+    world: newVersion(),
+    happen: () => testStage.mockResolvedValueOnce([CHECK]).mockResolvedValueOnce([CHECK, OTHER]),
+  },
+  'an upload of the form that is refused': {
+    world: newVersion(),
+    happen: () => refuse('PUT /form-bucket/versions/11/index.html'),
+  },
+  'a way back that is refused once': {
+    world: newVersion(() => refuse(ALIAS, 1)),
+    happen: () => testStage.mockRejectedValue(new Error('the browser has crashed')),
+  },
+  'a way back that is refused': {
+    world: newVersion(() => refuse(ALIAS)),
+    happen: () => testStage.mockRejectedValue(new Error('the browser has crashed')),
+  },
+  'a state that cannot be read after the apply': {
+    world: newVersion(() => refuse('GET /b/env:/develop/inquiries/terraform.tfstate')),
+  },
+  'a signal during the smoke test': {
+    world: newVersion(),
+    happen: () =>
+      testStage.mockImplementation(async (_, _form, { interruption }) => {
+        sendSignals();
+        interruption.throwIfAborted();
+        return [];
+      }),
+  },
+  'a version that a killed command left, and which passes': {
+    world: NO_CHANGES,
+    happen: () => (state.description = 'Passed its smoke test: 9.'),
+  },
+  'a version that a killed command left, and which fails': {
+    args: 'develop',
+    happen: () => {
+      state.description = 'Passed its smoke test: 9.';
+      testStage.mockResolvedValueOnce([CHECK]);
     },
-    happen: () => testStage.mockResolvedValue(false),
   },
   'a smoke test that fails, of the version that was live before': {
-    happen: () => testStage.mockResolvedValue(false),
+    happen: () => testStage.mockResolvedValue(['405 for PUT']),
   },
   ...Object.fromEntries(
     ['$LATEST', undefined].map((before) => [
@@ -112,17 +165,20 @@ const CASES: Record<string, Case> = {
         world: { happen: () => (state.live = '1') },
         happen: () => {
           state.live = before;
-          testStage.mockResolvedValue(false);
+          testStage.mockResolvedValue(['405 for PUT']);
         },
       },
     ]),
   ),
-  'a package that is not live after the apply': { happen: () => (state.hash = 'another') },
+  'a version that somebody made live instead': {
+    happen: () => Object.assign(state, { live: '3', hashes: { 3: 'another' } }),
+  },
+  'an alias that no version is live by': { happen: () => (state.live = '$LATEST') },
   'a plan after the apply that has changes': {
     world: { again: { 'aws_iam_role.r': ['update'] } },
   },
   'a deployment that ends during the smoke test': {
-    happen: () => testStage.mockImplementation(async () => ((state.live = '11'), false)),
+    happen: () => testStage.mockImplementation(async () => ((state.live = '11'), ['405 for PUT'])),
   },
   ...Object.fromEntries(
     ['terraform plan', 'terraform apply', 'terraform plan -no-color -lock=false'].map((during) => [
@@ -139,16 +195,14 @@ const CASES: Record<string, Case> = {
   'records to be entered': { world: { outputs: { ...FORM_OUTPUTS, dns_records: [record] } } },
 };
 
-it('refuses what could lose data, applies the plan that it has shown, and says what is true', async () => {
-  const said = await transcribe(CASES, async ({ args = 'develop --yes', world, happen, keys }) => {
-    arrange(world);
-    happen?.();
-    const outcome = await command(main, args, keys);
-    const plan = /-out=(\S+)/.exec(calls.join('\n'))?.[1];
-    for (const call of calls.filter((each) => each.startsWith('terraform apply'))) {
-      expect(call).toBe(`terraform apply -no-color ${plan}`);
-    }
-    return outcome;
-  });
-  await expect(said).toMatchFileSnapshot('golden/deploy.txt');
+it.each(Object.entries(CASES))('%s', async (_, { args = 'develop --yes', world, happen, keys }) => {
+  arrange(world);
+  happen?.();
+  const outcome = await command(main, args, keys);
+  // It applies the plan that it has shown.
+  const plan = /-out=(\S+)/.exec(calls.join('\n'))?.[1];
+  for (const call of calls.filter((each) => each.startsWith('terraform apply'))) {
+    expect(call).toBe(`terraform apply -no-color ${plan}`);
+  }
+  expect(transcribe(outcome)).toMatchSnapshot();
 });

@@ -17,11 +17,18 @@ import { run as runInProcess } from '../local/io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
 
 vi.mock(import('../../lib/paths.ts'), () => paths);
-vi.mock(import('../../deploy/terraform.ts'), async (original) => ({ ...(await original()), run }));
+vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
+  ...(await original()),
+  run,
+  terraformUnavailableReason: async () => undefined,
+}));
 vi.mock('node:timers/promises', async (original) => ({
   ...(await original<object>()),
   setTimeout: skipTime,
 }));
+
+const PLANNING =
+  /^(npm run build …\nterraform init …\nterraform workspace …\n)?terraform plan …\n\nTerraform will perform the following\n\nterraform show …\n/gm;
 
 /** A planned resource's values and action, by address. */
 type Changes = Record<string, readonly [action: string, after?: object]>;
@@ -153,21 +160,14 @@ export async function setUpProject(prepare: () => void = () => {}) {
     // Without times, and a terminal's carriage returns.
     return { code, output: (stdout + stderr).replaceAll(/ +\d+ ms$|\r/gm, '') };
   };
-  /** What a command says and does in each case: a golden file. What it refuses is not applied. */
-  const transcribe = async <Case>(
-    cases: Record<string, Case>,
-    runCase: (one: Case) => ReturnType<typeof command>,
-  ) => {
-    const texts: string[] = [];
-    for (const [what, one] of Object.entries(cases)) {
-      reset();
-      const { code, output } = await runCase(one);
-      const ran = calls.flatMap((call) => /^terraform (?:plan|apply)/.exec(call) ?? []);
-      if (code === 2) expect(ran).not.toContain('terraform apply');
-      const ends = [`exit code ${code}`, ...ran, ...aws.state.changes].join(', ');
-      texts.push(`== ${what}\n${stripVTControlCharacters(output).trim()}\n-- ${ends}\n`);
-    }
-    return texts.join('\n');
+  /** What a command says and does, a golden part. What it refuses is not applied. */
+  const transcribe = ({ code, output }: Awaited<ReturnType<typeof command>>): string => {
+    const ran = calls.flatMap((call) => /^terraform (?:plan|apply)/.exec(call) ?? []);
+    if (code === 2) expect(ran).not.toContain('terraform apply');
+    const ends = [`exit code ${code}`, ...ran, ...aws.state.changes];
+    // Everyday steps of a plan.
+    const said = stripVTControlCharacters(output).replace(PLANNING, '').trim();
+    return [said, '--', ...ends].join('\n');
   };
   return { ...aws, arrange, command, transcribe };
 }
