@@ -16,6 +16,7 @@ import { INQUIRY_ID } from '../../src/limits.ts';
 export interface ServiceRequest {
   method: string;
   query?: string;
+  headers?: Record<string, string>;
   body?: string;
 }
 
