@@ -50,13 +50,15 @@ interface Switched {
   function: Pick<StageOutputs['function'], 'name'>;
 }
 
+/** Unless another command has changed the alias. */
+const mayPass = (error: unknown): boolean => !(error instanceof UsageError);
+
 async function switchBack(
   { site, function: { name } }: Switched,
   live: Live,
   before: string,
 ): Promise<void> {
   const changes = { version: before, withdrawn: describeWithdrawal(live.version) };
-  const mayPass = (error: unknown) => !(error instanceof UsageError);
   // Also after an interruption.
   const { signal } = new AbortController();
   await repeat(() => updateLive(name, live, changes), PATIENCE_SECONDS, signal, mayPass);

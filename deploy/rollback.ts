@@ -81,10 +81,8 @@ export const main: Main = async (args, io) => {
       `${name}:${live.version} is live, account ${accountId}, region ${region}`,
     );
     const version = await choose(name, live.version, wanted, context);
-    if (version === undefined) {
-      const which = wanted ?? `before ${live.version}`;
-      io.stdout.write(`There is no version ${which} of ${name} that passes its test.\n`);
-    } else choices.push({ name, live, version });
+    if (version !== undefined) choices.push({ name, live, version });
+    else writeLines(io.stdout, `No version ${wanted ?? `before ${live.version}`} passes its test.`);
   }
   if (choices.length === 0) throw new UsageError('Nothing was changed.');
   const listed = choices.map(

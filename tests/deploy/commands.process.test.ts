@@ -1,7 +1,7 @@
 /** Each command once as a process, and Ctrl-C. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { parseBackend } from '../../deploy/stage.ts';
@@ -22,6 +22,12 @@ exit 1
 const folder = createFolder(afterAll);
 const npm = join(folder, 'npm');
 writeFileSync(npm, NPM, { mode: 0o755 });
+const terraform = join(folder, 'terraform');
+const writeTerraform = (version: string) =>
+  writeFileSync(terraform, `#!/bin/sh\necho '{"terraform_version":"${version}"}'\n`, {
+    mode: 0o755,
+  });
+writeTerraform('1.11.0');
 const aws = await startAws();
 // A set-up checkout names its account, which is compared with the credentials'.
 const backend = parseBackend(readIfThere(join(MODULE, 'backend.s3.tfbackend')) ?? '');
@@ -43,6 +49,25 @@ it.each([
   expect(outcome).toEqual({ code: 2, stdout: '', output });
 });
 
+it('looks for Terraform before anything is built or created', async () => {
+  const outcomes = async (names: string[]) =>
+    Promise.all(
+      names.map(async (name) => {
+        const args = [script(name), ...(name === 'deploy' ? ['develop'] : [])];
+        const { code, output } = await run(process.execPath, args, { env: env() });
+        return [code, output];
+      }),
+    );
+  const names = ['deploy', 'bootstrap'];
+  writeTerraform('1.9.8');
+  const old = 'terraform is 1.9.8; version 1.11 or later is needed.\n';
+  expect(await outcomes(names)).toEqual(names.map(() => [2, old]));
+  rmSync(terraform);
+  const missing = 'terraform is not on the PATH; version 1.11 or later is needed.\n';
+  expect(await outcomes(names)).toEqual(names.map(() => [2, missing]));
+  writeTerraform('1.11.0');
+});
+
 it('Ctrl-C, which the whole process group gets, does not reach a program of npm run deploy', async () => {
   const args = [script('deploy'), 'develop', '--yes'];
   const child = spawn(process.execPath, args, { env: env(), detached: true });
@@ -53,6 +78,11 @@ it('Ctrl-C, which the whole process group gets, does not reach a program of npm 
   const wait = (isReached: () => boolean) =>
     vi.waitFor(() => expect(isReached()).toBe(true), { timeout: 300_000, interval: 20 });
   await wait(() => existsSync(`${npm}.waits`));
+  const second = await run(process.execPath, args, { env: env() });
+  expect(second).toMatchObject({
+    code: 2,
+    output: `npm run deploy -- develop --yes (process ${child.pid}) uses this checkout. Wait for its end, or work in another clone.\n`,
+  });
   for (const times of [1, 2]) {
     process.kill(-Number(child.pid), 'SIGINT');
     await wait(() => output.split('waiting for npm run build').length === times + 1);
@@ -60,5 +90,5 @@ it('Ctrl-C, which the whole process group gets, does not reach a program of npm 
   const closed = once(child, 'close');
   writeFileSync(`${npm}.end`, '');
   expect([(await closed)[0], existsSync(`${npm}.signalled`)]).toEqual([130, false]);
-  expect(output).toContain('Interrupted. Nothing was changed. Run the same command again');
+  expect(output).toContain('Interrupted. Nothing was changed. Run it again');
 });

@@ -131,7 +131,7 @@ resource "terraform_data" "live" {
     # Only a new alias has an ARN that is not known yet.
     alias = aws_lambda_alias.live.arn
     # A withdrawn version is checked again before it is live (deploy/versions.ts).
-    withdrawn = try(regex("\\d+ withdrawn at [^ ]+", aws_lambda_alias.live.description), "")
+    withdrawn = try(regex("[^ ]+ withdrawn at [^ ]+", aws_lambda_alias.live.description), "")
   }
 
   provisioner "local-exec" {
