@@ -105,15 +105,15 @@ export function createPassedOnMail(
   const { from = 'unknown', subject = '', text = '', attachments = [] } = mail ?? {};
   const about = inquiry === undefined ? '' : ` about ${toReference(inquiry.id)}`;
   const title = `A mail${about} was not taken: ${PASSED_ON[why]}`;
+  const sender = formatFacts([['From', formatSender(from)]]);
+  // Its quotation would bring back what was erased.
+  const isErased = why === 'gone';
   const parts = [
     formatParagraph(`${title}.`),
-    formatTitled(
-      'The mail:',
-      formatHeading(formatSubject(subject)),
-      formatText(text),
-      formatFacts([['From', formatSender(from)]]),
-    ),
-    formatAttachments(attachments),
+    isErased
+      ? sender
+      : formatTitled('The mail:', formatHeading(formatSubject(subject)), formatText(text), sender),
+    isErased ? undefined : formatAttachments(attachments),
   ];
   return createTeamMail('notice', settings, title, parts, inquiry);
 }
