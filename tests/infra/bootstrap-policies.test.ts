@@ -269,7 +269,7 @@ describe('the policies', () => {
     expect(allowed('develop', deploy, [own])).toEqual([]);
   });
 
-  it('let an operator do what the inbox sends to answer, and only the larger one erase', async () => {
+  it('let an operator do what the inbox sends to answer, only the larger one scan and erase', async () => {
     const own = await createOwnStore();
     const [first, second] = [INQUIRY.id, '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583'];
     for (const id of [first, second]) await own.store.put({ ...INQUIRY, id }, makeCall());
@@ -301,6 +301,8 @@ describe('the policies', () => {
     const key = arn('ssm', 'parameter/inquiries-main/erasure-key');
     const mailer = arn('lambda', 'function:inquiries-main-mailer');
     const erasures: Request[] = [
+      ['dynamodb:Scan', main],
+      ['ses:DeleteSuppressedDestination'],
       ['dynamodb:BatchWriteItem', main, attributes('pk', 'sk')],
       ['ssm:PutParameter', key],
       ['cognito-idp:AdminDeleteUser', pool, tags('main')],

@@ -113,9 +113,8 @@ locals {
   # them. Neither reaches a restored table.
   answer = {
     for stage, own in local.own : stage => {
-      # Exports and erasures scan the table.
       Read = {
-        Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:Scan"]
+        Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]
         Resource = formatlist("${own.table}%s", ["", "/index/by-state"])
       }
       # The keys are in the condition, which IAM does not distinguish from what an update sets; DynamoDB refuses a
@@ -317,6 +316,8 @@ locals {
     inbox-answer = local.answer[stage]
 
     inbox = merge(local.answer[stage], {
+      # Exports and erasures.
+      ReadAll = { Action = "dynamodb:Scan", Resource = own.table }
       # BatchWriteItem also puts: no item may have more than its keys.
       Erase = {
         Action    = "dynamodb:BatchWriteItem"
@@ -342,7 +343,8 @@ locals {
         Resource  = "${local.arn.cognito-idp}:userpool/*"
         Condition = own.tagged
       }
-      # Mails that the receiver has not handled.
+      # The list is the account's.
+      EraseSuppressed = { Action = ["ses:DeleteSuppressedDestination", "ses:GetSuppressedDestination"], Resource = "*" }
       EraseMails = {
         Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket"]
         Resource = flatten([for bucket in slice(own.buckets, 1, length(own.buckets)) : [bucket, "${bucket}/*"]])
