@@ -1,43 +1,67 @@
 import {
   AdminDeleteUserCommand,
   CognitoIdentityProviderClient,
-  ListUsersCommand,
+  paginateListUsers,
+  type UserType,
 } from '@aws-sdk/client-cognito-identity-provider';
 import { NETWORK } from '../lib/aws/aws.ts';
 import type { Connection } from './connect.ts';
 import { ignore, nameMissingTable } from './erasures.ts';
+import { isNear } from './spelling.ts';
 
 export interface Account {
-  /** `elsewhere`: the stage has no pool of its own. */
-  status: 'found' | 'none' | 'elsewhere' | 'kept';
-  description: string;
-  /** With its refresh tokens. */
-  remove?: () => Promise<unknown>;
+  sub: string;
+  email: string;
+  name: string;
+  created_at: string;
 }
 
-/** @throws Error if the stage does not say whether it has a pool. */
-export async function findAccount(connection: Connection, sub: string): Promise<Account> {
-  const { stage } = connection;
-  const pool = stage === 'local' ? 'none' : await readUserPool(connection);
-  const place = stage === 'local' ? 'The local stack' : `The stage ${stage}`;
-  if (pool === 'none') {
-    const description = `${place} has no user pool of its own: the account of the user has to be deleted at its issuer.`;
-    return { status: 'elsewhere', description };
-  }
+const toAccount = ({ Username: name = '', Attributes = [], UserCreateDate }: UserType): Account => {
+  const read = (attribute: string): string =>
+    Attributes.find(({ Name }) => Name === attribute)?.Value ?? '';
+  const created_at = UserCreateDate?.toISOString() ?? '';
+  return { sub: read('sub'), email: read('email'), name, created_at };
+};
+
+export type Pool = NonNullable<Awaited<ReturnType<typeof openPool>>>;
+
+/** @returns undefined if the stage has no pool of its own. @throws Error if it does not say whether it has one. */
+export async function openPool(connection: Connection) {
+  const id = connection.stage === 'local' ? 'none' : await readUserPool(connection);
+  if (id === 'none') return undefined;
   const client = new CognitoIdentityProviderClient(NETWORK);
-  const Filter = `sub = ${JSON.stringify(sub)}`;
-  const { Users: [user] = [] } = await client.send(
-    new ListUsersCommand({ UserPoolId: pool, Filter, AttributesToGet: ['sub'] }),
-  );
-  if (user === undefined) {
-    return { status: 'none', description: `${place} has no account of ${sub} in its user pool.` };
+
+  async function* list(Filter?: string): AsyncGenerator<Account[]> {
+    const input = { UserPoolId: id, AttributesToGet: ['sub', 'email'], ...(Filter && { Filter }) };
+    for await (const { Users = [] } of paginateListUsers({ client }, input)) {
+      yield Users.map(toAccount);
+    }
   }
-  const command = new AdminDeleteUserCommand({ UserPoolId: pool, Username: user.Username });
+  const find = async (attribute: 'sub' | 'email', operator: '=' | '^=', value: string) =>
+    (await Array.fromAsync(list(`${attribute} ${operator} ${JSON.stringify(value)}`))).flat();
+
   return {
-    status: 'found',
-    description: `${place} has an account of ${sub} in its user pool ${pool}.`,
-    // It may have been deleted meanwhile.
-    remove: async () => client.send(command).catch(ignore('UserNotFoundException')),
+    id,
+    list,
+    async findBySub(sub: string): Promise<Account | undefined> {
+      return (await find('sub', '=', sub))[0];
+    },
+    /** Also those with a near spelling. Cognito compares the case of prefixes. */
+    async findByEmail(email: string): Promise<Account[]> {
+      const [beginning = ''] = email.split(/[+.@]/, 1);
+      const accounts = new Map<string, Account>();
+      for (const prefix of new Set([beginning, beginning.toLowerCase()])) {
+        for (const account of await find('email', '^=', prefix)) {
+          if (isNear(account.email, email)) accounts.set(account.sub, account);
+        }
+      }
+      return [...accounts.values()];
+    },
+    /** With its refresh tokens. It may have been deleted meanwhile. */
+    async remove({ name: Username }: Account): Promise<void> {
+      const command = new AdminDeleteUserCommand({ UserPoolId: id, Username });
+      await client.send(command).catch(ignore('UserNotFoundException'));
+    },
   };
 }
 

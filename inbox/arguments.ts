@@ -17,7 +17,7 @@ const quote = (text: string): string => `"${escapeUnsafe(text).slice(0, 80)}"`;
  *
  * @returns Milliseconds. @throws UsageError
  */
-export function parseSince(text: string, now = Date.now()): number {
+export function parseTime(text: string, option: string, now = Date.now()): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
   const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text);
@@ -26,7 +26,7 @@ export function parseSince(text: string, now = Date.now()): number {
   const day = new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate();
   if (!Number.isNaN(time) && day === Number(text.slice(8, 10))) return time;
   throw new UsageError(
-    `--since must be an age (12h, 7d), a date (2026-11-01) or a date-time, not ${quote(text)}.`,
+    `${option} must be an age (12h, 7d), a date (2026-11-01) or a date-time, not ${quote(text)}.`,
   );
 }
 

@@ -26,6 +26,8 @@ export interface Connection {
     records: ErasureRecords;
     key: { file: string } | { parameter: string };
   };
+  /** S3 of the local stack. */
+  mailStore?: string | undefined;
   /** The name in the AWS credentials; locally the system's user. */
   respondent: () => Promise<string>;
   mail: () => Promise<MailState>;
@@ -42,7 +44,7 @@ export function connectLocally(
   folder: string,
   options: Partial<Tables> & { respondent?: string | undefined } = {},
 ): Connection {
-  const { engine: endpoint, mailbox, ...state } = readRunningStack(folder);
+  const { engine: endpoint, mailbox, mailStore, ...state } = readRunningStack(folder);
   const { table = state.table, erasures = `${state.table}-erasures`, respondent } = options;
   if (respondent?.trim() === '') {
     throw new UsageError('--as is empty; pass the name of who answers.');
@@ -54,6 +56,7 @@ export function connectLocally(
     stage: 'local',
     options: folder === DATA_FOLDER ? '' : `--data '${folder}'`,
     ...openTables(table, erasures, { file: join(folder, 'erasure-key') }, config),
+    mailStore,
     respondent: async () => respondent ?? readUserName(),
     mail: async () => (mailbox === undefined ? 'none' : 'sent'),
   };

@@ -54,6 +54,14 @@ export function openErasures(connection: Connection) {
       await nameMissingTable(connection, records.add(record));
     },
 
+    /** Deletes records that are older than a time, in the form of `created_at`. @returns How many. */
+    async forget(before: string): Promise<number> {
+      const all = await nameMissingTable(connection, records.read());
+      const old = all.filter((record) => (record.split('#')[2] ?? '') < before);
+      for (const record of old) await records.remove(record);
+      return old.length;
+    },
+
     /** @returns `count`: users; `lost`: those whose key is gone; `find`: until when a user is erased. */
     async read() {
       if (isLocal) await records.create();

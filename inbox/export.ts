@@ -3,28 +3,37 @@ import { createWriteStream, lstatSync, openSync, renameSync, rmSync } from 'node
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify/sync';
 import { UsageError } from '../lib/terminal/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 import type { Command } from './options.ts';
+import { COPIED_FIELDS, readCopy, toPage } from './copy.ts';
 import { countInquiries, showProgress, toJsonLine, writePages } from './output.ts';
 import { FIELDS, type StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
-export async function run({ values, filter, io, connect }: Command): Promise<void> {
-  const { csv = false, json, out } = values;
+export async function run(command: Command): Promise<void> {
+  const { values, filter, io, connect } = command;
+  const { csv = false, html = false, json, out } = values;
+  const isPersons = filter.sub !== undefined || filter.email !== undefined;
   if (csv && json) throw new UsageError('--json and --csv exclude each other.');
+  if (html && (csv || json || !isPersons)) {
+    throw new UsageError('--html is for the copy of a person, with --sub or --email.');
+  }
   // A file must not replace a device or pipe.
   if (out !== undefined && lstatSync(out, { throwIfNoEntry: false })?.isFile() === false) {
     throw new UsageError(`--out ${escapeUnsafe(out)} is not a regular file.`);
   }
-  const found = connect().inquiries.scan(filter);
+  if (isPersons && !csv) return exportCopy(command);
+  const fields = isPersons ? COPIED_FIELDS : FIELDS;
+  const found = connect().inquiries.scan({ ...filter, withExpired: isPersons });
   const pages = out === undefined && io.stdout.isTTY === true ? found : showProgress(io, found);
   let count = 0;
   let header = csv;
   const format = (page: StoredInquiry[]): string => {
     const text = csv
-      ? stringify(page, { ...CSV, header, bom: header })
-      : page.map((row) => toJsonLine(row, FIELDS)).join('');
+      ? stringify(page, { ...CSV, columns: [...fields], header, bom: header })
+      : page.map((row) => toJsonLine(row, fields)).join('');
     header = false;
     count += page.length;
     return text;
@@ -32,6 +41,17 @@ export async function run({ values, filter, io, connect }: Command): Promise<voi
   if (out === undefined) return writePages(pages, format, io.stdout, { end: false });
   await writeFile(out, async (file) => writePages(pages, format, file, { end: true }));
   io.stderr.write(`${countInquiries(count)} in ${escapeUnsafe(out)}\n`);
+}
+
+async function exportCopy(command: Command): Promise<void> {
+  const { values, filter, io } = command;
+  if (filter.since !== undefined) throw new UsageError('--since is not for the copy of a person.');
+  const copy = await readCopy(command);
+  const json = JSON.stringify(copy, null, 2).split('\n').map(escapeUnsafe).join('\n');
+  const text = values.html === true ? toPage(copy) : `${json}\n`;
+  if (values.out === undefined) return void io.stdout.write(text);
+  await writeFile(values.out, async (file) => pipeline([text], file));
+  io.stderr.write(`${countInquiries(copy.inquiries.length)} in ${escapeUnsafe(values.out)}\n`);
 }
 
 /** Writes beside the target, and renames when complete. */
@@ -75,7 +95,6 @@ export const toCsvText = (text: string): string =>
     .replaceAll(FORMULA, "$1'");
 
 const CSV = {
-  columns: [...FIELDS],
   record_delimiter: 'windows',
   quoted_string: true,
   cast: { string: toCsvText },

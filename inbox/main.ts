@@ -9,7 +9,7 @@ import {
 import { DATA_FOLDER } from '../lib/paths.ts';
 import { isServiceName, STAGES } from '../lib/aws/stages.ts';
 import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
-import { parseId, parseSince, parseUuid } from './arguments.ts';
+import { parseId, parseTime, parseUuid } from './arguments.ts';
 import { connectLocally, connectToStage, type Connection } from './connect.ts';
 import { OPTIONS, type Command } from './options.ts';
 import { describeUsage, CONNECTION_OPTIONS, VERBS, type Verb } from './verbs.ts';
@@ -76,7 +76,7 @@ export const main: Main = async (line, io) => {
     filter: {
       email,
       sub: sub === undefined ? undefined : parseUuid(sub, '--sub'),
-      since: since === undefined ? undefined : parseSince(since),
+      since: since === undefined ? undefined : parseTime(since, '--since'),
     },
     isInteractive: json !== true && io.stdout.isTTY === true,
     io,

@@ -39,8 +39,12 @@ export const OPTIONS = {
     'for spreadsheets: what could be a formula gets an apostrophe, control and invisible characters are escaped',
   ),
   out: option('FILE', 'into a file that only you can read'),
+  html: flag('the copy as a page to read'),
+  'older-than': option('WHEN', 'sent before an age (365d), a date or a date-time'),
+  accounts: flag("accounts in the stage's user pool that have sent nothing since, not inquiries"),
   'keep-account': flag("keep the account in the stage's user pool"),
   replay: flag('in a restored table: delete again what has been erased'),
+  'forget-before': option('AGE', 'with --replay: delete older records, which no backup needs'),
   yes: flag('delete without asking'),
   json: flag('one JSON object a line on a terminal, too'),
 } as const;

@@ -4,40 +4,98 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
+import PostalMime, { type Email } from 'postal-mime';
 import { NETWORK } from '../lib/aws/aws.ts';
+import { LOCAL } from '../lib/running-stack.ts';
 import type { Connection } from './connect.ts';
+import { ignore } from './erasures.ts';
 
-/** Header and beginning of a mail. */
-const Range = 'bytes=0-65535';
+/** What names a person in a mail. */
+export interface Names {
+  addresses: string[];
+  /** Of inquiries. */
+  ids: string[];
+}
 
-/** Whether the address is in the mail, and not as a part of a longer one. */
-const isNamed = (address: string, mail: string): boolean =>
-  mail.split(address).some((before, at, pieces) => {
+export interface ReceivedMails {
+  count: number;
+  /** Those that the person has written. */
+  written: Pick<Email, 'date' | 'subject' | 'text'>[];
+  remove: () => Promise<void>;
+}
+
+/** Whether the address is in the text, and not as a part of a longer one. */
+const hasAddress = (text: string, address: string): boolean =>
+  text.split(address).some((before, at, pieces) => {
     const after = pieces[at + 1];
     return after !== undefined && !/[\w.+-]$/.test(before) && !/^(?:[\w-]|\.\w)/.test(after);
   });
 
+const stringsIn = (value: unknown): string[] =>
+  typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(stringsIn);
+
+const parse = async (raw: string | Uint8Array): Promise<Email> =>
+  PostalMime.parse(raw, { attachmentEncoding: 'utf8' });
+
+/** Decoded, also those of attached mails. */
+async function readTexts(mail: Email): Promise<string[]> {
+  const texts = stringsIn(mail);
+  for (const { mimeType, content } of mail.attachments) {
+    if (mimeType !== 'message/rfc822' || typeof content !== 'string') continue;
+    texts.push(...(await parse(content).then(readTexts, () => [])));
+  }
+  return texts;
+}
+
+async function openBucket({ stage, erasures, mailStore }: Connection) {
+  if (stage === 'local') {
+    if (mailStore === undefined) return undefined;
+    const client = new S3Client({ ...LOCAL, endpoint: mailStore, forcePathStyle: true });
+    return { Bucket: 'mails', client };
+  }
+  const Bucket = await erasures.records.readTag('mail_bucket');
+  const isNone = Bucket === undefined || Bucket === 'none';
+  return isNone ? undefined : { Bucket, client: new S3Client(NETWORK) };
+}
+
 /**
- * Deletes mails in which one of the addresses is, and which the receiver has not handled. docs/adr/0085
+ * Finds mails that name a person: by an address, or as addresses for answers do, by an inquiry's id. docs/adr/0085
  *
- * @returns How many; undefined if the stage takes no answers by mail.
+ * @returns undefined if the stage takes no answers by mail.
  */
-export async function deleteReceivedMails(
-  { stage, erasures }: Connection,
-  addresses: string[],
-): Promise<number | undefined> {
-  const Bucket = stage === 'local' ? 'none' : await erasures.records.readTag('mail_bucket');
-  if (Bucket === undefined || Bucket === 'none') return undefined;
-  const client = new S3Client(NETWORK);
-  let deleted = 0;
+export async function findReceivedMails(
+  connection: Connection,
+  names: Names,
+): Promise<ReceivedMails | undefined> {
+  const bucket = await openBucket(connection);
+  if (bucket === undefined) return undefined;
+  const { client, Bucket } = bucket;
+  const addresses = names.addresses.map((address) => address.toLowerCase());
+  const ids = names.ids.flatMap((id) => [id, id.replaceAll('-', '')]);
+  const isNamed = (text: string): boolean =>
+    ids.some((id) => text.includes(id)) || addresses.some((one) => hasAddress(text, one));
+
+  const keys: string[] = [];
+  const written: ReceivedMails['written'] = [];
   for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
-    for (const { Key } of Contents) {
-      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, Range }));
-      const mail = (await Body?.transformToString('latin1'))?.toLowerCase() ?? '';
-      if (!addresses.some((address) => isNamed(address.toLowerCase(), mail))) continue;
-      await client.send(new DeleteObjectCommand({ Bucket, Key }));
-      deleted++;
+    for (const { Key = '' } of Contents) {
+      const command = new GetObjectCommand({ Bucket, Key });
+      // The receiver may have removed it meanwhile.
+      const stored = await client.send(command).catch(ignore('NoSuchKey'));
+      const raw = (await stored?.Body?.transformToByteArray()) ?? new Uint8Array();
+      const mail = await parse(raw).catch(() => undefined);
+      const texts = [Buffer.from(raw).toString(), ...(mail ? await readTexts(mail) : [])];
+      if (!texts.some((text) => isNamed(text.toLowerCase()))) continue;
+      keys.push(Key);
+      const from = mail?.from?.address?.toLowerCase() ?? '';
+      if (mail && addresses.includes(from)) written.push(mail);
     }
   }
-  return deleted;
+  return {
+    count: keys.length,
+    written,
+    async remove() {
+      for (const Key of keys) await client.send(new DeleteObjectCommand({ Bucket, Key }));
+    },
+  };
 }

@@ -44,14 +44,19 @@ export const VERBS: Record<string, Verb> = {
     load: () => import('./dismiss.ts'),
   },
   export: {
-    help: 'Writes inquiries as JSON lines or CSV. They have no order. It reads the whole table, so that none is missing.',
-    options: ['csv', 'email', 'sub', 'since', 'out', 'json'],
+    help: "Writes inquiries as JSON lines or CSV. They have no order. It reads the whole table, so that none is missing. With --sub or --email it writes a copy for the user instead: all that erase would delete, without colleagues' names, as JSON or --html.",
+    options: ['csv', 'html', 'email', 'sub', 'since', 'out', 'json'],
     load: () => import('./export.ts'),
   },
   erase: {
-    help: `Deletes all inquiries of a user. With them go replies and idempotency keys, under every email of the user, and the account in the stage's user pool. Takes one of --sub, --email and --replay. It says what it finds, and deletes after a question each or with --yes. An interrupted erasure is finished by running it again. Each is recorded as a keyed hash of the user's id.`,
-    options: ['sub', 'email', 'keep-account', 'replay', 'yes', 'json'],
+    help: `Deletes all inquiries of a user. With them go replies and idempotency keys, under every email of the user, received mails, the address in SES's suppression list, and the account in the stage's user pool. Takes --sub, --email or both (the user's mails under one more address), or --replay. It lists addresses that are spelt nearly so. It says what it finds, and deletes after a question each or with --yes. An interrupted erasure is finished by running it again. Each is recorded as a keyed hash of the user's id.`,
+    options: ['sub', 'email', 'keep-account', 'replay', 'forget-before', 'yes', 'json'],
     load: () => import('./erase.ts'),
+  },
+  expire: {
+    help: 'Deletes old inquiries, or accounts without new ones. It says what it finds, and deletes after a question or with --yes. Run it again in a restored table.',
+    options: ['older-than', 'accounts', 'yes', 'json'],
+    load: () => import('./expire.ts'),
   },
   '--web': {
     help: 'Serves the inbox as a page in the browser. Inquiries are listed, read, answered and dismissed there, until Ctrl+C.',
@@ -62,7 +67,7 @@ export const VERBS: Record<string, Verb> = {
 
 const wrap = (text: string, hanging = 0): string => wrapLine(text, 80, hanging);
 
-const describe = (name: string, text: string): string => wrap(`  ${name.padEnd(17)}${text}`, 19);
+const describe = (name: string, text: string): string => wrap(`  ${name.padEnd(20)}${text}`, 22);
 
 export function describeUsage(name = 'VERB'): string {
   const verb = VERBS[name];

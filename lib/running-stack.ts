@@ -8,6 +8,8 @@ export interface StackState {
   /** Absent on dynalite, which also lacks transactions. */
   mailbox?: string | undefined;
   smtp?: string | undefined;
+  /** S3 with the received mails. */
+  mailStore?: string | undefined;
   issuer: string;
   engine: string;
   /** Absent for an engine without a process. */

@@ -109,6 +109,7 @@ async function startMail(
   return {
     report: (event: string): void => take(mailer, event),
     smtpPort: incoming.port,
+    storeUrl: incoming.url,
     reload(): void {
       mailer.reload();
       receiver.reload();
@@ -251,6 +252,7 @@ export async function startStack({
       form: form.url,
       mailbox: mailbox?.url,
       smtp: mail && `smtp://127.0.0.1:${mail.smtpPort}`,
+      mailStore: mail?.storeUrl,
       issuer: issuer.url,
       keysFile,
       engine: engine.url,

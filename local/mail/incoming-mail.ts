@@ -36,6 +36,10 @@ export async function startIncomingMail({
 }) {
   const mails = new Map<string, Buffer>();
   const s3 = createServer(({ method, url = '' }, response) => {
+    if (url.includes('list-type=2')) {
+      const keys = [...mails.keys()].map((id) => `<Contents><Key>${id}</Key></Contents>`);
+      return response.end(`<ListBucketResult>${keys.join('')}</ListBucketResult>`);
+    }
     const id = /[^/?]+(?=\?|$)/.exec(url)?.[0] ?? '';
     const mail = mails.get(id);
     if (method === 'DELETE') mails.delete(id);

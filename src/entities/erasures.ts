@@ -7,7 +7,7 @@ import {
   ListTagsOfResourceCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, paginateScan, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from './table.ts';
 
 export type ErasureRecords = ReturnType<typeof createErasureRecords>;
@@ -30,6 +30,10 @@ export function createErasureRecords({ client, name: TableName }: Table) {
 
     async add(hash: string): Promise<void> {
       await client.send(new PutCommand({ TableName, Item: { hash } }));
+    },
+
+    async remove(hash: string): Promise<void> {
+      await client.send(new DeleteCommand({ TableName, Key: { hash } }));
     },
 
     /** Strongly consistent, in no order. */

@@ -187,6 +187,7 @@ export async function startAws(hash = 'hash') {
         return { status: 200, body: from === null ? '' : '<CopyObjectResult/>' };
       },
     ],
+    [/^GET \/v2\/email\/suppression\//, () => refusal(404, 'NotFoundException', '')],
     [
       /^GET (.+)$/,
       ({ query }, path = '') => {

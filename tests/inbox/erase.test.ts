@@ -124,8 +124,8 @@ it('with --yes deletes all rows of the user, nobody else’s, and records a keye
   }
   expect(await erase(`--email ${email} --yes`)).toMatchObject({
     code: 2,
-    stderr: `${email} was used by 2 users; nothing was deleted. Choose one with --sub.\n`,
-    json: [{ cognito_sub: sub }, { cognito_sub: stranger.cognito_sub }],
+    stderr: containing(`${email} was used by 2 users; choose one with --sub: `),
+    json: [],
   });
   expect(await own.scan()).toHaveLength(11);
 
@@ -354,7 +354,7 @@ describe('on a stage', () => {
     expect(await own.scan('shop-develop-erasures')).toEqual([{ hash }]);
   });
 
-  it('asks, then records, deletes the account, and last the inquiries, which find the user again', async () => {
+  it('asks, records, deletes the inquiries, and last the account, which finds the user again', async () => {
     stopClock(NOW);
     const QUESTIONS = [
       'Type account to delete the account, too, or anything else to keep it: ',
@@ -388,23 +388,5 @@ describe('on a stage', () => {
       transcripts.push(`${transcript}${(await rowsOf(SUB)).length} inquiries are left.\n`);
     }
     await expect(transcripts.join('\n')).toMatchFileSnapshot('golden/accounts.txt');
-  });
-
-  it('deletes what the user has mailed and nobody has handled', async () => {
-    const { sub, email } = await makeUser();
-    const Tags = [...toTags('none').Tags, { Key: 'mail_bucket', Value: 'mails' }];
-    replies['ListTagsOfResource'] = { Tags };
-    aws.objects.set('/mails/1', `From: ${email.toUpperCase()}\n\nHello`);
-    aws.objects.set('/mails/2', `From: x${email}, ${email}.example\n\nHello`);
-    const removed: string[] = [];
-    for (const name of ['1', '2']) {
-      aws.answers[`DELETE /mails/${name}`] = () => {
-        removed.push(name);
-        return { status: 204 };
-      };
-    }
-    const { stderr } = await own.run(toLine(`--sub ${sub} --yes`));
-    expect(stderr).toContain('Deleted 1 mail that nobody had handled.\n');
-    expect(removed).toEqual(['1']);
   });
 });

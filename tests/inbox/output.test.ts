@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { expect, it } from 'vitest';
-import { parseSince } from '../../inbox/arguments.ts';
+import { parseTime } from '../../inbox/arguments.ts';
 import { toCsvText } from '../../inbox/export.ts';
 import { cutText, formatTable } from '../../inbox/output.ts';
 import { formatAge, formatDuration } from '../../inbox/words.ts';
@@ -79,7 +79,7 @@ it.each([
   ['2026-11-01T10:30', new Date(2026, 10, 1, 10, 30).getTime()],
   ['2026-11-01T10:30:05.123+09:00', Date.UTC(2026, 10, 1, 1, 30, 5, 123)],
 ])('--since takes %s', (text, expected) => {
-  expect(parseSince(text, NOW)).toBe(expected);
+  expect(parseTime(text, '--since', NOW)).toBe(expected);
 });
 
 it.each([
@@ -92,7 +92,7 @@ it.each([
   '2026-11-01T10:00:',
   '\u001b[2J',
 ])('--since refuses %j in one line', (text) => {
-  expect(() => parseSince(text, NOW)).toThrow(/^--since must be [^\p{Cc}]*$/u);
+  expect(() => parseTime(text, '--since', NOW)).toThrow(/^--since must be [^\p{Cc}]*$/u);
 });
 
 it.each([

@@ -285,7 +285,13 @@ it('a line that is not understood is refused with exit code 2', async () => {
     '--web --replies /dev/zero',
     '--web --replies LICENSE',
     '--web --replies package.json',
-    `erase --sub ${SUB} --email a@b`,
+    'erase --replay --email a@b',
+    'erase --email a@b --forget-before 40d',
+    'erase --replay --forget-before 34d',
+    'expire',
+    'expire --older-than yesterday',
+    'export --html',
+    `export --sub ${SUB} --since 1d`,
   ]);
   await expect(transcript).toMatchFileSnapshot('golden/refused-lines.txt');
   expect(transcript.split('\n\n').filter((each) => !/^\$ .*\n! .+\n\[2\]\n?$/.test(each))).toEqual(
