@@ -25,11 +25,16 @@ export const isBeyond = (id: string, full: FullHour | undefined): boolean =>
 export function createMailQuotas(
   quotas: Quotas,
   { mailsPerHour, totalMailsPerHour }: MailerConfig,
+  now: () => number = Date.now,
 ) {
   let markedHour: string | undefined;
   const grant = { granted: true } as const;
-  /** Of the mails about events, in an hour; notices are as many as mails about new inquiries. */
-  const limits = { notices: totalMailsPerHour, 'passed-on': PASSED_ON };
+  /** Of other mails in an hour; most are as many as mails about new inquiries. */
+  const limits = {
+    notices: totalMailsPerHour,
+    acknowledgements: totalMailsPerHour,
+    'passed-on': PASSED_ON,
+  };
 
   return {
     ...quotas,
@@ -58,7 +63,7 @@ export function createMailQuotas(
     },
 
     async claimEvent(kind: keyof typeof limits, event: string, signal: AbortSignal) {
-      const quota = `${kind}-${Math.floor(Date.now() / HOUR)}`;
+      const quota = `${kind}-${Math.floor(now() / HOUR)}`;
       return 'granted' in (await quotas.reserve(quota, event, limits[kind], signal));
     },
 

@@ -10,9 +10,10 @@ import {
 import { forEachConcurrently } from './concurrency.ts';
 import { createDeliver } from './deliver.ts';
 import { createDigests } from './digests.ts';
-import type { Outcome } from './log.ts';
+import type { Outcome, Result } from './log.ts';
 import { createNotices, type EventRecord } from './notices.ts';
-import { isInquiryId, parseRecord, type MailKind } from './rows.ts';
+import { createOverdue } from './overdue.ts';
+import { isInquiryId, parseRecord, type MailKind, type Row } from './rows.ts';
 
 /** Records are all from the stream or all from the queue of SES's events. */
 interface AnyEvent {
@@ -48,18 +49,27 @@ export function createMailer(parts: MailerParts) {
   const notices = createNotices(parts);
   const digests = createDigests(parts);
 
+  async function deliverMail(
+    row: Row,
+    mail: MailKind,
+    invocation: Invocation,
+    sequenceNumber?: string,
+  ): Promise<Outcome> {
+    const subject = { inquiry: row['id'], mail, sequenceNumber };
+    const { outcome } = await attempt(invocation, subject, (signal) =>
+      deliver(row, mail, { signal }),
+    );
+    return mail === 'reply' ? notices.reportUnsentReply(row, outcome, invocation) : outcome;
+  }
+
   async function deliverRecord(record: DynamoDBRecord, invocation: Invocation): Promise<Outcome> {
     const { row, kind } = parseRecord(record);
     if (kind === undefined) return 'idle';
-    const deliverMail = async (mail: MailKind) => {
-      const subject = { inquiry: row['id'], mail, sequenceNumber: record.dynamodb?.SequenceNumber };
-      return attempt(invocation, subject, (signal) => deliver(row, mail, { signal }));
-    };
-    const { outcome } = await deliverMail(kind);
-    if (kind === 'reply') return notices.reportUnsentReply(row, outcome, invocation);
+    const number = record.dynamodb?.SequenceNumber;
+    const outcome = await deliverMail(row, kind, invocation, number);
     const isWithTeam = outcome === 'sent' || outcome === 'already-sent';
-    if (!isWithTeam || !config.acknowledge) return outcome;
-    return (await deliverMail('acknowledgement')).outcome;
+    if (kind === 'reply' || !isWithTeam || !config.acknowledge) return outcome;
+    return deliverMail(row, 'acknowledgement', invocation, number);
   }
 
   async function deliverBatch(records: DynamoDBRecord[], invocation: Invocation) {
@@ -92,7 +102,7 @@ export function createMailer(parts: MailerParts) {
     return { results };
   }
 
-  /** Sends digest and daily mail if due, unless another invocation does. */
+  /** Sends digest, daily mail and what is overdue, unless another invocation does. */
   async function sendDigests(invocation: Invocation) {
     const time = now();
     const { quotas } = store;
@@ -111,7 +121,16 @@ export function createMailer(parts: MailerParts) {
       );
       return outcome;
     };
-    return { digest: await sendDue('digest'), daily: await sendDue('daily') };
+    const results = { digest: await sendDue('digest'), daily: await sendDue('daily') };
+    const overdue = createOverdue(parts, (row, mail) => deliverMail(row, mail, invocation));
+    for (const mail of ['reply', 'acknowledgement'] as const) {
+      const sendAll = async (signal: AbortSignal): Promise<Result> => {
+        if (turn) await overdue[mail](turn, signal);
+        return { outcome: 'idle' };
+      };
+      await attempt(invocation, { mail }, sendAll, Infinity);
+    }
+    return results;
   }
 
   return async (value: object, invocation: Invocation) => {

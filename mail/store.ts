@@ -22,6 +22,6 @@ export function createMailerStore(table: Table, config: MailerConfig, now?: () =
         : createReplyAddresses(createReplyKeys(table), replyDomain, now),
     inquiries: { ...inquiries, exists },
     deliveries: createDeliveries(table, now),
-    quotas: createMailQuotas(createQuotas(table), config),
+    quotas: createMailQuotas(createQuotas(table), config, now),
   };
 }

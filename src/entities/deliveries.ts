@@ -12,6 +12,8 @@ export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'unde
 
 /** Milliseconds: more than a function runs, less than until its queue repeats an event (mailer/events.tf). */
 const CLAIM = 2 * 60_000;
+/** Seconds: longer than mail/overdue.ts looks back. */
+const REPLY_RETENTION = 10 * 86_400;
 /** Seconds: a century, the longest retention. */
 const UNDELIVERED_RETENTION = 36_500 * 86_400;
 
@@ -33,7 +35,12 @@ export function createDeliveries(table: Table, now: () => number = Date.now) {
       abortSignal: AbortSignal,
     ): Promise<void> {
       await deliveries
-        .put({ inquiry, mail, sent_at: new Date().toISOString(), ...expireRecord() })
+        .put({
+          inquiry,
+          mail,
+          sent_at: new Date().toISOString(),
+          ...expireRecord(mail === 'reply' ? REPLY_RETENTION : undefined),
+        })
         .where(
           ({ undelivered_at }, { lt, notExists }) =>
             `${notExists(undelivered_at)} OR ${lt(undelivered_at, since)}`,

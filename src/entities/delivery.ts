@@ -58,6 +58,8 @@ export function createQuotaEntity(table: string, client?: DocumentClient) {
         next_hour: { type: 'number' },
         digested: { type: 'any' },
         daily_on: { type: 'string' },
+        acknowledged: { type: 'number' },
+        replied: { type: 'number' },
       },
       indexes: {
         byQuota: {

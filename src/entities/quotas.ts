@@ -9,6 +9,9 @@ export interface DigestState {
   /** By hour: the time up to which digests have counted. */
   digested?: Record<string, number>;
   daily_on?: string;
+  /** Milliseconds: up to which inquiries are acknowledged, and replies are mailed, also without the stream. */
+  acknowledged?: number;
+  replied?: number;
 }
 
 export interface FullQuota {

@@ -109,7 +109,7 @@ export async function createMailerInstances(
   }
 
   const all = {
-    ...createWriter(own),
+    ...createWriter(own, (): number => all.time),
     create,
     /** Milliseconds. */
     time,

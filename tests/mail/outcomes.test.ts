@@ -239,6 +239,28 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       for (const minute of [0, end]) await deliver(await post(6, minute), { minute });
       for (const later of [10, 15, 20]) await tick(end + later);
     },
+    async 'acknowledgements of what only a digest names, five an hour'({ post, deliver, tick }) {
+      await tick(0);
+      const owners = ['bea', 'cem', 'dan', 'eve', 'fay', 'gus', 'hal', 'ida'];
+      const records: StreamRecord[] = [];
+      for (const [minute, name] of owners.entries()) {
+        records.push(...(await post(1, minute, { ...VERIFIED, email: `${name}@example.com` })));
+      }
+      await deliver(records.slice(0, 6));
+      for (const minute of [15, 70]) await tick(minute, { failing: { digest: NO } });
+      for (const minute of [75, 130]) await tick(minute);
+      // The stream is late.
+      await deliver(records, { minute: 135 });
+    },
+    async 'replies that the stream has lost'({ all, post, deliver, addReply, tick }) {
+      await tick(0);
+      await deliver([await addReply()]);
+      for (const record of await post(2)) await all.answer(idOf(record), 'r');
+      await all.answer(idOf(await all.add({ at: START })));
+      await tick(24 * 60);
+      await tick(27 * 60, { failing: { reply: NO } });
+      await tick(28 * 60);
+    },
     async 'inquiries that wait for days'({ all, post, tick }) {
       const day = 24 * 60;
       const [answered] = (await post(53, -4 * day)) as [StreamRecord];

@@ -51,10 +51,10 @@ export const sequenceOf = ({ dynamodb }: StreamRecord): string => dynamodb.Seque
 export const readFailures = (answered: unknown): string[] =>
   (answered as DynamoDBBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 
-export function createWriter(own: Pick<OwnTable, 'client' | 'name'>) {
+export function createWriter(own: Pick<OwnTable, 'client' | 'name'>, now?: () => number) {
   const { client, name: table } = own;
   const { putInquiry } = createRequests(table);
-  const inbox = createStoredInquiries(own);
+  const inbox = createStoredInquiries(own, now);
   /** @returns The stream's records. */
   const write = async (rows: NewInquiry[]) =>
     (await putInquiries(own, rows)).map((row) => {
