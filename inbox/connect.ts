@@ -100,15 +100,15 @@ export function connectToStage(
     stage,
     options: `--stage ${stage}${service === undefined ? '' : ` --service ${service}`}`,
     ...openTables(table, erasures, { parameter: `/${name}/erasure-key` }),
-    respondent: async () => {
-      // For answers only.
+    respondent: keepResult(async () => {
+      // Not for each command.
       const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
       const { Arn = '' } = await new STSClient(NETWORK).send(new GetCallerIdentityCommand());
       // arn:aws:iam::111122223333:user/ana, arn:aws:sts::111122223333:assumed-role/support/ana@example.com,
       // arn:aws:iam::111122223333:root
       return Arn.slice(Math.max(Arn.lastIndexOf('/'), Arn.lastIndexOf(':')) + 1);
-    },
-    async mail() {
+    }),
+    mail: keepResult(async () => {
       if (table !== name) return 'unknown';
       const { GetFunctionConcurrencyCommand, LambdaClient } =
         await import('@aws-sdk/client-lambda');
@@ -117,6 +117,16 @@ export function connectToStage(
         () => 'sent',
         (error: Error) => (error.name === 'ResourceNotFoundException' ? 'none' : 'unknown'),
       );
-    },
+    }),
   };
+}
+
+/** For the pages, which ask again and again. A failure is not kept. */
+function keepResult<Result>(read: () => Promise<Result>): () => Promise<Result> {
+  let kept: Promise<Result> | undefined;
+  return async () =>
+    (kept ??= read().catch((error: unknown) => {
+      kept = undefined;
+      throw error;
+    }));
 }

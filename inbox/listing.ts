@@ -1,4 +1,8 @@
-import type { IndexedInquiry, StoredInquiry } from '../src/entities/stored-inquiries.ts';
+import type {
+  IndexedInquiry,
+  InquiryFilter,
+  StoredInquiry,
+} from '../src/entities/stored-inquiries.ts';
 import { createSearch } from './search.ts';
 import type { Connection } from './connect.ts';
 import type { ShownInquiry } from './shown-inquiry.ts';
@@ -10,6 +14,8 @@ const SEARCH_TIME = 3_000;
 const CLOSED_ROWS = 5_000;
 const BOUNCED_FOR = 7 * 86_400_000;
 const MANY = 2_000;
+/** Milliseconds: a page waits for the count. */
+const OTHERS_TIME = 500;
 
 export const SHOWS = ['unanswered', 'answered', 'all', 'undelivered'] as const;
 /** `answered`: by the time of the answer. */
@@ -77,9 +83,19 @@ export function createListing({
       if (next !== undefined) break;
       last = row.id;
       searched += 1;
-      if (isFound(row)) found.push(row);
+      // The index may not know the answer yet.
+      const isShown = show !== 'unanswered' || row.reply_at === undefined;
+      if (isShown && isFound(row)) found.push(row);
     }
     return { inquiries: await deliveries.addUndelivered(found), ...(next && { next }) };
+  }
+
+  async function findUnanswered(except: string, query: InquiryFilter) {
+    for await (const page of inquiries.list({ isAnswered: false, ...query })) {
+      const row = page.find(({ id }) => id !== except);
+      if (row !== undefined) return row.id;
+    }
+    return undefined;
   }
 
   return {
@@ -92,7 +108,7 @@ export function createListing({
       { id, email }: Pick<StoredInquiry, 'id' | 'email'>,
       signal: AbortSignal,
     ): Promise<{ count: number; isAll: boolean }> {
-      const end = performance.now() + SEARCH_TIME;
+      const end = performance.now() + OTHERS_TIME;
       let count = 0;
       for await (const page of inquiries.list({ email })) {
         count += page.filter((row) => row.id !== id).length;
@@ -100,6 +116,18 @@ export function createListing({
       }
       return { count, isAll: true };
     },
+    /** Ids of the unanswered inquiries beside this one. */
+    async findNeighbours(id: string) {
+      const [previous, next] = await Promise.all([
+        findUnanswered(id, { before: id }),
+        findUnanswered(id, { order: 'oldest', after: id }),
+      ]);
+      return { previous, next };
+    },
+    /** The next unanswered inquiry, or else of all the oldest. */
+    findNext: async (id: string): Promise<string | undefined> =>
+      (await findUnanswered(id, { order: 'oldest', after: id })) ??
+      findUnanswered(id, { order: 'oldest' }),
     async listUnanswered(signal: AbortSignal): Promise<Unanswered> {
       const ids: string[] = [];
       for await (const { id } of rowsOf(inquiries.list({ isAnswered: false }), signal)) {

@@ -63,10 +63,7 @@ export const main: Main = async (line, io) => {
   if (line[0] === 'help' && line[1] !== undefined) findVerb(line[1]);
   const usage = describeUsage(args.find((word) => Object.hasOwn(VERBS, word)));
   const { values, positionals } = parseCommandLine(usage, OPTIONS, { args });
-  const [name, ...others] = values.web === true ? ['--web', ...positionals] : positionals;
-  if (name === undefined) {
-    throw new UsageError('The verb is missing, e.g. npm run inbox -- list (see --help)');
-  }
+  const [name = 'page', ...others] = positionals;
   const verb = findVerb(name);
   checkOptions(name, verb, values);
   const { email, sub, since, json } = values;

@@ -17,7 +17,6 @@ export const OPTIONS = {
   erasures: option('NAME', 'the table of its erasures'),
   as: option('NAME', 'who answers, on the local stack only (default: you)'),
   data: option('FOLDER', 'the data folder of the local stack (default: .data)'),
-  web: flag('serve the page'),
   port: option('N', 'the port of the page (default: a free one)'),
   replies: option(
     'FILE',

@@ -39,9 +39,15 @@ export const VERBS: Record<string, Verb> = {
   },
   dismiss: {
     takes: 'ID',
-    help: 'Marks an inquiry as answered without a reply. It was answered elsewhere or needs no answer. No mail is sent, and it cannot be undone.',
+    help: 'Marks an inquiry as answered without a reply. It was answered elsewhere or needs no answer. No mail is sent.',
     options: ['json'],
     load: () => import('./dismiss.ts'),
+  },
+  reopen: {
+    takes: 'ID',
+    help: 'Makes a dismissed inquiry unanswered again. A reply that was recorded stays.',
+    options: ['json'],
+    load: () => import('./reopen.ts'),
   },
   export: {
     help: "Writes inquiries as JSON lines or CSV. They have no order. It reads the whole table, so that none is missing. With --sub or --email it writes a copy for the user instead: all that erase would delete, without colleagues' names, as JSON or --html.",
@@ -58,10 +64,10 @@ export const VERBS: Record<string, Verb> = {
     options: ['older-than', 'accounts', 'yes', 'json'],
     load: () => import('./expire.ts'),
   },
-  '--web': {
-    help: 'Serves the inbox as a page in the browser. Inquiries are listed, read, answered and dismissed there, until Ctrl+C.',
-    options: ['web', 'port', 'replies'],
-    load: () => import('./open-page.ts'),
+  page: {
+    help: 'Serves the inbox as a page on this machine. Inquiries are listed, read, answered and dismissed there, until Ctrl+C. This is what a line without a verb does, too.',
+    options: ['port', 'replies'],
+    load: () => import('./serve-page.ts'),
   },
 };
 

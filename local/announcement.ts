@@ -30,7 +30,7 @@ export function formatAnnouncement(
     lines.push('');
   }
   add('Form', form, liveForm ? '(from web/; changes apply in the open page)' : '');
-  add('Inbox', `npm run inbox -- --web${data}`, data === '' ? '(in another terminal)' : '');
+  add('Inbox', `npm run inbox${data && ` --${data}`}`, data === '' ? '(in another terminal)' : '');
   add('Mailbox', mailbox ?? 'off (see above)', mailbox && '(all mails; none is sent)');
   if (smtp !== undefined) add('Answers', smtp, '(a mail program may reply there)');
   add('Demo', demoUrl, '(another site with <inquiry-form>)');

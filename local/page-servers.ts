@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { ViteDevServer } from 'vite';
-import { outputOf, startLivePage } from '../lib/pages/page-build.ts';
+import { FORM_OUTPUT, startLiveForm } from '../lib/pages/page-build.ts';
 import { hashOf, startPageServer } from '../lib/pages/page-server.ts';
-import { ROOT, WEB } from '../lib/paths.ts';
+import { ROOT } from '../lib/paths.ts';
 
 export interface Addresses {
   apiUrl: string;
@@ -102,7 +102,7 @@ export async function startFormServer(
   let vite: ViteDevServer | undefined;
   const page = await startPageServer<FormConfig>({
     port,
-    folder: outputOf(WEB),
+    folder: FORM_OUTPUT,
     configure,
     find: (path, config) =>
       path === '/config.json'
@@ -135,7 +135,7 @@ export async function startFormServer(
         }
       : undefined,
   });
-  if (live) vite = await startLivePage(WEB, page.server);
+  if (live) vite = await startLiveForm(page.server);
   return {
     url: page.url,
     async close(): Promise<void> {

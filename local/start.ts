@@ -11,8 +11,8 @@ import {
   type Main,
 } from '../lib/terminal/command-line.ts';
 import { isListening } from '../lib/pages/loopback-server.ts';
-import { buildPageWhenStale } from '../lib/pages/page-build.ts';
-import { ROOT, WEB } from '../lib/paths.ts';
+import { buildFormWhenStale } from '../lib/pages/page-build.ts';
+import { ROOT } from '../lib/paths.ts';
 import { stateFileOf } from '../lib/running-stack.ts';
 import { formatAnnouncement } from './announcement.ts';
 import { lockDataFolder, openDataFolder, waitForEndOfEngine } from './data-folder.ts';
@@ -45,7 +45,7 @@ async function start(settings: Settings, io: Io): Promise<void> {
   if (reset) {
     for (const name of engineNames) rmSync(join(folder, name), { recursive: true, force: true });
   }
-  if (!liveForm) await buildPageWhenStale(WEB);
+  if (!liveForm) await buildFormWhenStale();
   const branding = readFileSync(join(ROOT, 'web/config.example.json'), 'utf8');
   const stack = await startStack({
     ...settings,

@@ -6,10 +6,17 @@ export interface Moment {
   language: string;
 }
 
-/** @param locale - Default: the browser's. */
-export function createTimeFormat(locale?: string): (timestamp: string) => Moment {
-  const short = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
-  const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' });
+/** @param locale - Default, as of `timeZone`: the browser's or the system's. */
+export function createTimeFormat(
+  locale?: string,
+  timeZone?: string,
+): (timestamp: string) => Moment {
+  const short = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone,
+  });
+  const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', timeZone });
   const { locale: language } = short.resolvedOptions();
   return (timestamp) => {
     const date = new Date(timestamp);

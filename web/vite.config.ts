@@ -26,8 +26,6 @@ function firstPaint(): Plugin {
   return {
     name: 'first-paint',
     generateBundle() {
-      // The operators' page has this configuration, too.
-      if (this.environment.config.root !== import.meta.dirname) return;
       const source = read('404.html').replace('</title>', () => `</title><style>${style}</style>`);
       this.emitFile({ type: 'asset', fileName: '404.html', source });
     },

@@ -1,5 +1,5 @@
 import { toReference } from '../../src/limits.ts';
-import type { Inquiry } from './client.ts';
+import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 
 /** `ana.lopez+shop@example.com` → `Ana Lopez`. */
 const toName = (email: string): string =>
@@ -11,7 +11,7 @@ const toName = (email: string): string =>
     .join(' ');
 
 /** Replaces `{reference}` and `{name}`; without a name, also its space. */
-export const fillIn = (text: string, { id, email }: Pick<Inquiry, 'id' | 'email'>): string =>
+export const fillIn = (text: string, { id, email }: Pick<StoredInquiry, 'id' | 'email'>): string =>
   text
     .replaceAll(/( ?)\{name\}/g, (_, space: string) => {
       const name = toName(email);

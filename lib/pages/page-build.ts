@@ -5,36 +5,31 @@ import type { InlineConfig, ViteDevServer } from 'vite';
 import { openFolder } from '../terminal/command-line.ts';
 import { UI, WEB } from '../paths.ts';
 
-export const outputOf = (page: string): string => join(page, 'dist');
+export const FORM_OUTPUT = join(WEB, 'dist');
 
 /**
- * Builds a page whose output is missing or older than its sources.
+ * Builds the form and its custom element if they are missing or older than their sources.
  *
- * @param page - The folder of its index.html.
- * @returns Whether it was built.
+ * @returns Whether they were built.
  */
-export async function buildPageWhenStale(page: string): Promise<boolean> {
-  const sources = [page, WEB, UI].flatMap((folder) =>
+export async function buildFormWhenStale(): Promise<boolean> {
+  const sources = [WEB, UI].flatMap((folder) =>
     globSync(['*.*', '{src,public}/**/*'], { cwd: folder }).map((file) => join(folder, file)),
   );
   // Written last: an interrupted build is repeated.
-  const last = page === WEB ? 'inquiry-form.js' : 'index.html';
-  const lock = join(WEB, '../package-lock.json');
-  if (!isStale(join(outputOf(page), last), [...sources, lock])) return false;
-  await buildPage(page);
+  const last = join(FORM_OUTPUT, 'inquiry-form.js');
+  if (!isStale(last, [...sources, join(WEB, '../package-lock.json')])) return false;
+  await buildForm();
   return true;
 }
 
 /** @throws UsageError if its output cannot be written. */
-export async function buildPage(page: string): Promise<void> {
-  openFolder(outputOf(page), 'output');
+async function buildForm(): Promise<void> {
+  openFolder(FORM_OUTPUT, 'output');
   // Loading Vite takes a second.
   const { build } = await import('vite');
-  await build({ ...configOf(page), logLevel: 'silent' });
-  // The custom element is beside the form.
-  if (page === WEB) {
-    await build({ ...configOf(page), mode: 'element', logLevel: 'silent' });
-  }
+  await build({ ...CONFIG, logLevel: 'silent' });
+  await build({ ...CONFIG, mode: 'element', logLevel: 'silent' });
 }
 
 /**
@@ -42,10 +37,10 @@ export async function buildPage(page: string): Promise<void> {
  *
  * @param server - Answers with `middlewares`, and takes the WebSocket connections.
  */
-export async function startLivePage(page: string, server: Server): Promise<ViteDevServer> {
+export async function startLiveForm(server: Server): Promise<ViteDevServer> {
   const { createServer } = await import('vite');
   return createServer({
-    ...configOf(page),
+    ...CONFIG,
     // Otherwise every path would be the page.
     appType: 'mpa',
     clearScreen: false,
@@ -56,7 +51,7 @@ export async function startLivePage(page: string, server: Server): Promise<ViteD
       ws: { server },
       cors: false,
       // Imported files are served, too, but no others, such as the issuer's key.
-      fs: { allow: [page] },
+      fs: { allow: [WEB] },
     },
     plugins: [
       {
@@ -69,11 +64,7 @@ export async function startLivePage(page: string, server: Server): Promise<ViteD
   });
 }
 
-const configOf = (page: string): InlineConfig => ({
-  configFile: join(WEB, 'vite.config.ts'),
-  root: page,
-  publicDir: join(WEB, 'public'),
-});
+const CONFIG: InlineConfig = { configFile: join(WEB, 'vite.config.ts') };
 
 const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 

@@ -192,6 +192,39 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       return { status: 'already-answered', respondent: by, reply_at: row.reply_at };
     },
     /**
+     * Makes a dismissed inquiry unanswered again; nothing was mailed about it.
+     *
+     * @param dismissedAt - Of that very dismissal.
+     * @returns Whether it was still dismissed so.
+     */
+    async reopen(
+      inquiry: InquiryKeys & Pick<StoredInquiry, 'expires_at'>,
+      dismissedAt: string,
+    ): Promise<boolean> {
+      if (!isShown(inquiry)) return false;
+      try {
+        await client.send(
+          new UpdateCommand({
+            TableName,
+            Key: keyOf(inquiry),
+            UpdateExpression: 'SET inbox = :inbox REMOVE respondent, reply_at',
+            ConditionExpression: 'reply_at = :dismissed_at AND attribute_not_exists(reply)',
+            ExpressionAttributeValues: {
+              ':inbox': toShard(inquiry.id, false),
+              ':dismissed_at': dismissedAt,
+            },
+          }),
+        );
+        return true;
+      } catch (error) {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever it is, it is not one of these
+        if ((error as Error).name !== 'ConditionalCheckFailedException') throw error;
+      }
+      // The SDK repeats an update after a lost response.
+      const row = await read(inquiry);
+      return row !== undefined && row.reply_at === undefined;
+    },
+    /**
      * Deletes an owner's inquiries, delivery records and idempotency keys. A repeated run finds an owner by inquiries,
      * so they are deleted last.
      *

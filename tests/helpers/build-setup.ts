@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildPageWhenStale, isStale } from '../../lib/pages/page-build.ts';
+import { buildFormWhenStale, isStale } from '../../lib/pages/page-build.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { main } from '../../scripts/build.ts';
 
@@ -12,5 +12,5 @@ export async function setup(): Promise<void> {
     sources.map((file) => join(ROOT, file)),
   );
   if (isOld) await main([], process);
-  for (const page of ['web', 'inbox/page']) await buildPageWhenStale(join(ROOT, page));
+  await buildFormWhenStale();
 }

@@ -81,25 +81,25 @@ it('exports with a bounded amount of memory, and ends in silence when its reader
 
 it('serves the page, also of a restarted stack, until npm ends', async () => {
   const { folder, name, url } = table;
-  const args = `run --silent inbox -- --web --data ${folder} --as olga`.split(' ');
+  const args = `run --silent inbox -- --data ${folder} --as olga`.split(' ');
   const child = spawn('npm', args, { cwd: ROOT });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const address = /^Inbox +(?<origin>http:\/\/127\.0\.0\.1:(?<port>\d+))\/#(?<secret>[\w-]{43})\n$/;
-  const { origin = '', port = '', secret } = address.exec(line.toString())?.groups ?? {};
-  const read = async (path: string) =>
-    (await fetch(origin + path, { headers: { authorization: `Bearer ${secret}` } })).text();
-  expect(await read('/')).toContain('<title>Inbox</title>');
-  expect(await read('/api/session')).toContain('"respondent":"olga"');
-  const missing = 'The engine of the local stack cannot be reached (ECONNREFUSED).';
+  const address =
+    /^Inbox +(?<opened>http:\/\/127\.0\.0\.1:(?<port>\d+)\/open\?secret=[\w-]{43})\n$/;
+  const { opened = '', port = '' } = address.exec(line.toString())?.groups ?? {};
+  const { headers } = await fetch(opened, { redirect: 'manual' });
+  const cookie = headers.get('set-cookie')?.split(';')[0] ?? '';
+  const read = async () => (await fetch(new URL('/', opened), { headers: { cookie } })).text();
+  expect(await read()).toContain('Answers are stored as olga');
   for (const [engine, says] of [
-    ['http://127.0.0.1:9', missing],
-    [url, '{"ids":[],"isAll":true}'],
+    ['http://127.0.0.1:9', 'The engine of the local stack cannot be reached (ECONNREFUSED).'],
+    [url, '0 unanswered'],
   ] as const) {
     writeState(folder, { engine, table: name });
-    expect(await read('/api/unanswered')).toContain(says);
+    expect(await read()).toContain(says);
   }
-  expect(await table.run(`--web --port ${port}`)).toMatchObject({
+  expect(await table.run(`--port ${port}`)).toMatchObject({
     code: 2,
     stderr: containing('is in use; choose another with --port.'),
   });

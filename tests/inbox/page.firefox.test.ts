@@ -3,47 +3,38 @@ import { expect, it } from 'vitest';
 import { needsFirefox, openFirefox } from '../form/firefox.ts';
 import { openInbox } from './test-inbox.ts';
 
-it(
-  'sends replies, takes a saved one back by Ctrl+Z, and keeps to what keys are meant for',
-  needsFirefox,
-  async () => {
-    const own = await openInbox();
-    const url = await own.serve({}, [{ title: 'Thanks', text: 'Hello {name}, thank you.' }]);
-    for (const [n, subject] of ['One', 'Two'].entries()) await own.add(9_000 - n, { subject });
-    const { page, part, see, click, textsOf, control } = await openFirefox();
-    // No time passes, so that whoever has typed goes on typing.
-    await page.evaluateOnNewDocument('performance.now = () => 0');
-    await page.goto(url);
-    const reads = async (subject: string) =>
-      await expect.poll(() => textsOf('.ib-read h2')).toEqual([subject]);
-    const draft = async () =>
-      page.$eval('#reply', (box) => (box as unknown as { value: string }).value);
-    await reads('One');
-    await part('#reply').fill('My own words');
-    await page.focus('#reply');
-    await control('a');
-    await click('Saved replies');
-    await click('Thanks');
-    await expect.poll(draft).toBe('Hello Ana, thank you.');
-    for (const [press, text] of [
-      ['z', 'My own words'],
-      ['y', 'Hello Ana, thank you.'],
-      ['Enter', ''],
-    ] as const) {
-      await control(press);
-      await expect.poll(draft).toBe(text);
-    }
-    await reads('Two');
-    // Somebody types on.
-    await page.keyboard.type('Monday, and paid');
-    await see('Answered:');
-    await reads('Two');
-    // What waits is sent.
-    await page.goto('about:blank');
-    const replies = async () =>
+it.each([
+  ['with', true],
+  ['without', false],
+])('answers, dismisses and reopens in Firefox, %s scripts', needsFirefox, async (_, isOn) => {
+  const own = await openInbox();
+  const address = await own.serve({}, [{ title: 'Thanks', text: 'Hello {name}, thank you.' }]);
+  for (const [n, subject] of ['One', 'Two'].entries()) await own.add(9_000 - n, { subject });
+  const { page, part, see, click, textsOf, control } = await openFirefox({
+    'javascript.enabled': isOn,
+  });
+  const stores = async (...expected: (string | undefined)[]) => {
+    const read = async () =>
       (await Array.fromAsync(own.inbox.listInFull({ order: 'oldest' })))
         .flat()
-        .map(({ reply_at, reply }) => reply_at && reply);
-    await expect.poll(replies).toEqual(['Hello Ana, thank you.', undefined]);
-  },
-);
+        .map(({ respondent, reply = respondent && '' }) => reply);
+    await expect.poll(read).toEqual(expected);
+  };
+  await page.goto(address);
+  await click('One');
+  await click('Saved replies');
+  await click('Thanks');
+  await see('Reply to');
+  await part('#reply').click();
+  if (isOn) await control('Enter');
+  else await click('Send reply');
+  await see('Answered:');
+  await stores('Hello Ana, thank you.', undefined);
+  expect(await textsOf('h1')).toEqual(['Two']);
+  await click('Dismiss');
+  await see('Dismissed:');
+  await stores('Hello Ana, thank you.', '');
+  await click('Reopen');
+  await see('Reopened:');
+  await stores('Hello Ana, thank you.', undefined);
+});

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import { connectLocally, type Connection } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
 import type { SavedReply } from '../../inbox/saved-replies.ts';
-import { serveInbox } from '../../inbox/server.ts';
+import { servePage } from '../../inbox/serve-page.ts';
 import { LOCAL } from '../../lib/running-stack.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
@@ -18,6 +18,21 @@ import { run, transcribe, type IoOptions } from '../local/io.ts';
 import { createOwnTable, readTable, removeRow, toEnvironment } from '../helpers/own-table.ts';
 
 export const containing = (text: string): unknown => expect.stringContaining(text);
+
+/** What a page says of interest: headings, notices, errors, and texts in boxes. */
+export const textsOf = (html: string): string =>
+  Array.from(
+    html.matchAll(
+      /<(h1|h2|textarea|p class="(?:lead|error)|p class="notice-title)[^>]*>(.*?)<\/[a-z0-9]+>|status"[^>]*>\s*<p>(.*?)<\/p>/gs,
+    ),
+    ([, , text = '', status = text]) =>
+      status
+        .replaceAll(/<[^>]+>/g, '')
+        .trim()
+        .slice(0, 120),
+  )
+    .filter((text) => text !== '')
+    .join(' | ');
 
 export const parseLines = (text: string): Record<string, unknown>[] =>
   text
@@ -91,7 +106,7 @@ export async function openInbox({
       await own.client.send(new PutCommand(entity.put(row).params()));
       return row;
     },
-    /** Serves the page as olga's until the test ends. @returns Its address, which ends in the secret. */
+    /** Serves the page as olga's until the test ends. @returns The address that opens it. */
     async serve(change: Partial<Connection> = {}, savedReplies: SavedReply[] = []) {
       const connect = (): Connection => ({
         ...connection,
@@ -99,9 +114,9 @@ export async function openInbox({
         mail: async () => 'sent',
         ...change,
       });
-      const { close, url } = await serveInbox(connect, { savedReplies });
+      const { close, address } = await servePage(connect, { savedReplies });
       onTestFinished(close);
-      return url;
+      return address;
     },
     scan: async (table = own.name) => readTable(own.client, table),
     remove: (row: StoredInquiry) => removeRow(own.client, own.name, row),

@@ -393,7 +393,7 @@ describeOnDynamoDbLocal('npm start', () => {
       '--seed',
       '9',
     ]);
-    expect(stack.said()).toContain(`npm run inbox -- --web --data '${data}'`);
+    expect(stack.said()).toContain(`npm run inbox -- --data '${data}'`);
     expect(stack.said()).toContain('Seed       0 inquiries');
     expect(await stack.subjects()).toEqual(['Kept']);
     await stack.call('POST', 'New');

@@ -12,7 +12,7 @@ import { run, transcribe, type IoOptions } from './io.ts';
 // A build would outlive the refusal and this file.
 vi.mock(import('../../lib/pages/page-build.ts'), async (importOriginal) => ({
   ...(await importOriginal()),
-  buildPageWhenStale: async () => false,
+  buildFormWhenStale: async () => false,
 }));
 
 // An engine that has outlived its stack is waited for.

@@ -1,0 +1,64 @@
+import { Hono } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { INQUIRY_ID } from '../src/limits.ts';
+import { createListing, SHOWS, type ListQuery } from './listing.ts';
+import { recordedNotice } from './page/inquiry-page.ts';
+import { listPage, ORDERS_OF, searchPage } from './page/list-page.ts';
+import type { Env } from './respond.ts';
+
+const SEARCH = 'inbox_search';
+/** UTF-16 units: a cookie has 4 KB. */
+const LONGEST_SEARCH = 200;
+
+export function createListRoutes() {
+  const routes = new Hono<Env>();
+
+  routes.get('/', async (context) => {
+    const connection = context.get('connection');
+    const { show: shown, order: ordered, from, after } = context.req.query();
+    const show = SHOWS.find((each) => each === shown) ?? 'unanswered';
+    const order = ORDERS_OF[show].find((each) => each === ordered) ?? ORDERS_OF[show][0];
+    const query: ListQuery = { show, order, text: '', from: toId(from) };
+    const listing = createListing(connection);
+    const { signal } = context.req.raw;
+    const [page, unanswered, last] = await Promise.all([
+      listing.list(query, signal),
+      listing.listUnanswered(signal),
+      toId(after) && connection.inquiries.get(after ?? ''),
+    ]);
+    const recorded = last ? recordedNotice(last) : undefined;
+    // The index may not know it yet.
+    if (last) unanswered.ids = unanswered.ids.filter((id) => id !== last.id || !last.reply_at);
+    return context.html(
+      listPage(context.get('view'), { query, listing: page, unanswered, recorded }),
+    );
+  });
+
+  // What is searched for can be an address, so it is in no URL.
+  routes.post('/search', async (context) => {
+    const { text } = await context.req.parseBody();
+    const value =
+      typeof text === 'string' ? text.trim().slice(0, LONGEST_SEARCH).toWellFormed() : '';
+    setCookie(context, SEARCH, value, { path: '/', httpOnly: true, sameSite: 'Strict' });
+    return context.redirect('/search', 303);
+  });
+  routes.get('/search', async (context) => {
+    const { signal } = context.req.raw;
+    const { from } = context.req.query();
+    const text = getSearch(context);
+    const query: ListQuery = { show: 'all', order: 'newest', text, from: toId(from) };
+    const listing =
+      text === ''
+        ? { inquiries: [] }
+        : await createListing(context.get('connection')).list(query, signal);
+    return context.html(searchPage(context.get('view'), { query, listing }));
+  });
+
+  return routes;
+}
+
+export const getSearch = (context: Parameters<typeof getCookie>[0]): string =>
+  getCookie(context, SEARCH) ?? '';
+
+export const toId = (text: string | undefined): string | undefined =>
+  text !== undefined && INQUIRY_ID.test(text) ? text : undefined;

@@ -1,0 +1,59 @@
+import { html } from 'hono/html';
+import { layout, type View } from './layout.ts';
+import type { Markup } from './texts.ts';
+
+export const notice = (kind: 'bad' | 'plain', title: string, text: string): Markup =>
+  html`<div class="notice ${kind}">
+    <p class="notice-title">${title}</p>
+    <p>${text}</p>
+  </div>`;
+
+/** @param attributes - Besides; the first line end in a `textarea` is not its text's. */
+export const textBox = (id: string, attributes: Markup, text = ''): Markup =>
+  html`<textarea dir="auto" data-draft="${id}" ${attributes}>${`\n${text}`}</textarea>`;
+
+/** A text that was not sent; without one, the script shows the tab's draft. */
+export const keptText = (id: string, text = ''): Markup =>
+  html`<section class="kept" ${text === '' && html`hidden`}>
+    <label for="unsent">Your text, which was not sent</label>
+    ${textBox(id, html`id="unsent" rows="6"`, text)}
+    <p class="actions">
+      <button type="button" data-copy="unsent" hidden>Copy</button>
+      <span class="hint">Copy it, or delete it here.</span>
+    </p>
+  </section>`;
+
+export interface Problem {
+  title: string;
+  text: string;
+  /** Of the inquiry, and what was not recorded. */
+  id?: string | undefined;
+  kept?: string | undefined;
+  /** Whether the same request can succeed later. */
+  canRepeat?: boolean;
+  link?: { href: string; label: string };
+}
+
+/** Says what happened and what to do. Nothing was recorded, and no text is lost. */
+export function problemPage(view: View, problem: Problem): Markup {
+  const { title, text, id, kept, canRepeat = false, link } = problem;
+  // A tab of its own leaves the text where it is; the script keeps it, and needs no other tab.
+  const anchor =
+    link &&
+    html`<p>
+      <a class="button" href="${link.href}" ${kept !== undefined && html`target="_blank"`}
+        >${link.label}</a
+      >
+    </p>`;
+  const again = html`<form class="kept" method="post" action="/inquiries/${id}/reply">
+    <label for="reply">Your text, which was not sent</label>
+    ${textBox(id ?? '', html`id="reply" name="reply" rows="8"`, kept)}
+    <p class="actions"><button class="primary">Send it again</button></p>
+  </form>`;
+  const main = html`<div class="problem">
+    <h1>${title}</h1>
+    <p class="lead">${text}</p>
+    ${anchor} ${id !== undefined && (canRepeat && kept !== undefined ? again : keptText(id, kept))}
+  </div>`;
+  return layout(view, { title }, main);
+}
