@@ -29,15 +29,15 @@ interface Shown {
   draft?: Draft;
 }
 
+/** Reads the inquiry of the address; `act` gets it, unless it is gone. */
+const withInquiry = (act: Act) => async (context: Context<Env>) => {
+  const id = parseUuid(context.req.param('id') ?? '', 'The id');
+  const inquiry = await context.get('connection').inquiries.get(id);
+  return inquiry === undefined ? refuseGone(context, id) : act(context, inquiry);
+};
+
 export function createInquiryRoutes(savedReplies: SavedReply[]) {
   const routes = new Hono<Env>();
-
-  /** Reads the inquiry of the address; `act` gets it, unless it is gone. */
-  const withInquiry = (act: Act) => async (context: Context<Env>) => {
-    const id = parseUuid(context.req.param('id') ?? '', 'The id');
-    const inquiry = await context.get('connection').inquiries.get(id);
-    return inquiry === undefined ? refuseGone(context, id) : act(context, inquiry);
-  };
 
   async function show(
     context: Context<Env>,
@@ -118,7 +118,9 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
     withInquiry(async (context, inquiry) => {
       const { dismissed_at } = await context.req.parseBody();
       const { inquiries } = context.get('connection');
-      if (await inquiries.reopen(inquiry, String(dismissed_at))) {
+      const isReopened =
+        typeof dismissed_at === 'string' && (await inquiries.reopen(inquiry, dismissed_at));
+      if (isReopened) {
         return context.redirect(`/inquiries/${inquiry.id}?after=${inquiry.id}`, 303);
       }
       return show(context, inquiry, { status: 409, recorded: NOT_REOPENED });

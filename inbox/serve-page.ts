@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
+import type { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
 import { closeServer, serve } from '../lib/pages/loopback-server.ts';
 import { onEndOfNpm, UsageError } from '../lib/terminal/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
@@ -24,9 +24,8 @@ export async function servePage(
   connect: () => Connection,
   { port = 0, savedReplies = [] }: Options = {},
 ) {
-  const server = createServer(
-    getRequestListener(async (request) => inbox.fetch(request), { overrideGlobalObjects: false }),
-  );
+  const fetch = async (request: Request): Promise<Response> => inbox.fetch(request);
+  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false }) as Server;
   const origin = await serve(server, port);
   const { access, address } = createOneTimeAccess(origin, async () => connect().respondent());
   const { stage } = connect();

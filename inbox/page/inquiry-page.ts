@@ -38,17 +38,18 @@ interface Shown {
   draft?: Draft;
 }
 
+const stepTo = (id: string | undefined, key: string, label: string) =>
+  id !== undefined && html`<a href="/inquiries/${id}" accesskey="${key}">${label}</a>`;
+
 export function inquiryPage(view: View, shown: Shown): Markup {
   const { inquiry, query = '', recorded, previous, next, draft } = shown;
   const { email, subject, body, created_at, reply_at } = inquiry;
   const { times } = view;
   const beginning = beginningOf(subject, SUBJECT_LENGTH);
   const title = beginning === subject ? subject : `${beginning}…`;
-  const link = (id: string | undefined, key: string, label: string) =>
-    id !== undefined && html`<a href="/inquiries/${id}" accesskey="${key}">${label}</a>`;
   const main = html`${recorded}
     <nav class="steps" aria-label="Unanswered">
-      ${link(previous, 'k', '‹ Previous')}${link(next, 'j', 'Next ›')}
+      ${stepTo(previous, 'k', '‹ Previous')}${stepTo(next, 'j', 'Next ›')}
     </nav>
     <div class="sheet">
       <article>
@@ -109,8 +110,9 @@ const reopenForm = (id: string, reply_at: string): Markup =>
 export function recordedNotice(inquiry: StoredInquiry): Markup | undefined {
   const { id, reply, reply_at } = inquiry;
   const subject = html`<bdi>${beginningOf(escapeText(subjectOf(inquiry)), 60)}</bdi>`;
-  if (reply_at === undefined)
+  if (reply_at === undefined) {
     return html`<div class="notice" role="status"><p>Reopened: ${subject}</p></div>`;
+  }
   return reply === undefined
     ? html`<div class="notice" role="status">
         <p>Dismissed: ${subject}</p>

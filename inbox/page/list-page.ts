@@ -88,8 +88,9 @@ export function searchPage(view: View, list: Omit<List, 'unanswered' | 'recorded
 function rows(times: Times, { query, listing }: Omit<List, 'unanswered'>, none?: string): Markup {
   const { inquiries, next } = listing;
   const { show, order, text } = query;
-  if (inquiries.length === 0 && next === undefined)
+  if (inquiries.length === 0 && next === undefined) {
     return html`${none && html`<p class="empty">${none}</p>`}`;
+  }
   const more =
     text === ''
       ? html`<a class="more" href="/?show=${show}&order=${order}&from=${next}">Show more</a>`

@@ -49,8 +49,8 @@ function offerCopy(button) {
 function update(part, page) {
   const fresh = page?.getElementById(part.id);
   if (!fresh || fresh.innerHTML === part.innerHTML) return;
-  const known = [...part.querySelectorAll('a')].map(({ href }) => href);
-  const added = [...fresh.querySelectorAll('.row')].filter(({ href }) => !known.includes(href));
+  const known = new Set([...part.querySelectorAll('a')].map(({ href }) => href));
+  const added = [...fresh.querySelectorAll('.row')].filter(({ href }) => !known.has(href));
   const { href: focused } = document.activeElement;
   part.replaceChildren(...fresh.childNodes);
   [...part.querySelectorAll('a')].find(({ href }) => href === focused)?.focus();
@@ -62,7 +62,7 @@ function follow(part) {
   if (document.visibilityState === 'hidden') return;
   const request = new XMLHttpRequest();
   request.responseType = 'document';
-  request.onload = () => update(part, request.response);
+  request.addEventListener('load', () => update(part, request.response));
   request.open('GET', part.dataset.live);
   request.send();
 }

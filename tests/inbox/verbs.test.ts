@@ -135,6 +135,21 @@ it('dismiss and reply record one answer, and print who gave it', async () => {
   expect(await read(unreachable)).toEqual({ ...unreachable, ...answer, reply: 'こんにちは' });
 });
 
+it('reopen makes a dismissed inquiry unanswered, and no other', async () => {
+  const rows = [await add(3), await add(2), await add(1)];
+  const [dismissed, answered, open] = rows.map(referenceOf);
+  await expectLines('reopened', [
+    `dismiss ${dismissed} --as Ana`,
+    `reopen ${dismissed}`,
+    atTerminal(`reopen ${dismissed}`),
+    'list',
+    [`reply ${answered} --as Ana`, { stdin: 'Yes.' }],
+    `reopen ${answered}`,
+    `reopen ${open}`,
+  ]);
+  for (const row of [rows[0], rows[2]]) expect(row && (await read(row))).toEqual(row);
+});
+
 it('reply refuses an empty text, one that is not UTF-8 and one that is too long', async () => {
   const row = await add(1, { body: 'b'.repeat(1_000) });
   const reply = `reply ${row.id}`;
@@ -258,7 +273,6 @@ it('says in one line what is missing, and what to do', async () => {
 
 it('a line that is not understood is refused with exit code 2', async () => {
   const transcript = await table.transcribe([
-    '',
     '\u001b[2J',
     'toString',
     'help lst',
@@ -310,8 +324,6 @@ it('help describes each verb without a running stack, in 80 columns', async () =
 
 it.each(Object.entries(VERBS))('docs/inbox.md has the verb %s', (name, { takes }) =>
   expect(readText('docs/inbox.md')).toMatch(
-    name.startsWith('--')
-      ? `-- ${name}\``
-      : `\n| \`${takes === undefined ? name : `${name} ${takes}`}\` `,
+    `\n| \`${takes === undefined ? name : `${name} ${takes}`}\` `,
   ),
 );
