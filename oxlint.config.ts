@@ -88,7 +88,7 @@ export default defineConfig({
     { files: ['bench/contenders/**'], rules: { 'oxc/no-async-endpoint-handlers': 'off' } },
     { files: ['tests/**'], rules: { 'unicorn/consistent-function-scoping': 'off' } },
     {
-      files: ['tests/**/*.{browser,firefox}.test.ts', 'tests/{security,resilience}/**'],
+      files: ['tests/**/*.{apps,browser,firefox}.test.ts', 'tests/{security,resilience}/**'],
       rules: { 'vitest/expect-expect': 'off' },
     },
     { files: ['tests/{security,resilience}/**'], rules: { 'vitest/no-conditional-expect': 'off' } },

@@ -61,13 +61,15 @@ export default defineConfig(({ mode }) => {
       // For tests that say `concurrent`: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [
-        product('plain', '!(*.browser|*.firefox|*.process|*.provider|*.apply).test.ts'),
+        product('plain', '!(*.browser|*.firefox|*.apps|*.process|*.provider|*.apply).test.ts'),
         product('process', '*.process.test.ts'),
         product('browser', '!(states).browser.test.ts', BROWSER),
         // In npm run test:all.
         product('states', 'states.browser.test.ts', BROWSER),
         // Journeys in a second browser: in npm run test:all.
         product('firefox', '*.firefox.test.ts', BROWSER),
+        // The package of npm in apps of React and Vue, which are installed for it: in npm run test:all.
+        product('apps', '*.apps.test.ts', BROWSER),
         // Each start of the provider takes seconds: in npm run test:all.
         product('provider', '*.provider.test.ts'),
         product('apply', '*.apply.test.ts', { testTimeout: 3 * HANG }),

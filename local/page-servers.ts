@@ -50,7 +50,7 @@ export const startDocsServer = (port: number, configure: FindAddresses) =>
       '/': 'local/pages/docs.html',
       '/contract.md': 'docs/contract.md',
       '/front-end.md': 'docs/front-end.md',
-      '/element.md': 'web/README.md',
+      '/element.md': 'web/package/README.md',
       '/openapi.yaml': 'docs/openapi.yaml',
     },
     configure,

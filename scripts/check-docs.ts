@@ -44,7 +44,7 @@ function checkArrows(): string[] {
 
 export const main: Main = async (args) => {
   parseOptions('Usage: npm run check:docs', {}, args);
-  const documents = globSync(['*.md', 'docs/**/*.md', 'web/README.md'], { cwd: ROOT });
+  const documents = globSync(['*.md', 'docs/**/*.md', 'web/**/README.md'], { cwd: ROOT });
   const mistakes = documents.flatMap((document) => {
     const text = read(document).replaceAll(/\s+/g, ' ');
     const paths = (text.match(PATH) ?? []).map((path) => path.replace(/\.$/, ''));

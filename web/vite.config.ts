@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig, type BuildEnvironmentOptions, type Plugin, type Rolldown } from 'vite';
+import {
+  defineConfig,
+  type BuildEnvironmentOptions,
+  type Plugin,
+  type Rolldown,
+  type UserConfig,
+} from 'vite';
 import { LANGUAGES } from '../text/languages.ts';
 import { loadLocale } from './src/languages/locale.ts';
 
@@ -55,24 +61,25 @@ const build: BuildEnvironmentOptions = {
   modulePreload: false,
 };
 
-/** The page, or by `--mode element` the custom element beside it. */
+const element: BuildEnvironmentOptions = {
+  ...build,
+  lib: {
+    entry: join(import.meta.dirname, 'src/element.ts'),
+    formats: ['es'],
+    fileName: () => 'inquiry-form.js',
+  },
+  rolldownOptions: { output: { chunkFileNames: 'assets/[name]-[hash].js', minify: true } },
+};
+
+const MODES: Partial<Record<string, UserConfig>> = {
+  element: { publicDir: false, build: { ...element, emptyOutDir: false } },
+  package: { publicDir: 'package', build: { ...element, outDir: '../dist/inquiry-form' } },
+};
+
+/** The page, or by `--mode` the custom element: beside the page, or as a package of npm. */
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
   // Relative: the build works under any path.
   base: './',
-  ...(mode === 'element'
-    ? {
-        publicDir: false,
-        build: {
-          ...build,
-          emptyOutDir: false,
-          lib: {
-            entry: join(import.meta.dirname, 'src/element.ts'),
-            formats: ['es'],
-            fileName: () => 'inquiry-form.js',
-          },
-          rolldownOptions: { output: { chunkFileNames: 'assets/[name]-[hash].js', minify: true } },
-        },
-      }
-    : { build, plugins: [firstPaint()] }),
+  ...(MODES[mode] ?? { build, plugins: [firstPaint()] }),
 }));

@@ -14,7 +14,7 @@ interface Package {
   license?: string;
   hasInstallScript?: boolean;
 }
-/** The packages of the repository and of bench, by path; the root is empty. */
+/** The packages of the repository, of bench and of apps, by path; the root is empty. */
 const readLock = (folder: string) =>
   Object.entries(
     (JSON.parse(readText(`${folder}package-lock.json`)) as { packages: Record<string, Package> })

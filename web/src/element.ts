@@ -1,4 +1,4 @@
-/** The custom element, in pages that do the sign-in. web/README.md */
+/** The custom element, in pages that do the sign-in. web/package/README.md */
 import { createApi, withFirstPage, SignedOut, type Session, type User } from './api.ts';
 import { BRANDING, ConfigError, readApiUrl, readColor, refuseAs, type Branding } from './config.ts';
 import { button, div, h, p } from '../../ui/dom.ts';
@@ -11,24 +11,40 @@ import { baseOf, chooseLanguage, loadLocale, type Locale } from './languages/loc
 import style from './style.css?inline';
 import { parseToken } from './session/token.ts';
 import { createView, type View } from './view.ts';
-
-/** Resolves to an ID token if somebody is signed in. @param refused - A token that the API rejected. */
-type GetToken = (refused?: string) => Promise<Token> | Token;
-type Token = string | null | undefined;
+import type { GetToken, InquiryForm as Published } from '../package/inquiry-form.d.ts';
 
 const ATTRIBUTES = { apiUrl: 'api-url', language: 'language', accent: 'accent' } as const;
+/** Frameworks write a property as an attribute of its name when this script loads after them. */
+const MISPLACED: Partial<Record<string, string>> = {
+  apiurl: 'apiUrl',
+  branding: 'branding',
+  gettoken: 'getToken',
+};
 /** A page may set them before this script loads. */
 const PROPERTIES = [...Object.keys(ATTRIBUTES), 'list', 'getToken', 'branding'];
+/** Milliseconds after the page has loaded. */
+const TOKEN_WAIT = 1_000;
 const NOT_LOADED = 'The contact form could not be loaded. Please reload the page.';
 
 const refuse = (key: string) => refuseAs(key, 'of <inquiry-form>');
+const howToSet = (property: string): string =>
+  `Set the property “${property}”: in React by a ref, in Vue by “:${property}.prop”.`;
 
-export class InquiryForm extends HTMLElement {
-  static readonly observedAttributes = [...Object.values(ATTRIBUTES), 'list'];
+/** On a server, which renders only the tag, there are no elements. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- never constructed there
+const Base = globalThis.HTMLElement ?? (Object as unknown as typeof HTMLElement);
+
+export class InquiryForm extends Base implements Published {
+  static readonly observedAttributes = [
+    ...Object.values(ATTRIBUTES),
+    'list',
+    ...Object.keys(MISPLACED),
+  ];
 
   declare apiUrl: string;
   /** Default: the page's (`lang`), then the browser's. */
   declare language: string;
+  declare accent: string;
 
   readonly #root = this.attachShadow({ mode: 'open' });
   readonly #sheet = new CSSStyleSheet();
@@ -73,10 +89,12 @@ export class InquiryForm extends HTMLElement {
   }
 
   get list(): boolean {
-    return this.hasAttribute('list');
+    // Some frameworks write “false”.
+    return (this.getAttribute('list') ?? 'false') !== 'false';
   }
   set list(list: boolean) {
-    this.toggleAttribute('list', list);
+    if (list) this.setAttribute('list', '');
+    else this.removeAttribute('list');
   }
 
   get getToken(): GetToken | undefined {
@@ -146,6 +164,10 @@ export class InquiryForm extends HTMLElement {
     if (name === 'language' && now && !isLanguage(baseOf(now))) {
       check(() => refuse(name)(`one of ${LANGUAGES.join(', ')}, not “${now}”`));
     }
+    const property = MISPLACED[name];
+    if (property !== undefined && now !== null) {
+      report(new ConfigError(`“${name}” of <inquiry-form> is no attribute. ${howToSet(property)}`));
+    }
     this.refresh();
   }
 
@@ -174,7 +196,8 @@ export class InquiryForm extends HTMLElement {
     if (found.status === 'rejected') report(found.reason);
     if (locale.status === 'rejected') {
       report(locale.reason);
-      if (this.#madeFrom === '') this.#show('', p('view', NOT_LOADED));
+      const text = h('p', { class: 'view', lang: 'en', dir: 'ltr' }, NOT_LOADED);
+      if (this.#madeFrom === '') this.#show('', text);
     } else if (found.status === 'rejected') {
       this.#showProblem(locale.value, found.reason);
     } else {
@@ -233,14 +256,15 @@ export class InquiryForm extends HTMLElement {
     return { apiUrl, user: (await this.#ask())?.user };
   }
 
-  /** A script may set it late. */
+  /** A script may set it late, such as a framework that takes over a server's page. */
   #nameMissingToken(): void {
     const name = (): void => {
       if (this.#getToken !== undefined || !this.isConnected) return;
-      report(new ConfigError('“getToken” of <inquiry-form> is missing.'));
+      report(new ConfigError(`“getToken” of <inquiry-form> is missing. ${howToSet('getToken')}`));
     };
-    if (document.readyState === 'complete') name();
-    else addEventListener('load', name, { once: true });
+    const wait = (): unknown => setTimeout(name, TOKEN_WAIT);
+    if (document.readyState === 'complete') wait();
+    else addEventListener('load', wait, { once: true });
   }
 
   /** Undefined when signed out. */
@@ -325,6 +349,6 @@ function report(error: unknown): void {
   console.error('<inquiry-form>:', error instanceof ConfigError ? error.message : error);
 }
 
-if (customElements.get('inquiry-form') === undefined) {
-  customElements.define('inquiry-form', InquiryForm);
+if (globalThis.customElements?.get('inquiry-form') === undefined) {
+  globalThis.customElements?.define('inquiry-form', InquiryForm);
 }
