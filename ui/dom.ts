@@ -56,13 +56,18 @@ export const isComposing = ({ isComposing: is, keyCode }: KeyboardEvent): boolea
 
 export function notice(
   kind: 'bad' | 'plain',
-  { title, text }: { title: string; text?: string | undefined },
+  {
+    title,
+    text,
+    english,
+  }: { title: string; text?: string | undefined; english?: string | undefined },
   ...more: readonly Child[]
 ): HTMLElement {
   return div(
     `notice ${kind}`,
     p('notice-title', title),
     text === undefined ? undefined : h('p', {}, text),
+    english === undefined ? undefined : h('p', { lang: 'en', dir: 'ltr' }, english),
     ...more,
   );
 }

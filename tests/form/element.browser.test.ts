@@ -222,7 +222,7 @@ it('works in a browser that refuses storage, channels and the clipboard', async 
   await deliver('refused');
   await lists('refused');
   await click('Copy reference');
-  await see('Copying didn’t work');
+  await see('Couldn’t copy');
 });
 
 it('names wrong settings, and ignores most of them', async () => {
@@ -259,7 +259,7 @@ it('asks the page for a token, and is ready to send when the same user has signe
     before: `answer = () => { answer = () => null; throw new Error('the shop is down'); };`,
   });
   const signedIn = 'answer = () => token; element.refresh()';
-  await see('The sign-in service doesn’t answer');
+  await see('The sign-in service isn’t responding');
   expect(complaints.splice(0)).toEqual([expect.stringContaining('the shop is down')]);
   await click('Try again');
   await see('Please sign in');

@@ -166,7 +166,7 @@ it('keeps the text offline, and loads the list when the browser is online again'
   await context.setOffline(true);
   await post(visit.email, 'elsewhere');
   await visit.click('Refresh');
-  await see('They load when you’re connected again');
+  await see('They’ll load when you’re back online');
   await send.click();
   await see('You’re offline', 'We can’t tell yet');
   await context.setOffline(false);
@@ -213,7 +213,7 @@ it('grows with the message, and refuses what cannot fit', async () => {
   await send.click();
   await focusIs('body');
   await paste(message, 'é'.repeat(200 * 1024 + 1));
-  await see('Too long by 2 bytes.');
+  await see('Too long by 0.1 kB.');
   await send.click();
   await focusIs('body');
   expect(posts).toHaveLength(1);
@@ -238,7 +238,7 @@ it('takes a topic as the subject, and says what becomes of the inquiry', async (
   await pressed.waitFor({ state: 'detached' });
   await phone.submit('Where is my parcel?', 'line\n'.repeat(40));
   await expectInView(page.locator('.sent'));
-  await see('We answer within two working days.', /by email from .team@shop\.example. to .ana-/);
+  await see('We answer within two working days.', /come from .team@shop\.example. to .ana-/);
   // Announced by the focus alone.
   await focusIs('We’ve received your inquiry');
   expect(await page.locator('form > .live:not(:empty)').count()).toBe(0);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LANGUAGES } from '../../text/languages.ts';
-import { loadLocale } from '../../web/src/languages/locale.ts';
+import { baseOf, loadLocale } from '../../web/src/languages/locale.ts';
+import { describeSendFailure, describeStatus } from '../../web/src/languages/messages.ts';
 
 const SAME_AS_ENGLISH: Partial<Record<string, string[]>> = {
   fr: ['.page.menu', '.form.fields.body'],
@@ -9,7 +10,7 @@ const SAME_AS_ENGLISH: Partial<Record<string, string[]>> = {
 /** Excluded by the language's typography, besides straight quotes. */
 const EXCLUDED: Partial<Record<string, RegExp>> = {
   de: /[’”«»]|[^\u00a0]…/,
-  fr: /[^\u202f][?!:;»]|«[^\u202f]|[“”„]/,
+  fr: /[^\u202f][?!;»]|[^\u00a0]:|«[^\u202f]|[“”„]/,
   es: /^[^¿]*\?|^[^¡]*!|[’“”„]/,
   ja: /[ ,.?!:;()]|\p{Script=Latin}/u,
   ar: /[,?;]|\p{Script=Latin}/u,
@@ -70,4 +71,43 @@ describe.each(LANGUAGES)('the texts in %s', async (language) => {
     );
     expect(wrong).toEqual([]);
   });
+});
+
+const LOCALES =
+  'en-US en-GB en-CA en-AU en-IN en-ZA en-IE de-DE de-AT de-CH fr-FR fr-CA fr-CH fr-BE es-ES es-MX es-CO es-AR es-CL es-US es-PE es-VE es-419 ja-JP ar ar-EG ar-SA ar-LB ar-MA ar-AE ar-IQ ar-DZ';
+/** The first of a month and one o'clock have forms of their own. */
+const TIMES = [new Date(2026, 10, 1, 1, 7), new Date(2026, 10, 20, 17, 7)].map(Number);
+
+async function formatIn(tag: string) {
+  const language = LANGUAGES.find((one) => one === baseOf(tag)) ?? 'en';
+  const locale = await loadLocale(language, [tag]);
+  const titles = [
+    ...TIMES.map((time) => locale.formatDay(new Date(time))),
+    ...[0, 1].map((ago) => locale.formatDay(new Date(), ago)),
+    ...LANGUAGES.map((one) => locale.nameOf(one)),
+  ];
+  const sentences = TIMES.flatMap((at) => [
+    describeSendFailure(locale, { kind: 'limit', mayBeDone: false, at }).text ?? '',
+    describeStatus(locale, { kind: 'old-attempt', at }).text ?? '',
+  ]);
+  const count = locale.count(locale.strings.list.count, 1_234);
+  const size = locale.formatBytes(1);
+  return { titles, sentences, size, all: [...titles, ...sentences, count, size] };
+}
+
+it.each(LOCALES.split(' '))('times, numbers and titles are right in %s', async (tag) => {
+  const { titles, sentences, size, all } = await formatIn(tag);
+  const isTitle = (text: string) => /^[^\p{Ll}]/u.test(text);
+  expect(titles.filter((text) => !isTitle(text))).toEqual([]);
+  // Two full stops after "p.m.", or a date in digits.
+  expect(sentences.filter((text) => /\.\.|\d[./-]\d/.test(text))).toEqual([]);
+  expect(all.filter((text) => /[^\P{Nd}0-9]/u.test(text))).toEqual([]);
+  expect(size).not.toContain(' ');
+});
+
+it('dates and hours stand in sentences as each language puts them', async () => {
+  const said = await Promise.all(
+    LANGUAGES.map(async (tag) => (await formatIn(tag)).sentences.join('\n')),
+  );
+  expect(said.join('\n\n')).toMatchSnapshot();
 });

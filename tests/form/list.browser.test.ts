@@ -75,7 +75,7 @@ it('searches all inquiries, and marks what it finds', async () => {
   await marks('が');
   await see('ça et là');
   await page.getByRole('combobox', { name: 'Period' }).selectOption('Last 30 days');
-  await says('No inquiry matches');
+  await says('No matching inquiries');
   await checkPage(page);
   await click('Clear search');
   await counts(160);
@@ -136,7 +136,7 @@ it('leads to the inquiry that the address names, and copies its text and link', 
   await copies(page.url());
   await page.evaluate('navigator.clipboard.writeText = async () => Promise.reject()');
   await click('Copy text');
-  await says('Copying didn’t work');
+  await says('Couldn’t copy');
   await page.reload();
   await focusIs('the oldest');
   await page.locator('.more').scrollIntoViewIfNeeded();

@@ -71,7 +71,7 @@ it.each([
   [{ ...PART, visible: PART.page.inquiries }, true, '1 match'],
   [PART, true, 'No matches so far'],
   [{ ...PART, trouble: FAILURE }, false, 'No matches so far'],
-  [{ ...PART, since: '2026-12' }, false, 'No inquiry matches'],
+  [{ ...PART, since: '2026-12' }, false, 'No matching inquiries'],
 ])('the list says how many there are: %j', (change, searching, text) => {
   const state = { ...NOTHING, ...change };
   expect([isSearching(state), describeCount(state, locale)]).toEqual([searching, text]);

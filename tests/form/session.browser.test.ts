@@ -131,7 +131,7 @@ it('outlasts answers of the issuer that pass', async () => {
       route.fulfill({ status, json: { error }, headers: { 'access-control-allow-origin': '*' } }),
     );
     await send.click();
-    await see('The service doesn’t answer', 'Nothing was sent');
+    await see('The service isn’t responding', 'Nothing was sent');
     await lacks('Your session has ended');
   }
   await page.unrouteAll();
@@ -207,13 +207,13 @@ it('says why it has not begun', async () => {
   const { page, click, see, email, enterEmail } = await begin();
   await block(page, stack.issuer.url);
   await click('Sign out');
-  await see('You’re signed out here');
+  await see('You’re signed out of this site');
   expect(await page.evaluate('sessionStorage.getItem("inquiries.session")')).toBeNull();
   await page.goto(`${stack.formUrl}/?code=stolen&state=unknown`);
-  await see('The sign-in didn’t work');
+  await see('We couldn’t sign you in');
   expect(page.url()).toBe(`${stack.formUrl}/`);
   await click('Sign in');
-  await see('The sign-in service doesn’t answer');
+  await see('The sign-in service isn’t responding');
   await page.unrouteAll();
   await click('Sign in', 'Cancel');
   await see('The sign-in was cancelled');
@@ -226,7 +226,7 @@ it('says why it has not begun', async () => {
   });
   await click('Sign in');
   await enterEmail(email);
-  await see('The sign-in didn’t work');
+  await see('We couldn’t sign you in');
 });
 
 it('asks before it ends where the browser cannot keep a text', async () => {

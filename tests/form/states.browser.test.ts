@@ -29,7 +29,7 @@ const beginWithInquiries = async (arrival?: Parameters<typeof begin>[0]) => {
 
 it('without a session, a configuration, and inquiries', async () => {
   const failed = await arrive({ path: '/?error=access_denied&state=none' });
-  await failed.check('The sign-in didn’t work');
+  await failed.check('We couldn’t sign you in');
   const linked = await arrive({ path: `/#${INQUIRY.id}` });
   await linked.check(/^Sign in to see inquiry .01a1f794-6f77.\.$/);
   const { see, check } = await arrive({ config: { issuer: undefined } });
@@ -84,7 +84,7 @@ it('after each failure, with the text kept', async () => {
   await fails(refusals.inquiry(), 'too long');
   await message.press('End');
   await page.keyboard.type('x');
-  await fails(refusals.limit(1, 700), 'at 14:05');
+  await fails(refusals.limit(1, 700), 'from 14:05');
   expect(await send.getAttribute('aria-disabled')).toBe('true');
   await setTime('2026-11-21T14:05:00');
   await page.clock.fastForward(700_000);
@@ -96,7 +96,7 @@ it('after each failure, with the text kept', async () => {
   // The service has forgotten the key, so nothing is sent.
   await setTime('2026-11-22T14:00:00');
   await send.click();
-  await check('An earlier attempt may have arrived');
+  await check('We may already have your inquiry');
   expect(posts).toHaveLength(sent);
   await fails(unauthorized(), 'Your session has ended');
   expect(posts.lastIndexOf(key)).toBe(sent - 1);
@@ -136,7 +136,7 @@ it('on a phone, without an answer', async () => {
   await check('Write to us');
   await block(page, stack.url);
   await submit(...TEXTS);
-  await see('The service doesn’t answer');
+  await see('The service isn’t responding');
   await click('Refresh');
   await check('couldn’t load');
   expect(await page.getByText('Sign out').isVisible()).toBe(false);
@@ -185,7 +185,7 @@ it('changes its language from the menu, and remembers the choice', async () => {
   const { page, write, holds } = await begin({ locale: 'de-AT', config });
   await write('Grüße');
   const menu = page.getByRole('combobox', { name: 'Sprache' });
-  expect(await menu.innerText()).toBe('English\nDeutsch\nfrançais');
+  expect(await menu.innerText()).toBe('English\nDeutsch\nFrançais');
   await menu.focus();
   await page.keyboard.press('ArrowDown');
   const chosen = page.getByRole('combobox', { name: 'Langue' });

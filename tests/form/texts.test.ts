@@ -18,11 +18,10 @@ it('the size of an inquiry is that of its texts in bytes of UTF-8', () => {
 
 it.each([
   [ITEM_LIMIT * 0.8 - 1, ''],
-  [ITEM_LIMIT * 0.8, '320 kB of 400 kB'],
-  [ITEM_LIMIT + 1, 'Too long by 1 byte. Please shorten your message.'],
-  [ITEM_LIMIT + 1023, 'Too long by 1,023 bytes. Please shorten your message.'],
-  [ITEM_LIMIT + 1025, 'Too long by 1.1 kB. Please shorten your message.'],
-  [2 * ITEM_LIMIT + 1, 'Too long by 401 kB. Please shorten your message.'],
+  [ITEM_LIMIT * 0.8, '320\u00a0kB of 400\u00a0kB'],
+  [ITEM_LIMIT + 1, 'Too long by 0.1\u00a0kB. Please shorten your message.'],
+  [ITEM_LIMIT + 1025, 'Too long by 1.1\u00a0kB. Please shorten your message.'],
+  [2 * ITEM_LIMIT + 1, 'Too long by 401\u00a0kB. Please shorten your message.'],
 ])('the size of %i bytes is shown from four fifths of the limit on: %j', (bytes, text) => {
   expect(describeSize(EN, bytes)).toBe(text);
 });
@@ -38,7 +37,9 @@ it.each([
 ])(
   'the subject %j becomes, by the topic %j, %j: what the user typed stays',
   (subject, topic, result) => {
-    expect(toggleTopic(subject, topic, ['Billing', 'Billing: refund', 'Delivery'])).toBe(result);
+    expect(toggleTopic(subject, topic, ['Billing', 'Billing: refund', 'Delivery'], ': ')).toBe(
+      result,
+    );
   },
 );
 
@@ -82,8 +83,15 @@ it('says what happened, what became of the inquiry, and what to do', async () =>
   const said = KINDS.flatMap((kind) =>
     [false, true].map((mayBeDone) => {
       const failure = { kind, mayBeDone, message: 'Because.', retryAfter: 61 };
-      const { title, text } = describeSendFailure(EN, { ...failure, at });
-      return [`${kind}, ${mayBeDone}`, title, text, describeListFailure(EN, failure).text, ''];
+      const { title, text, english = '' } = describeSendFailure(EN, { ...failure, at });
+      return [
+        `${kind}, ${mayBeDone}`,
+        title,
+        text,
+        describeListFailure(EN, failure).text,
+        english,
+        '',
+      ];
     }),
   );
   await expect(said.flat().join('\n')).toMatchFileSnapshot('golden/failures.txt');

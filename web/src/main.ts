@@ -109,7 +109,8 @@ async function show(page: Page, locale: Locale): Promise<void> {
 const put = (place: string, ...content: readonly (Node | string)[]): void =>
   document.querySelector(place)?.replaceChildren(...content);
 
-function showSurroundings(page: Page, { language, direction, strings }: Locale): void {
+function showSurroundings(page: Page, locale: Locale): void {
+  const { language, direction, strings } = locale;
   const { name, logo, home, languages } = page.config;
   const { title, menu } = strings.page;
   document.title = name === '' ? title : `${title} – ${name}`;
@@ -129,17 +130,17 @@ function showSurroundings(page: Page, { language, direction, strings }: Locale):
   put('#menu-button', menu);
   const hadFocus = document.querySelector('.language :focus') !== null;
   if (languages.length < 2) return;
-  const select = languageMenu(page, language, strings.page.language);
+  const select = languageMenu(page, locale);
   put('.language', select);
   if (hadFocus) select.focus();
 }
 
-function languageMenu(page: Page, current: Language, label: string): HTMLSelectElement {
+function languageMenu(page: Page, { language: current, strings, nameOf }: Locale) {
   const options = page.config.languages.map((language) => {
-    const name = new Intl.DisplayNames([language], { type: 'language' }).of(language);
-    return h('option', { value: language, lang: language, selected: language === current }, name);
+    const attributes = { value: language, lang: language, selected: language === current };
+    return h('option', attributes, nameOf(language));
   });
-  const menu = h('select', { 'aria-label': label }, ...options);
+  const menu = h('select', { 'aria-label': strings.page.language }, ...options);
   menu.addEventListener('change', () => {
     const { value } = menu;
     if (!isLanguage(value)) return;

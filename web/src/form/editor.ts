@@ -86,7 +86,7 @@ export function createEditor(
 
 function topicMenu(
   texts: readonly Text[],
-  { language, strings }: Locale,
+  { language, strings, colon }: Locale,
   onChoose: (change: (subject: string) => string) => void,
 ) {
   if (texts.length === 0) return undefined;
@@ -94,7 +94,7 @@ function topicMenu(
   let isLocked = false;
   const chips = topics.map((topic) =>
     button(topic, { class: 'chip' }, () => {
-      if (!isLocked) onChoose((subject) => toggleTopic(subject, topic, topics));
+      if (!isLocked) onChoose((subject) => toggleTopic(subject, topic, topics, colon));
     }),
   );
   return {
@@ -106,7 +106,7 @@ function topicMenu(
     ),
     render(subject: string, locked: boolean): void {
       isLocked = locked;
-      const chosen = topicOf(subject, topics);
+      const chosen = topicOf(subject, topics, colon);
       chips.forEach((chip, index) => (chip.ariaPressed = String(topics[index] === chosen)));
     },
   };

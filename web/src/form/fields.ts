@@ -45,21 +45,23 @@ export const toRequest = (texts: Texts): CreateInquiryRequest => {
   return { ...Object.fromEntries(filled.map((name) => [name, texts[name]])), subject, body };
 };
 
-export function topicOf(subject: string, topics: string[]): string | undefined {
+/** @param colon - Between a topic and typed text. */
+export function topicOf(subject: string, topics: string[], colon: string): string | undefined {
   return (
     topics.find((topic) => subject === topic) ??
-    topics.find((topic) => subject.startsWith(`${topic}: `))
+    topics.find((topic) => subject.startsWith(topic + colon))
   );
 }
 
-function withoutTopic(subject: string, topics: string[]): string {
-  const topic = topicOf(subject, topics);
-  return topic === undefined ? subject : subject.slice(`${topic}: `.length);
-}
-
 /** Removes a topic that is chosen again. Keeps typed text. */
-export function toggleTopic(subject: string, topic: string, topics: string[]): string {
-  const typed = withoutTopic(subject, topics);
-  if (topic === topicOf(subject, topics)) return typed;
-  return typed.trim() === '' ? topic : `${topic}: ${typed}`;
+export function toggleTopic(
+  subject: string,
+  topic: string,
+  topics: string[],
+  colon: string,
+): string {
+  const chosen = topicOf(subject, topics, colon);
+  const typed = chosen === undefined ? subject : subject.slice((chosen + colon).length);
+  if (topic === chosen) return typed;
+  return typed.trim() === '' ? topic : topic + colon + typed;
 }

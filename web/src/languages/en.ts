@@ -6,6 +6,8 @@ export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: str
 export interface Message {
   title: string;
   text?: string | undefined;
+  /** The service's own words, in English. */
+  english?: string | undefined;
 }
 
 export const strings = {
@@ -33,12 +35,12 @@ export const strings = {
     signOut: 'Sign out',
     signedOut: 'You’re signed out',
     /** The issuer did not answer. */
-    signedOutHere: 'You’re signed out here',
+    signedOutHere: 'You’re signed out of this site',
     mayBeSignedIn:
-      'The sign-in service didn’t answer, so you may still be signed in there. On a shared computer, close the browser.',
+      'The sign-in service didn’t respond, so you may still be signed in there. On a shared computer, close the browser.',
     cancelled: 'The sign-in was cancelled',
-    failed: 'The sign-in didn’t work',
-    noAnswer: 'The sign-in service doesn’t answer',
+    failed: 'We couldn’t sign you in',
+    noAnswer: 'The sign-in service isn’t responding',
     /** In the element, whose page does the sign-in. */
     required: 'Please sign in',
   },
@@ -70,9 +72,9 @@ export const strings = {
     title: 'We’ve received your inquiry',
     reference: 'Reference',
     copy: 'Copy reference',
-    next: (email: string) => `We’ll answer by email to ${email}.`,
+    next: (email: string) => `We’ll reply by email to ${email}.`,
     answersFrom: (sender: string, email: string) =>
-      `Our answer comes by email from ${sender} to ${email}.`,
+      `Our reply will come from ${sender} to ${email}.`,
     reachable: 'If your message doesn’t say how else we can reach you, please write another.',
     another: 'Write another',
     /** Another tab has sent this tab's text. */
@@ -93,25 +95,25 @@ export const strings = {
     'signed-out': 'Your session has ended',
     'too-large': 'Your inquiry is too long',
     busy: 'The service is very busy',
-    limit: 'You’ve reached the hourly limit',
-    conflict: 'Your inquiry is still being processed',
+    limit: 'You’ve sent the most inquiries allowed in an hour',
+    conflict: 'Your inquiry is still being sent',
     reused: 'An earlier version of this inquiry has already been sent',
-    refused: 'The service didn’t accept this',
+    refused: 'That request wasn’t accepted',
     offline: 'You’re offline',
-    unreachable: 'The service doesn’t answer',
+    unreachable: 'The service isn’t responding',
     server: 'Something went wrong on our side',
     /** What became of the inquiry and the text, and what to do. */
     unknown: 'We can’t tell yet whether your inquiry arrived.',
     nothingSent: 'Nothing was sent.',
     textKept: 'We’ve kept your text.',
     trySafely: 'It’s safe to try again: we store it only once.',
-    shorten: (limit: string) => `Subject and message together can take up to ${limit}.`,
-    wait: (time: string) => `You can send it at ${time}.`,
+    shorten: (limit: string) => `Subject and message together can’t be larger than ${limit}.`,
+    wait: (time: string) => `You can send it from ${time}.`,
     again: 'Please try again in a minute.',
-    oldAttempt: 'An earlier attempt may have arrived',
-    oldAttemptText: (time: string) => `You tried to send this on ${time}.`,
+    oldAttempt: 'We may already have your inquiry',
+    oldAttemptText: (date: string, time: string) => `You tried to send this on ${date} at ${time}.`,
     list: 'We couldn’t load your inquiries.',
-    listOffline: 'They load when you’re connected again.',
+    listOffline: 'They’ll load when you’re back online.',
   },
   list: {
     title: 'Your inquiries',
@@ -122,14 +124,14 @@ export const strings = {
     noMessage: 'No message',
     showAll: 'Show all',
     showLess: 'Show less',
-    /** Followed by `sent`, which says where. */
+    /** After `sent`, which says where they do. */
     answers: 'Answers don’t appear here.',
     search: 'Search your inquiries',
     period: 'Period',
     anyTime: 'Any time',
     periods: ['Last 7 days', 'Last 30 days', 'Last 12 months'] as string[],
     matches: { one: '{n} match', other: '{n} matches' } as Plural,
-    noMatch: 'No inquiry matches',
+    noMatch: 'No matching inquiries',
     /** While a search loads older inquiries. */
     noMatchYet: 'No matches so far',
     /** While a search loads older inquiries. */
@@ -138,7 +140,7 @@ export const strings = {
     copyText: 'Copy text',
     copyLink: 'Copy link',
     copied: 'Copied',
-    notCopied: 'Copying didn’t work',
+    notCopied: 'Couldn’t copy',
     /** The address names an inquiry that this user lacks. */
     notFound: 'This inquiry isn’t in your list.',
     otherAccount: (email: string) =>

@@ -1,7 +1,7 @@
 import type { Strings } from './en.ts';
 
 /** One o’clock is singular. */
-const from = (time: string): string => `a partir de ${/^0?1\D/.test(time) ? 'la' : 'las'} ${time}`;
+const toHour = (time: string): string => `${/^0?1\D/.test(time) ? 'la' : 'las'} ${time}`;
 
 export const strings: Strings = {
   page: {
@@ -25,9 +25,9 @@ export const strings: Strings = {
     signedOut: 'Se ha cerrado la sesión',
     signedOutHere: 'Se ha cerrado la sesión aquí',
     mayBeSignedIn:
-      'El servicio de inicio de sesión no respondió y es posible que su sesión siga abierta allí. En un equipo compartido, cierre el navegador.',
-    cancelled: 'Se canceló el inicio de sesión',
-    failed: 'No se pudo iniciar sesión',
+      'El servicio de inicio de sesión no ha respondido y es posible que su sesión siga abierta allí. En un equipo compartido, cierre el navegador.',
+    cancelled: 'Se ha cancelado el inicio de sesión',
+    failed: 'No se ha podido iniciar sesión',
     noAnswer: 'El servicio de inicio de sesión no responde',
     required: 'Debe iniciar sesión',
   },
@@ -45,24 +45,23 @@ export const strings: Strings = {
     kept: 'Borrador guardado en este navegador.',
     notKept: 'Este navegador no puede guardar borradores. Mantenga abierta esta página.',
     slow: 'Está tardando más de lo habitual.',
-    ready: 'Lista para enviar',
+    ready: 'Su consulta está lista para enviarse',
     offline: 'Puede seguir escribiendo.',
     size: (used, limit) => `${used} de ${limit}`,
     tooLarge: (over) => `Supera el límite en ${over}. Acorte el mensaje.`,
-    backToForm: 'Escribirnos',
-    connected: 'Vuelve a tener conexión',
+    backToForm: 'Escríbanos',
+    connected: 'Se ha restablecido la conexión',
   },
   sent: {
     title: 'Hemos recibido su consulta',
     reference: 'Referencia',
     copy: 'Copiar la referencia',
     next: (email) => `Le responderemos por correo electrónico a ${email}.`,
-    answersFrom: (sender, email) =>
-      `Nuestra respuesta llegará por correo electrónico de ${sender} a ${email}.`,
+    answersFrom: (sender, email) => `Le responderemos desde ${sender} a la dirección ${email}.`,
     reachable:
       'Si su mensaje no indica otra forma de ponernos en contacto con usted, escríbanos de nuevo.',
     another: 'Nueva consulta',
-    elsewhere: 'Usted envió esta consulta desde otra pestaña.',
+    elsewhere: 'Esta consulta se ha enviado desde otra pestaña.',
   },
   ask: {
     unsent: {
@@ -78,10 +77,10 @@ export const strings: Strings = {
   failures: {
     'signed-out': 'Su sesión ha caducado',
     'too-large': 'Su consulta es demasiado larga',
-    busy: 'El servicio está muy ocupado',
-    limit: 'Ha alcanzado el límite por hora',
-    conflict: 'Su consulta aún se está procesando',
-    reused: 'Ya se envió una versión anterior de esta consulta',
+    busy: 'El servicio está saturado en este momento',
+    limit: 'Ha alcanzado el límite de consultas por hora',
+    conflict: 'Su consulta aún se está enviando',
+    reused: 'Ya se ha enviado una versión anterior de esta consulta',
     refused: 'El servicio no ha aceptado la operación',
     offline: 'No tiene conexión',
     unreachable: 'El servicio no responde',
@@ -91,10 +90,10 @@ export const strings: Strings = {
     textKept: 'Hemos conservado su texto.',
     trySafely: 'Puede intentarlo de nuevo sin riesgo: guardamos la consulta una sola vez.',
     shorten: (limit) => `El asunto y el mensaje juntos pueden ocupar hasta ${limit}.`,
-    wait: (time) => `Podrá enviarlo ${from(time)}.`,
+    wait: (time) => `Podrá enviarlo a partir de ${toHour(time)}.`,
     again: 'Inténtelo de nuevo dentro de un minuto.',
     oldAttempt: 'Es posible que un envío anterior haya llegado',
-    oldAttemptText: (time) => `Intentó enviar este texto el ${time}.`,
+    oldAttemptText: (date, time) => `Ha intentado enviar este texto el ${date} a ${toHour(time)}.`,
     list: 'No hemos podido cargar sus consultas.',
     listOffline: 'Se cargarán cuando vuelva a tener conexión.',
   },
@@ -113,14 +112,14 @@ export const strings: Strings = {
     anyTime: 'Cualquier fecha',
     periods: ['Últimos 7 días', 'Últimos 30 días', 'Últimos 12 meses'],
     matches: { one: '{n} resultado', many: '{n} resultados', other: '{n} resultados' },
-    noMatch: 'Ninguna consulta coincide',
+    noMatch: 'No se han encontrado consultas',
     noMatchYet: 'Ningún resultado por ahora',
     searching: 'Se están buscando consultas anteriores…',
     clear: 'Borrar la búsqueda',
     copyText: 'Copiar el texto',
     copyLink: 'Copiar el enlace',
     copied: 'Copiado',
-    notCopied: 'No se pudo copiar',
+    notCopied: 'No se ha podido copiar',
     notFound: 'Esta consulta no está en su lista.',
     otherAccount: (email: string) =>
       `Ha iniciado sesión como ${email}. Para usar otra cuenta, cierre antes la sesión.`,

@@ -1,6 +1,6 @@
 import type { Strings } from './en.ts';
 
-// \u202f is the narrow space before ? ! : ; and inside « », where lines do not break.
+// Lines do not break before ? ! ; and inside « », at \u202f, nor before a colon, at \u00a0 (Imprimerie nationale).
 export const strings: Strings = {
   page: {
     title: 'Nous contacter',
@@ -23,7 +23,7 @@ export const strings: Strings = {
     signedOut: 'Déconnexion effectuée',
     signedOutHere: 'Déconnexion effectuée sur ce site',
     mayBeSignedIn:
-      'Le service de connexion n’a pas répondu\u202f: votre session y est peut-être encore ouverte. Sur un ordinateur partagé, fermez le navigateur.',
+      'Le service de connexion n’a pas répondu\u00a0: votre session y est peut-être encore ouverte. Sur un ordinateur partagé, fermez le navigateur.',
     cancelled: 'La connexion a été annulée',
     failed: 'La connexion a échoué',
     noAnswer: 'Le service de connexion ne répond pas',
@@ -32,7 +32,7 @@ export const strings: Strings = {
   form: {
     title: 'Comment pouvons-nous vous aider\u202f?',
     lead: 'Dites-nous de quoi il s’agit.',
-    topics: 'Sujets',
+    topics: 'Motif de la demande',
     fields: { subject: 'Objet (facultatif)', body: 'Message' },
     empty: 'Veuillez écrire un message.',
     noMail: (email) => `Nous ne pouvons pas envoyer d’e-mail à l’adresse ${email}.`,
@@ -55,8 +55,7 @@ export const strings: Strings = {
     reference: 'Référence',
     copy: 'Copier la référence',
     next: (email) => `Nous vous répondrons par e-mail à l’adresse ${email}.`,
-    answersFrom: (sender, email) =>
-      `Notre réponse vous parviendra par e-mail de ${sender} à l’adresse ${email}.`,
+    answersFrom: (sender, email) => `Nous vous répondrons à l’adresse ${email}, depuis ${sender}.`,
     reachable:
       'Si votre message n’indique aucun autre moyen de vous joindre, veuillez nous écrire de nouveau.',
     another: 'Nouvelle demande',
@@ -65,11 +64,11 @@ export const strings: Strings = {
   ask: {
     unsent: {
       title: 'Votre texte n’est pas encore envoyé',
-      text: 'Voulez-vous le garder dans ce navigateur jusqu’à votre prochaine connexion, ou le supprimer\u202f?',
+      text: 'Voulez-vous le conserver dans ce navigateur jusqu’à votre prochaine connexion, ou le supprimer\u202f?',
     },
-    keepAndSignOut: 'Le garder et se déconnecter',
-    deleteAndSignOut: 'Le supprimer et se déconnecter',
-    staySignedIn: 'Ne pas se déconnecter',
+    keepAndSignOut: 'Conserver et se déconnecter',
+    deleteAndSignOut: 'Supprimer et se déconnecter',
+    staySignedIn: 'Annuler',
     sendVersion: 'Envoyer aussi cette version',
     goOnEditing: 'Continuer à écrire',
   },
@@ -77,8 +76,8 @@ export const strings: Strings = {
     'signed-out': 'Votre session a expiré',
     'too-large': 'Votre demande est trop longue',
     busy: 'Le service est très sollicité',
-    limit: 'Vous avez atteint la limite horaire',
-    conflict: 'Votre demande est encore en cours de traitement',
+    limit: 'Vous avez envoyé le nombre maximal de demandes par heure',
+    conflict: 'L’envoi de votre demande est encore en cours',
     reused: 'Une version précédente de cette demande a déjà été envoyée',
     refused: 'Le service n’a pas accepté cette opération',
     offline: 'Vous êtes hors ligne',
@@ -88,12 +87,12 @@ export const strings: Strings = {
     nothingSent: 'Rien n’a été envoyé.',
     textKept: 'Votre texte est conservé.',
     trySafely:
-      'Vous pouvez réessayer sans risque\u202f: nous n’enregistrons la demande qu’une seule fois.',
+      'Vous pouvez réessayer sans risque\u00a0: nous n’enregistrons la demande qu’une seule fois.',
     shorten: (limit) => `Ensemble, l’objet et le message ne peuvent pas dépasser ${limit}.`,
     wait: (time) => `Vous pourrez l’envoyer à partir de ${time}.`,
     again: 'Veuillez réessayer dans une minute.',
     oldAttempt: 'Un envoi précédent est peut-être arrivé',
-    oldAttemptText: (time) => `Vous avez essayé d’envoyer ce texte le ${time}.`,
+    oldAttemptText: (date, time) => `Vous avez essayé d’envoyer ce texte le ${date} à ${time}.`,
     list: 'Nous n’avons pas pu charger vos demandes.',
     listOffline: 'Elles se chargeront dès que la connexion sera rétablie.',
   },
@@ -104,7 +103,7 @@ export const strings: Strings = {
     count: { one: '{n} demande', many: '{n} demandes', other: '{n} demandes' },
     more: 'Afficher plus',
     noMessage: 'Aucun message',
-    showAll: 'Afficher tout',
+    showAll: 'Tout afficher',
     showLess: 'Afficher moins',
     answers: 'Les réponses n’apparaissent pas ici.',
     search: 'Rechercher dans vos demandes',
@@ -112,7 +111,7 @@ export const strings: Strings = {
     anyTime: 'Toutes les dates',
     periods: ['7 derniers jours', '30 derniers jours', '12 derniers mois'],
     matches: { one: '{n} résultat', many: '{n} résultats', other: '{n} résultats' },
-    noMatch: 'Aucune demande ne correspond',
+    noMatch: 'Aucune demande trouvée',
     noMatchYet: 'Aucun résultat pour l’instant',
     searching: 'Recherche dans les demandes plus anciennes…',
     clear: 'Effacer la recherche',
@@ -122,6 +121,6 @@ export const strings: Strings = {
     notCopied: 'La copie a échoué',
     notFound: 'Cette demande ne figure pas dans votre liste.',
     otherAccount: (email: string) =>
-      `Vous êtes connecté avec ${email}. Pour utiliser un autre compte, déconnectez-vous d’abord.`,
+      `Vous utilisez le compte ${email}. Pour utiliser un autre compte, déconnectez-vous d’abord.`,
   },
 };

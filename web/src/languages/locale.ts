@@ -1,5 +1,5 @@
 import { directionOf, type Language } from '../../../text/languages.ts';
-import { createTimeFormat } from '../../../ui/format.ts';
+import { formatDate } from '../../../text/dates.ts';
 import type { Plural, Strings } from './en.ts';
 
 const LOADERS = {
@@ -10,6 +10,9 @@ const LOADERS = {
   ja: async () => import('./ja.ts'),
   ar: async () => import('./ar.ts'),
 } satisfies Readonly<Record<Language, () => Promise<{ strings: Strings }>>>;
+
+/** Between a name and what it is the name of. */
+const COLONS: Partial<Record<Language, string>> = { fr: '\u00a0: ', ja: '：' };
 
 export type Locale = Awaited<ReturnType<typeof loadLocale>>;
 
@@ -25,37 +28,53 @@ export const chooseLanguage = (
 /** @param preferred - Decides between regions (en-GB, en-US). */
 export async function loadLocale(language: Language, preferred: readonly string[]) {
   const { strings } = await LOADERS[language]();
-  const tag = preferred.find((one) => baseOf(one) === language) ?? language;
+  const region = preferred.find((one) => baseOf(one) === language) ?? language;
+  // One numbering system on a page: references, texts of the languages and mails have these digits.
+  const tag = new Intl.Locale(region, { numberingSystem: 'latn' });
   const rules = new Intl.PluralRules(language);
   const numbers = new Intl.NumberFormat(tag);
-  const days = new Intl.DateTimeFormat(tag, { dateStyle: 'full' });
-  const clock = new Intl.DateTimeFormat(tag, { timeStyle: 'short' });
+  const kilobytes = new Intl.NumberFormat(tag, { style: 'unit', unit: 'kilobyte' });
   const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
-  const unit = (value: number, name: string, unitDisplay: 'short' | 'long') =>
-    new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay }).format(value);
+  const dates = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(tag, options);
+    return (time: number | Date): string => formatDate(format, time);
+  };
+  const formatFullDate = dates({ dateStyle: 'full' });
   return {
     language,
     direction: directionOf(language),
     strings,
+    colon: COLONS[language] ?? ': ',
     join: (...sentences: readonly string[]): string =>
-      sentences.filter((sentence) => sentence !== '').join(language === 'ja' ? '' : ' '),
+      sentences
+        .filter((sentence) => sentence !== '')
+        // A time may end with its own full stop: “5:07 p.m.”
+        .map((sentence) => sentence.replace(/\.\.$/, '.'))
+        .join(language === 'ja' ? '' : ' '),
     count: (plural: Plural, count: number): string =>
       (plural[rules.select(count)] ?? plural.other).replace('{n}', numbers.format(count)),
     /** In units of 1024 bytes, rounded up: more than 400 kB is 401 kB. */
     formatBytes(bytes: number): string {
-      if (bytes < 1024) return unit(bytes, 'byte', 'long');
       const factor = bytes < 100 * 1024 ? 10 : 1;
-      return unit(Math.ceil((bytes / 1024) * factor) / factor, 'kilobyte', 'short');
+      const size = kilobytes.format(Math.ceil((bytes / 1024) * factor) / factor);
+      return size.replace(' ', '\u00a0');
     },
-    formatTime: createTimeFormat(tag),
-    formatClock: (time: number): string => clock.format(time),
-    /** @param ago - 0 or 1: Today or Yesterday. */
-    formatDay(date: Date, ago?: number): string {
-      if (ago === undefined) return days.format(date);
-      const [first = '', ...rest] = relative.format(-ago, 'day');
-      return first.toLocaleUpperCase(tag) + rest.join('');
-    },
+    formatDate: dates({ dateStyle: 'long' }),
+    formatClock: dates({ timeStyle: 'short' }),
+    /** To the second, with the time zone. */
+    formatExact: dates({ dateStyle: 'full', timeStyle: 'long' }),
+    /** A title. @param ago - 0 or 1: Today or Yesterday. */
+    formatDay: (date: Date, ago?: number): string =>
+      capitalize(ago === undefined ? formatFullDate(date) : relative.format(-ago, 'day'), tag),
+    /** As in a menu, where a name stands alone. */
+    nameOf: (other: Language): string =>
+      capitalize(new Intl.DisplayNames([other], { type: 'language' }).of(other) ?? other, other),
   };
+}
+
+function capitalize(text: string, tag: string | Intl.Locale): string {
+  const [first = '', ...rest] = text;
+  return first.toLocaleUpperCase(String(tag)) + rest.join('');
 }
 
 /** The base of a tag such as de-AT; empty when it is malformed. */

@@ -17,19 +17,23 @@ export const isolate = (text: string): string => (text === '' ? '' : `\u2068${te
 /** What happened, what it means for the text, and what to do. */
 export function describeSendFailure(
   { strings: { form, failures }, formatBytes, formatClock, join }: Locale,
-  { kind, mayBeDone, message = '', retryAfter = 0, at }: NonNullable<FormState['failure']>,
+  { kind, mayBeDone, message, retryAfter = 0, at }: NonNullable<FormState['failure']>,
 ): Message {
   const next: Partial<Record<Failure['kind'], string>> = {
     'signed-out': '',
     'too-large': failures.shorten(formatBytes(ITEM_LIMIT)),
     limit: failures.wait(formatClock(Math.ceil(at / MINUTE + retryAfter / 60) * MINUTE)),
-    refused: isolate(message),
+    refused: '',
     offline: form.offline,
   };
   const [outcome, then] = mayBeDone
     ? [failures.unknown, failures.trySafely]
     : [failures.nothingSent, next[kind] ?? failures.again];
-  return { title: failures[kind], text: join(outcome, failures.textKept, then) };
+  return {
+    title: failures[kind],
+    text: join(outcome, failures.textKept, then),
+    english: kind === 'refused' ? message : undefined,
+  };
 }
 
 export function describeStatus(
@@ -47,8 +51,9 @@ export function describeStatus(
     case 'connected':
       return { title: form.connected, text: describeSendFailure(locale, status.failure).text };
     case 'old-attempt': {
-      const { short } = locale.formatTime(new Date(status.at).toISOString());
-      const text = locale.join(failures.oldAttemptText(isolate(short)), failures.textKept);
+      const [date, time] = [locale.formatDate(status.at), locale.formatClock(status.at)];
+      const tried = failures.oldAttemptText(date, time);
+      const text = locale.join(tried, failures.textKept);
       return { title: failures.oldAttempt, text };
     }
   }
@@ -61,9 +66,13 @@ export function describeListFailure(
   const next: Partial<Record<Failure['kind'], string>> = {
     'signed-out': '',
     offline: failures.listOffline,
-    refused: message ?? '',
+    refused: '',
   };
-  return { title: failures[kind], text: join(failures.list, next[kind] ?? failures.again) };
+  return {
+    title: failures[kind],
+    text: join(failures.list, next[kind] ?? failures.again),
+    english: kind === 'refused' ? message : undefined,
+  };
 }
 
 /** Empty below four fifths of the limit. */

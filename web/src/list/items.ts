@@ -58,7 +58,7 @@ export function createItems(parts: ItemParts) {
 function createItem(inquiry: Inquiry, parts: ItemParts) {
   const { id, created_at } = inquiry;
   const [subject, body] = [toVisible(inquiry.subject), toVisible(inquiry.body)];
-  const { strings, language, formatClock, formatTime } = parts.locale;
+  const { strings, language, formatClock, formatExact } = parts.locale;
   const title = h('h4', { id: `subject-${id}`, dir: 'auto', tabindex: '-1' });
   fill(title, subject, FOLDED_SUBJECT, NO_SUBJECT[language]);
   const text = h('div', { class: 'text', dir: 'auto' });
@@ -70,8 +70,9 @@ function createItem(inquiry: Inquiry, parts: ItemParts) {
     if (isFolded(item)) toggle.scrollIntoView({ block: 'nearest' });
   });
   const opener = button('', { class: 'opener', 'aria-labelledby': title.id }, flip);
-  const time = { datetime: created_at, title: formatTime(created_at).exact };
-  const clock = h('time', time, formatClock(Date.parse(created_at)));
+  const sentAt = Date.parse(created_at);
+  const time = { datetime: created_at, title: formatExact(sentAt) };
+  const clock = h('time', time, formatClock(sentAt));
   const foot = div('foot');
   const element = h(
     'li',
@@ -139,7 +140,7 @@ function footOf({ inquiry, title, parts: { locale, linkTo, say } }: Item): HTMLE
     copyButton(label, content, { class: 'small', 'aria-describedby': title.id }, list, say);
   const further = fieldNames
     .filter((name) => name !== 'subject' && name !== 'body' && inquiry[name])
-    .map((name) => `${form.fields[name]}: ${toVisible(inquiry[name] ?? '')}`);
+    .map((name) => `${form.fields[name]}${locale.colon}${toVisible(inquiry[name] ?? '')}`);
   return [
     ...further.map((line) => h('p', { class: 'text', dir: 'auto' }, line)),
     h('span', {}, sent.reference, ' ', h('code', { dir: 'ltr' }, toReference(inquiry.id))),

@@ -56,7 +56,7 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
       div('list-title', h('h2', { id: 'list-title' }, strings.title), count),
       button(strings.refresh, { class: 'quiet' }, handlers.refresh),
     ),
-    p('hint', answers && locale.join(strings.answers, answers)),
+    p('hint', answers && locale.join(answers, strings.answers)),
     search.element,
     status,
     alert,
