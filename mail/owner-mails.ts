@@ -19,7 +19,7 @@ import {
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
 import { cutLines, isBlank, toOneLine, toVisible } from '../text/visible.ts';
-import { formatTime, textsIn } from './texts.ts';
+import { formatYouWrote, textsIn } from './texts.ts';
 
 const SUBJECT_LIMIT = 150;
 const QUOTE_LIMIT = 20_000;
@@ -52,8 +52,7 @@ export function createReplyMail(
   { answerAt }: Around = {},
 ): Mail | undefined {
   const { body, created_at, reply = '', language = settings.language } = inquiry;
-  const { youWrote } = textsIn(language);
-  const time = formatTime(created_at, language, settings.timeZone);
+  const youWrote = formatYouWrote(created_at, language, settings.timeZone);
   const direction = directionOf(language);
   const quote = formatQuote(
     [formatMessage(cutLines(body, QUOTE_LIMIT))],
@@ -66,7 +65,7 @@ export function createReplyMail(
     replyTo: answerAt,
     subject: toReplySubject(inquiry.subject, language),
     message: toVisible(reply),
-    original: isBlank(body) ? [] : [formatBreak(youWrote.replace('{time}', time)), quote],
+    original: isBlank(body) ? [] : [formatBreak(youWrote), quote],
   });
 }
 
@@ -77,12 +76,12 @@ export function createAcknowledgementMail(
   { answerAt }: Around = {},
 ): Mail | undefined {
   const { language = settings.language } = inquiry;
-  const { received, toAdd } = textsIn(language);
+  const { receivedAs, received, toAdd } = textsIn(language);
   const expectation = inLanguage(settings.company.expectation ?? '', language);
   return createOwnerMail(inquiry, settings, {
     kind: 'acknowledgement',
     automatic: 'auto-replied',
-    subject: `${received.replace(/[.。]$/u, '')} (${toReference(inquiry.id)})`,
+    subject: receivedAs(toReference(inquiry.id)),
     replyTo: answerAt,
     message: [received, expectation, answerAt && toAdd].filter(Boolean).join('\n'),
     original: [],

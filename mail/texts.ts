@@ -1,10 +1,13 @@
+import { formatDate, toSpanishHour } from '../text/dates.ts';
 import type { Language } from '../text/languages.ts';
 
 interface Texts {
+  /** A subject, with the reference. */
+  receivedAs: (reference: string) => string;
   received: string;
   toAdd: string;
   reference: string;
-  youWrote: string;
+  youWrote: (date: string, time: string, zone: string) => string;
   view: string;
   privacy: string;
   imprint: string;
@@ -12,64 +15,81 @@ interface Texts {
 
 const TEXTS: Record<Language, Texts> = {
   en: {
+    receivedAs: (reference) => `We’ve received your inquiry (${reference})`,
     received: 'We’ve received your inquiry.',
     toAdd: 'To add something, reply to this mail.',
     reference: 'Reference',
-    youWrote: 'On {time} you wrote:',
+    youWrote: (date, time, zone) => `On ${date}, at ${time} (${zone}), you wrote:`,
     view: 'View your inquiry',
     privacy: 'Privacy',
     imprint: 'Legal notice',
   },
   de: {
+    receivedAs: (reference) => `Wir haben Ihre Anfrage erhalten (${reference})`,
     received: 'Wir haben Ihre Anfrage erhalten.',
     toAdd: 'Um etwas zu ergänzen, antworten Sie auf diese E-Mail.',
-    reference: 'Referenz',
-    youWrote: 'Am {time} schrieben Sie:',
+    reference: 'Vorgangsnummer',
+    youWrote: (date, time, zone) => `Am ${date} um ${time} Uhr (${zone}) schrieben Sie:`,
     view: 'Ihre Anfrage ansehen',
     privacy: 'Datenschutz',
     imprint: 'Impressum',
   },
   fr: {
+    receivedAs: (reference) => `Nous avons bien reçu votre demande (${reference})`,
     received: 'Nous avons bien reçu votre demande.',
     toAdd: 'Pour ajouter quelque chose, répondez à cet e-mail.',
     reference: 'Référence',
-    youWrote: 'Le {time}, vous avez écrit\u202f:',
+    youWrote: (date, time, zone) => `Le ${date} à ${time} (${zone}), vous avez écrit\u00a0:`,
     view: 'Voir votre demande',
     privacy: 'Confidentialité',
     imprint: 'Mentions légales',
   },
   es: {
+    receivedAs: (reference) => `Hemos recibido su consulta (${reference})`,
     received: 'Hemos recibido su consulta.',
     toAdd: 'Para añadir algo, responda a este correo.',
     reference: 'Referencia',
-    youWrote: 'El {time} usted escribió:',
+    youWrote: (date, time, zone) =>
+      `El ${date} a ${toSpanishHour(time)} (${zone}), usted escribió:`,
     view: 'Ver su consulta',
     privacy: 'Privacidad',
     imprint: 'Aviso legal',
   },
   ja: {
-    received: 'お問い合わせを受け付けました。',
+    receivedAs: (reference) => `お問い合わせを受け付けました（受付番号：${reference}）`,
+    received: 'お問い合わせいただき、ありがとうございます。\n以下の受付番号で承りました。',
     toAdd: '追加のご連絡は、このメールにご返信ください。',
     reference: '受付番号',
-    youWrote: '{time}にいただいたお問い合わせ：',
-    view: 'お問い合わせを見る',
-    privacy: 'プライバシー',
-    imprint: '法的情報',
+    youWrote: (date, time, zone) => `${date}${time}（${zone}）にいただいたお問い合わせ：`,
+    view: 'お問い合わせ内容を確認する',
+    privacy: 'プライバシーポリシー',
+    imprint: '運営者情報',
   },
   ar: {
+    receivedAs: (reference) => `تلقينا استفسارك (${reference})`,
     received: 'تلقينا استفسارك.',
     toAdd: 'لإضافة شيء، يُرجى الرد على هذه الرسالة.',
     reference: 'الرقم المرجعي',
-    youWrote: 'في {time} كتبت:',
+    youWrote: (date, time, zone) => `رسالتك بتاريخ ${date}، الساعة ${time} (${zone}):`,
     view: 'عرض استفسارك',
     privacy: 'الخصوصية',
-    imprint: 'إشعار قانوني',
+    imprint: 'الإشعار القانوني',
   },
 };
 
 export const textsIn = (language: Language): Texts => TEXTS[language];
 
-/** A time to the minute, with the month in words: Arabic letters before would reorder digits. */
+/** The line before an owner's own text. The month is in words: Arabic letters before would reorder digits. */
+export function formatYouWrote(sentAt: string, language: Language, timeZone = 'UTC'): string {
+  const formatIn = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(language, { ...options, timeZone });
+  const time = new Date(sentAt);
+  const zone = formatIn({ timeZoneName: 'short' }).formatToParts(time).at(-1)?.value ?? timeZone;
+  const date = formatDate(formatIn({ dateStyle: 'long' }), time);
+  return TEXTS[language].youWrote(date, formatIn({ timeStyle: 'short' }).format(time), zone);
+}
+
+/** A time to the minute, for the team. */
 export const formatTime = (time: string | number, locale: string, timeZone = 'UTC'): string =>
   new Date(time).toLocaleString(locale, {
     timeZone,

@@ -6,6 +6,7 @@ import {
   formatFrom,
   toReplySubject,
 } from '../../mail/owner-mails.ts';
+import { formatYouWrote } from '../../mail/texts.ts';
 import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 
 const ANSWERED = { ...INQUIRY, reply: 'r', isEmailVerified: true };
@@ -48,3 +49,13 @@ it('an acknowledgement is automatic, and has nothing of the user’s', () => {
   expect(headers).toMatchObject({ 'Auto-Submitted': 'auto-replied' });
   expect(JSON.stringify(mail)).not.toMatch(/Buy|attacker/);
 });
+
+it.each([
+  ['fr', 'Le 1er novembre 2026 à 01:11 (UTC), vous avez écrit\u00a0:'],
+  ['es', 'El 1 de noviembre de 2026 a la 1:11 (UTC), usted escribió:'],
+] as const)(
+  'in %s, the first of a month and one o’clock are as natives write them',
+  (language, line) => {
+    expect(formatYouWrote('2026-11-01T01:11:00.000Z', language)).toBe(line);
+  },
+);

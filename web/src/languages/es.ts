@@ -1,7 +1,5 @@
+import { toSpanishHour } from '../../../text/dates.ts';
 import type { Strings } from './en.ts';
-
-/** One o’clock is singular. */
-const toHour = (time: string): string => `${/^0?1\D/.test(time) ? 'la' : 'las'} ${time}`;
 
 export const strings: Strings = {
   page: {
@@ -90,10 +88,11 @@ export const strings: Strings = {
     textKept: 'Hemos conservado su texto.',
     trySafely: 'Puede intentarlo de nuevo sin riesgo: guardamos la consulta una sola vez.',
     shorten: (limit) => `El asunto y el mensaje juntos pueden ocupar hasta ${limit}.`,
-    wait: (time) => `Podrá enviarlo a partir de ${toHour(time)}.`,
+    wait: (time) => `Podrá enviarlo a partir de ${toSpanishHour(time)}.`,
     again: 'Inténtelo de nuevo dentro de un minuto.',
     oldAttempt: 'Es posible que un envío anterior haya llegado',
-    oldAttemptText: (date, time) => `Ha intentado enviar este texto el ${date} a ${toHour(time)}.`,
+    oldAttemptText: (date, time) =>
+      `Ha intentado enviar este texto el ${date} a ${toSpanishHour(time)}.`,
     list: 'No hemos podido cargar sus consultas.',
     listOffline: 'Se cargarán cuando vuelva a tener conexión.',
   },
