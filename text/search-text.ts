@@ -1,9 +1,9 @@
-/** Equals for readers, beside what Unicode decomposes (NFKD). */
+/** What readers take as equal, each a character, beside what Unicode decomposes (NFKD). */
 const VARIANTS: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
   // Soft hyphens, joiners, marks of direction.
   [/\p{Default_Ignorable_Code_Point}/gu, ''],
-  // Accents of Latin, Greek and Cyrillic, and Arabic vowel signs. In other scripts they distinguish words.
-  [/[\u0300-\u036F\u064B-\u065F\u0670\u0640]/g, ''],
+  // Accents of Latin, Greek and Cyrillic, points of Hebrew, and Arabic vowel signs. In other scripts they distinguish words.
+  [/[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u064B-\u065F\u0670\u0640]/g, ''],
   [/ß/g, 'ss'],
   [/æ/g, 'ae'],
   [/œ/g, 'oe'],
@@ -12,7 +12,9 @@ const VARIANTS: readonly (readonly [RegExp, string | ((found: string) => string)
   [/đ/g, 'd'],
   [/ı/g, 'i'],
   [/ς/g, 'σ'],
-  [/ى/g, 'ي'],
+  // Persian letters, which Arabic keyboards lack.
+  [/ک/g, 'ك'],
+  [/[ىی]/g, 'ي'],
   [/ة/g, 'ه'],
   // Hiragana for katakana.
   [/[ァ-ヶ]/g, (kana) => String.fromCharCode(kana.charCodeAt(0) - 0x60)],
@@ -75,11 +77,30 @@ export function foldWithPositions(text: string): { folded: string; positions: nu
 const ID_BEGINNING = /^[\da-f]{8}[\da-f-]*$/;
 const REFERENCE_DIGITS = 12;
 
+/** As mail programs copy an address. */
+const COPIED_ADDRESS = /^<?(?:mailto:)?([^<>]+@[^<>]+?)>?[,;]?$/i;
+
+/** Digits from which a term is a number, such as that of a telephone, an account (IBAN) or an order. */
+const NUMBER_DIGITS = 6;
+/** What people put between a number's digits. */
+const SEPARATORS = String.raw`[\s()./-]`;
+
+/** Matches a folded term; a number also with other separators. */
+function toPattern(term: string): RegExp {
+  const bare = term.replaceAll(new RegExp(SEPARATORS, 'g'), '');
+  const isNumber = /^\+?[\da-z]+$/.test(bare) && bare.replaceAll(/\D/g, '').length >= NUMBER_DIGITS;
+  const characters = Array.from(isNumber ? bare : term, (one) =>
+    one.replace(/\W/, String.raw`\$&`),
+  );
+  return new RegExp(characters.join(isNumber ? `${SEPARATORS}{0,3}` : ''), 'g');
+}
+
 const withoutDashes = (text: string): string => text.replaceAll('-', '');
 
 /** The folded terms of a query, or a whole reference alone: `Reference 01a1415c-9c4c`, `(#01a1415c-9c4c)`. */
 export function parseQuery(query: string): string[] {
-  const terms = query.split(/\s+/).map((term) => {
+  const terms = query.split(/\s+/).map((copied) => {
+    const term = copied.replace(COPIED_ADDRESS, '$1');
     // Not folded: `ae` in an id is two digits.
     const bare = foldLetters(term).replace(/^\W+|\W+$/g, '');
     return ID_BEGINNING.test(bare) ? bare : fold(term);
@@ -92,7 +113,7 @@ export function parseQuery(query: string): string[] {
 
 /** Whether a term is in a folded text or, from 8 hexadecimal digits on, begins the id. */
 export const isFound = (term: string, folded: string, id: string): boolean =>
-  folded.includes(fold(term)) ||
+  toPattern(fold(term)).test(folded) ||
   (ID_BEGINNING.test(term) && withoutDashes(id).startsWith(withoutDashes(term)));
 
 /** UTF-16 units of a text in which hits are marked. */
@@ -107,15 +128,12 @@ export function findHits(query: string, text: string): Hit[][] {
   const terms = parseQuery(query);
   if (terms.length === 0) return [];
   const { folded, positions } = foldWithPositions(text.slice(0, MARKED));
-  return terms.map((term) => {
-    const hits: Hit[] = [];
-    for (let at = folded.indexOf(term); at >= 0 && hits.length < MOST_HITS;) {
-      const end = at + term.length;
-      const start = positions[at] ?? at;
+  return terms.map((term) =>
+    Array.from(folded.matchAll(toPattern(term)), ({ 0: found, index }): Hit => {
+      const end = index + found.length;
+      const start = positions[index] ?? index;
       // At least one unit: a term may be part of a character, such as a ligature.
-      hits.push([start, Math.max(start + 1, positions[end] ?? end)]);
-      at = folded.indexOf(term, end);
-    }
-    return hits;
-  });
+      return [start, Math.max(start + 1, positions[end] ?? end)];
+    }).slice(0, MOST_HITS),
+  );
 }
