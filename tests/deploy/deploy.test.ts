@@ -200,7 +200,7 @@ it.each(Object.entries(CASES))('%s', async (_, { args = 'develop --yes', world, 
   happen?.();
   const outcome = await command(main, args, keys);
   // It applies the plan that it has shown.
-  const plan = /-out=(\S+)/.exec(calls.join('\n'))?.[1];
+  const plan = /-out=(.+)/.exec(calls.join('\n'))?.[1];
   for (const call of calls.filter((each) => each.startsWith('terraform apply'))) {
     expect(call).toBe(`terraform apply -no-color ${plan}`);
   }

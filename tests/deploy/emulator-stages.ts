@@ -24,6 +24,7 @@ import { ROOT } from '../../lib/paths.ts';
 import { toAwsEnv } from './aws.ts';
 import { startEmulatorProxy } from './emulator.ts';
 import { unless } from '../helpers/needs.ts';
+import { splitWords } from '../local/io.ts';
 
 export const endpoint = process.env['AWS_ENDPOINT_URL'] ?? '';
 export const clientOf = (url: string) => ({
@@ -202,7 +203,7 @@ allowed_account_ids = ["123456789012"]
       const content = zipSync(Object.fromEntries(modules), { mtime: '1980-01-01T00:00:00' });
       writeFileSync(join(folder, 'dist', zip), content);
     },
-    start: (command: string, args: string) => startCommand(folder, command, args.split(' '), env),
+    start: (command: string, args: string) => startCommand(folder, command, splitWords(args), env),
     terraform: (stage: string, ...args: string[]) =>
       run('terraform', args, {
         cwd: join(folder, 'infra/terraform'),

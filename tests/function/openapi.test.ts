@@ -13,7 +13,7 @@ const committed = readText('docs/openapi.yaml');
 
 it('writes the document of a deployment: its URL and stage, and the same operations', async () => {
   const url = 'https://api.example.com/v1';
-  const args = `--server-url ${url}/ --stage develop --out ${file}`;
+  const args = `--server-url ${url}/ --stage develop --out '${file}'`;
   expect((await run(main, args)).code).toBe(0);
   expect(parse(readIfThere(file) ?? '')).toMatchObject({
     servers: [{ url, description: 'The stage develop.' }],
@@ -39,7 +39,7 @@ it.each([
 ])('--check writes nothing and exits 1 when the file %s', async (_, text) => {
   rmSync(file, { force: true });
   if (text !== undefined) writeFileSync(file, text);
-  const { code, stderr } = await run(main, `--check --out ${file}`);
+  const { code, stderr } = await run(main, `--check --out '${file}'`);
   expect(code).toBe(1);
   expect(stderr).toMatch(/is not what the source says; write it with npm run openapi\.\n$/);
   expect(readIfThere(file)).toBe(text);

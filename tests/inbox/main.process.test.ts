@@ -81,8 +81,8 @@ it('exports with a bounded amount of memory, and ends in silence when its reader
 
 it('serves the page, also of a restarted stack, until npm ends', async () => {
   const { folder, name, url } = table;
-  const args = `run --silent inbox -- --data ${folder} --as olga`.split(' ');
-  const child = spawn('npm', args, { cwd: ROOT });
+  const args = ['--data', folder, '--as', 'olga'];
+  const child = spawn('npm', ['run', '--silent', 'inbox', '--', ...args], { cwd: ROOT });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const address =

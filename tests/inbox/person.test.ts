@@ -112,7 +112,7 @@ describe('export', () => {
     const { sub, email } = await stage.addPerson();
     await stage.own.add(0, { cognito_sub: sub, email, body: '<script>alert(1)</script>' });
     const out = join(stage.own.folder, 'copy.html');
-    await stage.run(`export --sub ${sub} --html --out ${out}`);
+    await stage.run(`export --sub ${sub} --html --out '${out}'`);
     const page = readFileSync(out, 'utf8');
     expect(statSync(out).mode & 0o777).toBe(0o600);
     expect(page).toContain('&#60;script&#62;');

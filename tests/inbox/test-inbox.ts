@@ -77,7 +77,7 @@ export async function openInbox({
 
   /** Runs a line of `npm run inbox`, by default on this table. */
   async function runLine(line: string, options?: IoOptions) {
-    const place = /--(stage|data)\b/.test(line) ? '' : ` --data ${folder}`;
+    const place = /--(stage|data)\b/.test(line) ? '' : ` --data '${folder}'`;
     const { code, stdout, stderr: said } = await run(main, line + place, options);
     const stderr = said.replaceAll(ESCAPES, '');
     expect(stdout + stderr).not.toMatch(/[^\P{Cc}\r\n]|\p{Bidi_Control}/u);
@@ -98,6 +98,7 @@ export async function openInbox({
     transcribe: async (lines: Parameters<typeof transcribe>[1]) =>
       (await transcribe(runLine, lines))
         .replaceAll(folder, 'FOLDER')
+        .replaceAll(/(?<=--(?:data|file|out) )'(FOLDER[^']*)'/g, '$1')
         .replaceAll(own.name, 'TABLE')
         .replaceAll(END_OF_ID, '…'),
     /** Stores SUB's inquiry of so many milliseconds ago, or of `at`. */

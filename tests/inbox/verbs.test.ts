@@ -122,7 +122,7 @@ it('dismiss and reply record one answer, and print who gave it', async () => {
   const unreachable = await add(1, { email: NOBODY });
   const file = join(table.folder, 'reply.txt');
   writeFileSync(file, '\uFEFFこんにちは\n');
-  const reply = `reply ${unreachable.id} --file ${file}`;
+  const reply = `reply ${unreachable.id} --file '${file}'`;
   await expectLines('answers', [
     `dismiss ${referenceOf(row)} --as Ana`,
     atTerminal(`show ${row.id}`),
@@ -160,7 +160,7 @@ it('reply refuses an empty text, one that is not UTF-8 and one that is too long'
     // The inquiry leaves less room.
     [reply, { stdin: 'o'.repeat(409_600) }],
     `${reply} --file /dev/zero`,
-    `${reply} --file ${table.folder}`,
+    `${reply} --file '${table.folder}'`,
     atTerminal(reply),
   ]);
   expect(await read(row)).toEqual(row);
@@ -217,12 +217,12 @@ it('export replaces a file by one that only its owner can read, when it is compl
   writeFileSync(out, 'old', { mode: 0o644 });
   const denied = refuse(400, 'AccessDeniedException');
   table.meet((n) => (n === 1 ? denied : undefined), 'Scan');
-  const complete = `export --out ${folder}/place/export.jsonl`;
+  const complete = `export --out '${folder}/place/export.jsonl'`;
   await expectLines('refused-exports', [
     complete,
-    `export --out ${folder}`,
-    `export --out ${folder}/link`,
-    `export --csv --out ${folder}/no/x`,
+    `export --out '${folder}'`,
+    `export --out '${folder}/link'`,
+    `export --csv --out '${folder}/no/x'`,
   ]);
   expect([readdirSync(place), readFileSync(out, 'utf8')]).toEqual([['export.jsonl'], 'old']);
   const stderr = `2 inquiries in ${folder}/place/export.jsonl\n`;

@@ -16,10 +16,14 @@ export interface IoOptions {
   env?: NodeJS.ProcessEnv;
 }
 
+/** As a shell does, with apostrophes around paths, which may have spaces. */
+export const splitWords = (line: string): string[] =>
+  (line.match(/'[^']*'|[^ ']\S*/g) ?? []).map((word) => word.replaceAll(/^'|'$/g, ''));
+
 /**
  * Runs a command in this process. Expects no line that is wider than a terminal of 80 columns or more.
  *
- * @param args - Or a line with spaces between them.
+ * @param args - Or a line of them.
  * @returns Exit code and output.
  */
 export async function run(
@@ -53,7 +57,7 @@ export async function run(
   };
   const input =
     stdin instanceof Readable ? stdin : dialogue.length > 0 ? typed : typed.end(stdin ?? '');
-  const words = typeof args === 'string' ? args.split(' ').filter(Boolean) : args;
+  const words = typeof args === 'string' ? splitWords(args) : args;
   const code = await runMain(main, words, {
     stdin: Object.assign(input, isTTY && { isTTY }),
     stdout: stdout.stream,
@@ -61,9 +65,9 @@ export async function run(
     env,
   });
   const lines = `${stdout.text()}\n${stderr.text()}`.split(/\n|\r.\[K/);
-  // URLs, ids and commands stay whole.
+  // URLs, ids, paths and commands stay whole.
   const isTooWide = (line: string) =>
-    stringWidth(line) > columns && !/https?:|\S{36}|npm run/.test(line);
+    stringWidth(line) > columns && !/https?:|\S{36}|npm run|\/.*\//.test(line);
   if (isTTY && columns >= 80) expect(lines.filter(isTooWide)).toEqual([]);
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }

@@ -26,7 +26,8 @@ beforeEach(() => {
   folder = createFolder();
 });
 
-const start = (line: string, options?: IoOptions) => run(main, `--data ${folder} ${line}`, options);
+const start = (line: string, options?: IoOptions) =>
+  run(main, `--data '${folder}' ${line}`, options);
 
 it('refuses wrong options and variables, each in one line', async () => {
   const lines = await transcribe(start, [
