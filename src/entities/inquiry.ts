@@ -26,6 +26,20 @@ export const INQUIRY_MODEL = {
     reply: { type: 'string' },
     respondent: { type: 'string' },
     reply_at: { type: 'string' },
+    // A hash of the mail that the answer came by.
+    reply_mail: { type: 'string', hidden: true },
+    // What its respondent has sent by mail since. docs/adr/0085
+    additions: {
+      type: 'list',
+      items: {
+        type: 'map',
+        properties: {
+          text: { type: 'string', required: true },
+          at: { type: 'string', required: true },
+          mail: { type: 'string', required: true },
+        },
+      },
+    },
     // The partition in the index. An update of `reply_at` also writes this.
     inbox: {
       type: 'string',

@@ -1,5 +1,5 @@
 /** Reads of the table are strongly consistent, of the index eventually. */
-import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
 import { isTestAddress } from '../limits.ts';
 import { deleteItems, getItems, MOST_READ, type Item } from './batches.ts';
@@ -41,6 +41,9 @@ export type AnswerResult =
   | { status: 'not-found' }
   /** The item would exceed 400 KB. */
   | { status: 'too-large' };
+
+/** What a respondent has sent by mail after the answer; `mail` is a hash of it. */
+export type Addition = Pick<NonNullable<StoredInquiry['additions']>[number], 'text' | 'mail'>;
 
 export type StoredInquiries = ReturnType<typeof createStoredInquiries>;
 
@@ -87,6 +90,36 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
   async function find(id: string, abortSignal?: AbortSignal): Promise<StoredInquiry | undefined> {
     const keys = await locate(id, abortSignal);
     return keys && read(keys, abortSignal);
+  }
+
+  /** ElectroDB's patch also sets columns that the operators' policy refuses. */
+  async function update(
+    inquiry: InquiryKeys,
+    columns: Item,
+    condition: string,
+    values: Item = {},
+  ): Promise<'updated' | 'refused' | 'too-large'> {
+    const names = Object.keys(columns);
+    const command = new UpdateCommand({
+      TableName,
+      Key: keyOf(inquiry),
+      UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(', ')}`,
+      ConditionExpression: `attribute_exists(pk) AND ${condition}`,
+      ExpressionAttributeValues: {
+        ...values,
+        ...Object.fromEntries(names.map((name): [string, unknown] => [`:${name}`, columns[name]])),
+      },
+    });
+    try {
+      await client.send(command);
+      return 'updated';
+    } catch (error) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever it is, it is not one of these
+      const { name, message } = error as Error;
+      if (name === 'ValidationException' && /item size/i.test(message)) return 'too-large';
+      if (name === 'ConditionalCheckFailedException') return 'refused';
+      throw error;
+    }
   }
 
   /** Yields up to 40 in the order of the keys, without missing and hidden ones. */
@@ -150,44 +183,35 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
      * send the reply.
      *
      * @param inquiry - As it was read.
+     * @param answer.mail - A hash of the mail that it came by; the same one answers again.
      */
     async answer(
       inquiry: InquiryKeys & Pick<StoredInquiry, 'expires_at'>,
-      { reply, respondent }: { reply?: string | undefined; respondent: string },
+      answer: { reply?: string | undefined; respondent: string; mail?: string },
     ): Promise<AnswerResult> {
       if (!isShown(inquiry)) return { status: 'not-found' };
+      const { reply, respondent, mail } = answer;
       const reply_at = new Date(now()).toISOString();
-      try {
-        // ElectroDB's patch also sets columns that the operators' policy refuses.
-        await client.send(
-          new UpdateCommand({
-            TableName,
-            Key: keyOf(inquiry),
-            UpdateExpression: `SET respondent = :respondent, reply_at = :reply_at, inbox = :inbox${reply === undefined ? '' : ', reply = :reply'}`,
-            ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(reply_at)',
-            ExpressionAttributeValues: {
-              ':respondent': respondent,
-              ':reply_at': reply_at,
-              ':inbox': toShard(inquiry.id, true),
-              ...(reply !== undefined && { ':reply': reply }),
-            },
-          }),
-        );
-        return { status: 'answered', reply_at };
-      } catch (error) {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever it is, it is not one of these
-        const { name, message } = error as Error;
-        if (name === 'ValidationException' && /item size/i.test(message)) {
-          return { status: 'too-large' };
-        }
-        if (name !== 'ConditionalCheckFailedException') throw error;
-      }
-      const row = await read(inquiry);
+      const columns = { respondent, reply_at, inbox: toShard(inquiry.id, true) };
+      const status = await update(
+        inquiry,
+        { ...columns, ...(reply !== undefined && { reply }), ...(mail && { reply_mail: mail }) },
+        'attribute_not_exists(reply_at)',
+      );
+      if (status === 'too-large') return { status };
+      if (status === 'updated') return { status: 'answered', reply_at };
+      const request = { TableName, Key: keyOf(inquiry), ConsistentRead: true };
+      const { Item } = await client.send(new GetCommand(request));
+      const [row] = Item ? parse([Item]) : [];
       if (row?.reply_at === undefined) return { status: 'not-found' };
       const { respondent: by = '' } = row;
       // The SDK repeats an update after a lost response and finds its own answer.
-      if (row.reply_at === reply_at && by === respondent && row.reply === reply) {
-        return { status: 'answered', reply_at };
+      const isRepeated =
+        mail === undefined
+          ? row.reply_at === reply_at && by === respondent && row.reply === reply
+          : Item?.['reply_mail'] === mail;
+      if (isRepeated) {
+        return { status: 'answered', reply_at: row.reply_at };
       }
       return { status: 'already-answered', respondent: by, reply_at: row.reply_at };
     },
@@ -223,6 +247,26 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       // The SDK repeats an update after a lost response.
       const row = await read(inquiry);
       return row !== undefined && row.reply_at === undefined;
+    },
+    /**
+     * Appends to an answer, once for a mail.
+     *
+     * @param inquiry - As it was read.
+     * @returns Whether it fits into the item.
+     * @throws Error when the inquiry has changed meanwhile.
+     */
+    async add(inquiry: StoredInquiry, { text, mail }: Addition): Promise<boolean> {
+      const { additions = [] } = inquiry;
+      if (additions.some((one) => one.mail === mail)) return true;
+      const at = new Date(now()).toISOString();
+      const status = await update(
+        inquiry,
+        { additions: [...additions, { text, at, mail }] },
+        additions.length === 0 ? 'attribute_not_exists(additions)' : 'size(additions) = :count',
+        additions.length === 0 ? {} : { ':count': additions.length },
+      );
+      if (status === 'refused') throw new Error('The inquiry has changed.');
+      return status === 'updated';
     },
     /**
      * Deletes an owner's inquiries, delivery records and idempotency keys. A repeated run finds an owner by inquiries,

@@ -134,7 +134,7 @@ module "receiver" {
       Resource = [var.table.arn]
       Condition = {
         "ForAllValues:StringEquals" = {
-          "dynamodb:Attributes" = ["pk", "sk", "reply", "respondent", "reply_at", "inbox"]
+          "dynamodb:Attributes" = ["pk", "sk", "reply", "reply_mail", "respondent", "reply_at", "additions", "inbox"]
         }
         "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#cognito_sub_*"] }
       }
