@@ -98,7 +98,7 @@ interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
 function createOwnerMail(
   { id, follows, email, language: ofInquiry }: MailedInquiry,
   { inboxTo, inboxFrom, language: ofStage, company }: MailerConfig,
-  { message, original, replyTo = inboxTo, ...content }: Content,
+  { message, original, replyTo, ...content }: Content,
 ): Mail | undefined {
   const to = toMailbox(email);
   if (to === undefined) return undefined;
@@ -106,6 +106,7 @@ function createOwnerMail(
   const { name = '', form = '', home = '', privacy = '', imprint = '' } = company;
   const { accent = DEFAULT_ACCENT } = company;
   const texts = textsIn(language);
+  const marker = replyTo === undefined ? undefined : texts.answerAbove;
   const parts = [
     name === '' ? undefined : formatSmall(name),
     formatMessage(message, formatLinkedLines),
@@ -123,7 +124,8 @@ function createOwnerMail(
       [texts.imprint, imprint],
     ]),
   ];
-  const envelope = { to, from: formatFrom(name, inboxFrom), replyTo, id, follows, ...content };
+  const from = formatFrom(name, inboxFrom);
+  const envelope = { to, from, replyTo: replyTo ?? inboxTo, id, follows, marker, ...content };
   return createMail(envelope, parts, language, accent);
 }
 

@@ -215,21 +215,35 @@ export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subjec
   follows?: string | undefined;
   /** Prevents automatic replies (RFC 3834); absent for a person's mail. */
   automatic?: 'auto-generated' | 'auto-replied';
+  /** Of a mail that can be answered; its answer is above it. */
+  marker?: string | undefined;
 }
+
+const PREVIEW = 60;
+/** Hidden, so that a list of mails shows it instead of the marker; the characters after it take the rest of the line. */
+const formatPreheader = (subject: string): string =>
+  `<div style="display:none;mso-hide:all">${escapeHtml(subject.slice(0, PREVIEW))}${'&#847;&#8204;&#160;'.repeat(40)}</div>\n`;
+
+const formatMarker = (marker: string): Part => ({
+  text: marker,
+  html: `<p style="margin:0;font-size:12px;color:${NEUTRAL}">${escapeHtml(marker)}</p>`,
+});
 
 /** Asks for no automatic replies but bounces (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress). */
 const SUPPRESSED_RESPONSES = 'DR, RN, NRN, OOF, AutoReply';
 
 /** All mails about an inquiry refer to the same message, as one thread, and to that of the inquiry before. */
 export function createMail(
-  { kind, id, follows, automatic, ...envelope }: Envelope,
+  { kind, id, follows, automatic, marker, ...envelope }: Envelope,
   parts: Parts,
   language: Language = 'en',
   accent = NEUTRAL,
 ): Mail {
   const { from, subject } = envelope;
-  const { text, html } = joinParts(parts);
+  const isAnswerable = marker !== undefined;
+  const { text, html } = joinParts([isAnswerable ? formatMarker(marker) : undefined, ...parts]);
   const direction = directionOf(language);
+  const preheader = isAnswerable ? formatPreheader(subject.replace(/^\[[^\]]*\] /, '')) : '';
   const domain = from.slice(from.lastIndexOf('@')).replace('>', '');
   // Some programs drop the direction of <html>.
   const block = `<div dir="${direction}" style="max-width:44em;text-align:${sideOf(direction)}">`;
@@ -255,7 +269,7 @@ export function createMail(
 <title>${escapeHtml(subject)}</title>
 </head>
 <body style="margin:0">
-${formatTable(`padding:20px 16px;border-top:4px solid ${escapeHtml(accent)}`, `${block}\n${html}\n</div>`)}
+${preheader}${formatTable(`padding:20px 16px;border-top:4px solid ${escapeHtml(accent)}`, `${block}\n${html}\n</div>`)}
 </body>
 </html>
 `,

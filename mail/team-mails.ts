@@ -24,10 +24,9 @@ import {
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
 import { cutLines, escapeText, toOneLine } from '../text/visible.ts';
-import { formatTime } from './texts.ts';
+import { formatTime, textsIn } from './texts.ts';
 
-/** The answer is above it, in whatever way a mail program quotes. */
-export const MARKER = '##- Answer above this line -##';
+export const MARKER = textsIn('en').answerAbove;
 /** The subject of a mail without a text that marks an inquiry as answered. */
 export const DISMISSAL = 'Mark as answered';
 
@@ -72,7 +71,6 @@ export function createInquiryMail(
   const isCut = body.length > BODY_LIMIT || subject.length > SUBJECT_LIMIT;
   const replyTo = answerAt ?? (withReplyTo ? toMailbox(email) : undefined);
   const parts = [
-    answerAt === undefined ? undefined : formatParagraph(MARKER),
     formatQuote([formatText(body, BODY_LIMIT)]),
     formatInquiryFacts(inquiry, settings),
     isCut
@@ -83,7 +81,9 @@ export function createInquiryMail(
       : formatAnswering(answerAt)),
     ...(before === undefined ? [] : formatBefore(before)),
   ];
-  const mail = createTeamMail('inquiry', settings, formatSubject(subject), parts, { id, follows });
+  const marker = answerAt === undefined ? undefined : MARKER;
+  const title = formatSubject(subject);
+  const mail = createTeamMail('inquiry', settings, title, parts, { id, follows }, marker);
   return { ...mail, ...(replyTo !== undefined && { replyTo }) };
 }
 
@@ -235,8 +235,10 @@ export const createTeamMail = (
   title: string,
   parts: Parts,
   { id, follows }: Partial<Pick<MailedInquiry, 'id' | 'follows'>> = {},
+  marker?: string,
 ): Mail => {
   // In a thread, Gmail's subjects differ in a leading `Re:` at most.
   const subject = title.replace(/^(?:Re: )?/, (mark) => `${mark}[inquiries ${stage}] `);
-  return createMail({ kind, id, follows, automatic: 'auto-generated', to, from, subject }, parts);
+  const envelope = { kind, id, follows, automatic: 'auto-generated', to, from, subject } as const;
+  return createMail({ ...envelope, marker }, parts);
 };

@@ -11,6 +11,7 @@ interface Texts {
   view: string;
   privacy: string;
   imprint: string;
+  answerAbove: string;
 }
 
 const TEXTS: Record<Language, Texts> = {
@@ -23,6 +24,7 @@ const TEXTS: Record<Language, Texts> = {
     view: 'View your inquiry',
     privacy: 'Privacy',
     imprint: 'Legal notice',
+    answerAbove: '##- Answer above this line -##',
   },
   de: {
     receivedAs: (reference) => `Wir haben Ihre Anfrage erhalten (${reference})`,
@@ -33,6 +35,7 @@ const TEXTS: Record<Language, Texts> = {
     view: 'Ihre Anfrage ansehen',
     privacy: 'Datenschutz',
     imprint: 'Impressum',
+    answerAbove: '##- Bitte oberhalb dieser Zeile antworten -##',
   },
   fr: {
     receivedAs: (reference) => `Nous avons bien reçu votre demande (${reference})`,
@@ -43,6 +46,7 @@ const TEXTS: Record<Language, Texts> = {
     view: 'Voir votre demande',
     privacy: 'Confidentialité',
     imprint: 'Mentions légales',
+    answerAbove: '##- Répondez au-dessus de cette ligne -##',
   },
   es: {
     receivedAs: (reference) => `Hemos recibido su consulta (${reference})`,
@@ -54,6 +58,7 @@ const TEXTS: Record<Language, Texts> = {
     view: 'Ver su consulta',
     privacy: 'Privacidad',
     imprint: 'Aviso legal',
+    answerAbove: '##- Responda por encima de esta línea -##',
   },
   ja: {
     receivedAs: (reference) => `お問い合わせを受け付けました（受付番号：${reference}）`,
@@ -64,6 +69,7 @@ const TEXTS: Record<Language, Texts> = {
     view: 'お問い合わせ内容を確認する',
     privacy: 'プライバシーポリシー',
     imprint: '運営者情報',
+    answerAbove: '##- この行より上にご返信ください -##',
   },
   ar: {
     receivedAs: (reference) => `تلقينا استفسارك (${reference})`,
@@ -74,10 +80,14 @@ const TEXTS: Record<Language, Texts> = {
     view: 'عرض استفسارك',
     privacy: 'الخصوصية',
     imprint: 'الإشعار القانوني',
+    answerAbove: '##- اكتب ردك فوق هذا السطر -##',
   },
 };
 
 export const textsIn = (language: Language): Texts => TEXTS[language];
+
+/** The answer is above one of them, in whatever way a mail program quotes. */
+export const MARKERS = Object.values(TEXTS).map(({ answerAbove }) => answerAbove);
 
 /** The line before an owner's own text. The month is in words: Arabic letters before would reorder digits. */
 export function formatYouWrote(sentAt: string, language: Language, timeZone = 'UTC'): string {

@@ -1,13 +1,15 @@
 import type { SESReceipt } from 'aws-lambda';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import type { ReplyKind } from '../reply-addresses.ts';
-import { DISMISSAL } from '../team-mails.ts';
+import { createAcknowledgementMail, createReplyMail } from '../owner-mails.ts';
+import { parseRow } from '../rows.ts';
+import { createInquiryMail, DISMISSAL } from '../team-mails.ts';
 import { toMailbox } from '../../text/mailbox.ts';
 import type { ReceiverConfig } from './config.ts';
+import { createAnsweredMail, type PassReason, type ReturnReason } from './mails.ts';
 import { findNewText } from './new-text.ts';
-import { UNREAD } from './html-text.ts';
-import type { PassReason, ReturnReason } from './mails.ts';
 import type { ReceivedMail } from './parse-mail.ts';
+import type { SentMail } from './sent-mail.ts';
 
 /** A mail, and the inquiry that its address names. */
 interface Known {
@@ -16,8 +18,8 @@ interface Known {
 }
 
 export type Decision =
-  /** Without `reply`, a dismissal. */
-  | (Known & { act: 'answer'; from: string; reply: string | undefined })
+  /** Without `reply`, a dismissal. `leftOut`: lines above the marker, and signatures. */
+  | (Known & { act: 'answer'; from: string; reply: string | undefined; leftOut: string })
   /** To its writer, who is of the team. */
   | (Known & { act: 'return'; from: string; why: ReturnReason })
   | (Known & { act: 'store'; body: string })
@@ -32,15 +34,59 @@ const VERDICTS = ['virus', 'spam', 'dmarc'] as const;
 const isOfTeam = (from: string, team: string[]): boolean =>
   team.some((one) => (one.startsWith('@') ? from.endsWith(one) : from === one));
 
+/** What an address stands for. */
+interface Recipient {
+  kind: ReplyKind;
+  address: string;
+  /** Undefined: it does no longer exist. */
+  inquiry: StoredInquiry | undefined;
+  /** What that follows. */
+  before?: StoredInquiry | undefined;
+}
+
+/** The mails that an answer to the address may quote, as one. */
+function toSentMail(
+  { kind, address: answerAt, before }: Recipient,
+  inquiry: StoredInquiry,
+  config: ReceiverConfig,
+): SentMail {
+  const { created_at, reply_at = created_at, additions = [] } = inquiry;
+  const mails =
+    kind === 'f'
+      ? [
+          ...[inquiry.reply, ...additions.map(({ text }) => text)].map((reply) =>
+            createReplyMail({ ...parseRow(inquiry), reply }, config, { answerAt }),
+          ),
+          createAcknowledgementMail(parseRow(inquiry), config, { answerAt }),
+        ]
+      : [
+          createInquiryMail(inquiry, config, { answerAt, before }),
+          createAnsweredMail(inquiry, '', config, answerAt),
+        ];
+  const [subject = ''] = mails.map((mail) => mail?.subject);
+  return {
+    senders: [config.inboxFrom, kind === 'f' ? (config.company.name ?? '') : ''],
+    replyTo: answerAt,
+    subject,
+    text: mails.flatMap((mail) => [mail?.subject, mail?.text]).join('\n'),
+    times: [created_at, reply_at, ...additions.map(({ at }) => at)].map((time) => Date.parse(time)),
+  };
+}
+
 const pass = (why: PassReason): Decision => ({ act: 'pass', why });
 
-/** @param to - What the address stands for; undefined: nothing that this stage has made, or that still exists. */
+/**
+ * @param to - Undefined: no address that this stage has made.
+ * @param now - Milliseconds.
+ */
 export function decide(
   mail: ReceivedMail | undefined,
   verdicts: Verdicts,
-  to: { kind: ReplyKind; inquiry: StoredInquiry | undefined } | undefined,
-  { replyFrom, followUps, inboxFrom }: ReceiverConfig,
+  to: Recipient | undefined,
+  config: ReceiverConfig,
+  now: number,
 ): Decision {
+  const { replyFrom, followUps } = config;
   if (mail === undefined) return pass('unreadable');
   const { from, text, subject, isAutomatic } = mail;
   if (isAutomatic) return pass('automatic');
@@ -51,24 +97,23 @@ export function decide(
   if (inquiry === undefined) return pass('gone');
   const known = { mail, inquiry };
   const owner = toMailbox(inquiry.email);
-  const found = findNewText(text, inboxFrom.toLowerCase());
-  const isRead = found.why !== undefined || !found.text.includes(UNREAD);
-  const added = isRead ? found : ({ why: 'unreadable' } as const);
+  const added = findNewText(text, toSentMail(to, inquiry, config), now);
 
   if (kind === 'f') {
     const isOwner = inquiry.email_verified === true && from === owner?.toLowerCase();
     if (!followUps || !isOwner) return pass(from === undefined ? 'senders' : 'sender');
-    return added.why === undefined ? { ...known, act: 'store', body: added.text } : pass(added.why);
+    if (added.why !== undefined && added.whole === undefined) return pass(added.why);
+    return { ...known, act: 'store', body: added.text ?? added.whole };
   }
   if (from === undefined) return pass('senders');
   if (!isOfTeam(from, replyFrom)) return pass('sender');
   const isBlank = added.why === 'empty' || added.why === 'quotation';
   if (subject.trim().toLowerCase() === DISMISSAL.toLowerCase()) {
     return isBlank
-      ? { ...known, act: 'answer', from, reply: undefined }
+      ? { ...known, act: 'answer', from, reply: undefined, leftOut: '' }
       : { ...known, act: 'return', from, why: 'both' };
   }
-  if (added.why !== undefined) return { ...known, act: 'return', from, why: added.why };
+  if (added.text === undefined) return { ...known, act: 'return', from, why: added.why };
   if (owner === undefined) return { ...known, act: 'return', from, why: 'no-address' };
-  return { ...known, act: 'answer', from, reply: added.text };
+  return { ...known, act: 'answer', from, reply: added.text, leftOut: added.leftOut };
 }

@@ -20,11 +20,16 @@ import type { ReceivedFile, ReceivedMail } from './parse-mail.ts';
 
 const NAMES_LIMIT = 1_000;
 
+/** What follows is of mails, and in no other text. */
+export const LEFT_OUT = 'Left out:';
+export const YOU_WROTE = 'You wrote:';
+
 const RETURNED = {
   empty: 'It has no text that can be read.',
   unreadable: 'A part of it is too long, or in characters that cannot be read. Write it anew.',
   quotation: `It has no text above the line “${MARKER}”.`,
-  below: `A part of it is below the quotation or between its lines. Write all of it above the line “${MARKER}”.`,
+  below: `A part of it is between the lines of the quotation. Write all of it above the line “${MARKER}”.`,
+  unclear: `It is not certain where its text ends. Reply to this mail, with all of your text above the line “${MARKER}”, or without a quotation.`,
   'too-long': 'It is too long.',
   both: `Its subject is “${DISMISSAL}”, but it has a text, too. Send one or the other.`,
   'no-address': 'No mail can be sent to the user. Answer by another channel.',
@@ -45,8 +50,6 @@ const PASSED_ON = {
   sender: 'its sender is not one who may write to this address',
   empty: 'it has no text that can be read',
   quotation: 'it has no text but the quotation',
-  below: 'its text is below the quotation',
-  'too-long': 'it is too long',
   refused: 'the user has reached a limit',
   repeated: 'its writer was told why, and has sent another one',
 } as const;
@@ -60,20 +63,19 @@ function formatAttachments(files: ReceivedFile[]): Part | undefined {
 }
 
 /** In the thread of the inquiry's mail. */
-export const createAnsweredMail = (
+export function createAnsweredMail(
   inquiry: StoredInquiry,
+  leftOut: string,
   settings: MailerConfig,
   replyTo: string,
-): Mail => ({
-  ...createTeamMail(
-    'notice',
-    settings,
-    formatSubject(inquiry.subject),
-    [formatAnswer(inquiry)],
-    inquiry,
-  ),
-  replyTo,
-});
+): Mail {
+  const parts = [
+    formatAnswer(inquiry),
+    leftOut === '' ? undefined : formatTitled(LEFT_OUT, formatText(leftOut)),
+  ];
+  const title = formatSubject(inquiry.subject);
+  return { ...createTeamMail('notice', settings, title, parts, inquiry, MARKER), replyTo };
+}
 
 /** What its writer has to know about an answer. */
 export function createReturnedMail(
@@ -91,9 +93,9 @@ export function createReturnedMail(
     formatParagraph(`${title}. ${RETURNED[why]}`.trim()),
     formatAttachments(attachments),
     ...(why === 'answered' ? [formatFacts([['Answered', time]]), formatAnswer(inquiry)] : []),
-    formatTitled('You wrote:', formatText(text)),
+    formatTitled(YOU_WROTE, formatText(text)),
   ];
-  return { ...createTeamMail('notice', settings, title, parts, inquiry), to, replyTo };
+  return { ...createTeamMail('notice', settings, title, parts, inquiry, MARKER), to, replyTo };
 }
 
 export function createPassedOnMail(

@@ -1,113 +1,201 @@
-import { runInNewContext } from 'node:vm';
-import EmailReplyParser from 'email-reply-parser';
-import { MARKER } from '../team-mails.ts';
+/** docs/adr/0085 */
+import { MARKERS } from '../texts.ts';
+import { UNREAD } from './html-text.ts';
+import { LEFT_OUT, YOU_WROTE } from './mails.ts';
+import { createFacts, type Facts, type SentMail } from './sent-mail.ts';
 
 export type NewText =
-  | { text: string; why?: never }
-  /** `below`: under the quotation, or between its lines. */
-  | { why: 'empty' | 'quotation' | 'below' | 'too-long' };
+  | { text: string; leftOut: string; why?: never; whole?: never }
+  | { why: 'empty' | 'quotation' | 'unreadable'; text?: never; whole?: never }
+  /** `below`: a part is between the lines of the quotation. */
+  | { why: 'below' | 'unclear'; text?: never; whole: string };
 
-/** UTF-16 units that are looked at. */
-const LONGEST = 200_000;
-/** Milliseconds of the library, whose patterns can take minutes. */
-const TIMEOUT = 2_000;
+/** Lines of an attribution, and from a header block's subject to its sender. */
+const ATTRIBUTION = 4;
+const HEADER = 12;
 
-/** First lines of what the library takes for signatures, and owners should get. */
-const NO_SIGNATURE =
-  /^\s*(?:[-_=+]{3,}|[_=+]{2}|.*\b(?:regards|wishes|cheers|cordialement|vous|journée|soirée)\b.*)$/iu;
+const MARKER = new RegExp(MARKERS.join('|').replaceAll(' ', String.raw`\s+`), 'u');
+/** Ends an attribution. */
+const OPEN = /[:：]\s*$/;
+/** Above an attribution or a header block. */
+const RULER = /^\s*(?:[-_=*]{5,}(?:[^-_]+[-_]{5,})?)?\s*$/;
+/** A line of a header block. */
+const NAMED = /^[\s*]*\p{L}[^:：]{0,30}[:：]/u;
 
-/** A year, a time, or a header. */
-const DATED = /\b(?:19|20)\d\d\b|\d{1,2}:\d\d/;
-const HEADER = /^[\s*]*\p{L}+\s?:/u;
-/** A blank line or a ruler, maybe with “Original message” in some language. */
-const RULER = /^\s*(?:_{5,}|-{5,}.*)?$/;
+const hasWords = (line = ''): boolean => /[\p{L}\p{N}]/u.test(line);
+const isBlank = (line: string): boolean => /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(line);
+const isQuoted = (line: string): boolean => /^\s*>/.test(line);
 
-/** Cuts the end that names the quoted mail's time and sender, in any language. */
-function cutAttribution(text: string, sender: string): string {
-  const lines = text.split('\n');
-  const start = lines.lastIndexOf('') + 1;
-  const paragraph = lines.slice(start);
-  const headers = paragraph.filter((line) => HEADER.test(line));
-  const first = paragraph.findIndex(
-    (line) => HEADER.test(line) || DATED.test(line) || line.includes(sender),
+/** Without blank lines around it. */
+const join = (lines: string[]): string =>
+  lines
+    .join('\n')
+    .replace(/^(?:[^\S\n]*\n)+/, '')
+    .trimEnd();
+
+/** The text, and the signature below it (RFC 3676, 4.3). */
+function cutSignature(lines: string[]): [string[], string[]] {
+  const at = lines.lastIndexOf('-- ');
+  return at === -1 ? [lines, []] : [lines.slice(0, at), lines.slice(at)];
+}
+
+/** Where an attribution begins that ends the lines; `unclear`: there may be one. */
+function findAttribution(lines: string[], facts: Facts): number | 'unclear' | undefined {
+  const first = lines.findLastIndex((line) => !hasWords(line)) + 1;
+  const length = Math.min(ATTRIBUTION, lines.length - first);
+  const starts = Array.from({ length }, (_, at) => lines.length - 1 - at);
+  const from = (start: number): string => lines.slice(start).join(' ');
+  const isOpen = OPEN.test(lines.at(-1) ?? '');
+  const known = [
+    (text: string) => facts.hasSender(text) && facts.hasDate(text),
+    (text: string) => isOpen && facts.hasTime(text),
+    // Sent again, or in a calendar of its own.
+    (text: string) => isOpen && facts.hasSender(text) && facts.hasYear(text),
+  ].flatMap((isKnown) => starts.find((start) => isKnown(from(start))) ?? []);
+  if (known[0] !== undefined) return known[0];
+  const named = starts.find((start) => facts.hasSender(from(start)));
+  if (named === undefined) return isOpen ? 'unclear' : undefined;
+  return isOpen && named === first ? named : 'unclear';
+}
+
+/** The line of the last header block that names the mail's subject or, if that was changed, its sender. */
+function findHeaderLine(lines: string[], facts: Facts): number {
+  const subject = lines.findLastIndex((_, at) => {
+    const next = lines.slice(at + 1, at + 3).join(' ');
+    return facts.hasSubject(`${lines[at]} ${next}`) && !facts.hasSubject(next);
+  });
+  if (subject !== -1) return subject;
+  return lines.findLastIndex(
+    (line, at) =>
+      facts.hasSender(line) &&
+      [line, ...lines.slice(at + 1, at + 3)].every((one) => NAMED.test(one)),
   );
-  const named = paragraph.slice(first).join('\n').toLowerCase();
-  const isAttribution =
-    first !== -1 && (named.includes(sender) || /[:：]$/.test(named) || headers.length >= 3);
-  const end = isAttribution ? start + first : lines.length;
-  const last = lines.findLastIndex((line, at) => at < end && !RULER.test(line));
-  return lines.slice(0, last + 1).join('\n');
 }
 
-interface Part {
-  /** Empty if the owner should not get it. */
-  text: string;
-  isQuoted: boolean;
+/** Where the last header block begins that names the sender or the date, too. */
+function findHeader(lines: string[], facts: Facts): number | undefined {
+  const line = findHeaderLine(lines, facts);
+  if (line === -1) return undefined;
+  const isSender = (at: number): boolean => facts.hasSender(lines[at] ?? '');
+  const isFact = (at: number): boolean => isSender(at) || facts.hasDate(lines[at] ?? '');
+  const above = Array.from({ length: Math.min(HEADER, line) }, (_, at) => line - 1 - at);
+  const end = above.findIndex((at) => !hasWords(lines[at]));
+  const block = end === -1 ? above : above.slice(0, end);
+  const below = Array.from({ length: HEADER }, (_, at) => line + at);
+  const [known] = [block, above].flatMap((ats) => ats.find(isSender) ?? ats.find(isFact) ?? []);
+  if (known === undefined && !below.some(isFact)) return undefined;
+  let start = known ?? line;
+  while (start > line - HEADER && isFact(start - 1)) start--;
+  // A contact's name stands for the address.
+  return !isSender(start) && NAMED.test(lines[start - 1] ?? '') ? start - 1 : start;
 }
 
-/** @throws Error when it takes too long. */
-function readParts(text: string): Part[] {
-  const read = () => new EmailReplyParser().read(text).getFragments();
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `read` returns
-  const fragments = runInNewContext('read()', { read }, { timeout: TIMEOUT }) as ReturnType<
-    typeof read
-  >;
-  return fragments.map((fragment) => {
-    const content = fragment.getContent();
-    const [begin = ''] = content.trim().split('\n', 1);
-    const isShown = !fragment.isHidden() || (fragment.isSignature() && NO_SIGNATURE.test(begin));
-    return { text: isShown ? content : '', isQuoted: fragment.isQuoted() };
-  });
+/** Where the quotation begins, of which the lines above the marker are given. */
+function findQuotation(lines: string[], isMarked: boolean, facts: Facts): number | 'unclear' {
+  const isText = (line: string): boolean => !isBlank(line) && !(isMarked && isQuoted(line));
+  const end = lines.findLastIndex(isText) + 1;
+  // Forwarded, so that somebody else wrote what is above.
+  if (findHeader(lines.slice(end), facts) !== undefined) return 'unclear';
+  const last = facts.isPreheader(lines[end - 1] ?? '') ? lines.slice(0, end - 1) : lines;
+  const above = last.slice(0, last.findLastIndex(isText) + 1);
+  const header = findHeader(above, facts);
+  const isTouching = header !== undefined && above.slice(header).every(hasWords);
+  const attribution = isTouching ? header : findAttribution(above, facts);
+  const start = typeof attribution === 'number' ? attribution : (header ?? attribution);
+  if (start === 'unclear') return start;
+  if (start === undefined) return end;
+  return lines.findLastIndex((line, at) => at < start && !RULER.test(line)) + 1;
 }
 
-/** Lines below the marker, without a signature. */
-function readMarked(lines: string[]): Part[] {
-  // Outlook marks no quoted line, so all below is the quotation.
-  if (!lines[0]?.startsWith('>')) return [];
-  const end = lines.findIndex((line) => /^-- ?$/.test(line));
-  return lines.slice(0, end === -1 ? lines.length : end).map((line) => {
-    const isQuoted = line.startsWith('>');
-    return { text: isQuoted ? '' : line, isQuoted };
-  });
+/** What is below a quotation whose lines are marked; undefined: something is between them. */
+function findBelowMarked(lines: string[], facts: Facts): string[] | undefined {
+  const last = lines.findLastIndex(isQuoted);
+  // Programs break quoted lines.
+  const isBetween = lines.some(
+    (line, at) => at < last && !isQuoted(line) && hasWords(line) && !facts.isOurs(line),
+  );
+  return isBetween ? undefined : lines.slice(last + 1);
+}
+
+/** The same where they are not. */
+function findBelow(lines: string[], facts: Facts): string[] | undefined {
+  // What of such a mail follows is not known.
+  const isOpen = lines.some((line) => [LEFT_OUT, YOU_WROTE].includes(line.trim()));
+  if (isOpen || !lines.some(hasWords)) return [];
+  const isOurs = lines.map((line) => hasWords(line) && facts.isOurs(line));
+  // In a paragraph of others, a line may be the same as one of ours by chance.
+  let isOfOurs = false;
+  const last = lines.reduce((found, _, at) => {
+    if (!hasWords(lines[at - 1])) isOfOurs = isOurs[at] === true;
+    return isOurs[at] && isOfOurs ? at : found;
+  }, -1);
+  const isBetween = lines.some((line, at) => at < last && hasWords(line) && !isOurs[at]);
+  return isBetween || last === -1 ? undefined : lines.slice(last + 1);
+}
+
+/** A text from its parts, unless there is still something of ours in it. */
+function toNewText(above: string[], head: string[], below: string[], facts: Facts): NewText {
+  const [[first, signature], [second, end]] = [cutSignature(above), cutSignature(below)];
+  const text = [first, second].map(join).filter(Boolean).join('\n\n');
+  const whole = join([...above, ...head, ...below]);
+  if (text === '') return { why: 'quotation' };
+  const lines = text.split('\n');
+  const isForeign =
+    facts.hasReplyTo(text) ||
+    findHeader(lines, facts) !== undefined ||
+    // Written between attribution and marker.
+    lines.some((line) => OPEN.test(line) && facts.hasSender(line) && facts.hasDate(line));
+  if (isForeign) return { why: 'unclear', whole };
+  const leftOut = [signature, head, end].map(join).filter(Boolean).join('\n\n');
+  return { text, leftOut };
+}
+
+function readMarked(lines: string[], at: number, facts: Facts): NewText {
+  const line = lines[at] ?? '';
+  const [before = '', after = ''] = line.split(MARKER);
+  const isMarked = isQuoted(before);
+  const above = [...lines.slice(0, at), ...(hasWords(before) ? [before] : [])];
+  const rest = [after, ...lines.slice(at + 1)];
+  const start = findQuotation(above, isMarked, facts);
+  if (start === 'unclear') return { why: start, whole: join([...above, ...rest]) };
+  const below = isMarked ? findBelowMarked(rest, facts) : findBelow(rest, facts);
+  const text = above.slice(0, start);
+  if (below === undefined) return { why: 'below', whole: join([...text, '', ...rest]) };
+  return toNewText(text, above.slice(start), below, facts);
+}
+
+/** A quotation is certain if its lines are marked and ours. */
+function readUnmarked(lines: string[], facts: Facts): NewText {
+  const whole = join(lines);
+  if (whole === '') return { why: 'empty' };
+  const [first, last] = [lines.findIndex(isQuoted), lines.findLastIndex(isQuoted)];
+  const isOurs = lines
+    .slice(first, last + 1)
+    .every((line) => !hasWords(line) || (isQuoted(line) && facts.isOurs(line)));
+  const above = first === -1 ? lines : lines.slice(0, first);
+  const start = first === -1 ? lines.length : findQuotation(above, true, facts);
+  if ((first !== -1 && !isOurs) || start === 'unclear') return { why: 'unclear', whole };
+  const text = above.slice(0, start);
+  const below = first === -1 ? [] : lines.slice(last + 1);
+  const added = toNewText(text, above.slice(start), below, facts);
+  const isForeign =
+    added.why === undefined &&
+    (facts.hasSender(added.text) ||
+      facts.hasSubject(added.text) ||
+      added.text.split('\n').some((line) => facts.hasTime(line)));
+  return isForeign ? { why: 'unclear', whole } : added;
 }
 
 /**
- * The text above the quotation, without a signature.
+ * What a received mail adds to the mail of ours that it quotes: the text above the marker, and the text below the whole
+ * quotation.
  *
- * @param sender - The address of the quoted mail.
+ * @param now - Milliseconds, when it was received.
  */
-export function findNewText(mail: string, sender: string): NewText {
-  const text = mail
-    .slice(0, LONGEST)
-    .replaceAll(/\r\n?/g, '\n')
-    // A quoted line that a program has broken.
-    .replaceAll(/^(>.{70,}\n)(?=[^>\n].*\n>)/gm, '$1> ');
-  const lines = text.split('\n');
-  const marked = lines.findIndex((line) => line.includes(MARKER));
-  if (marked === -1 && mail.length > LONGEST) return { why: 'too-long' };
-  const top = marked === -1 ? lines : [...lines.slice(0, marked), '', '> '];
-  let parts: Part[];
-  try {
-    parts = readParts(top.join('\n'));
-  } catch {
-    return { why: 'too-long' };
-  }
-  if (marked !== -1) parts.push(...readMarked(lines.slice(marked)));
-
-  const toText = (from: number, to?: number): string =>
-    parts
-      .slice(from, to)
-      .map((part) => part.text)
-      .join('\n')
-      .trim();
-  const first = parts.findIndex(({ isQuoted }) => isQuoted);
-  if (first === -1) return toText(0) === '' ? { why: 'empty' } : { text: toText(0) };
-  const above = cutAttribution(toText(0, first), sender);
-  const isBetween =
-    toText(
-      first,
-      parts.findLastIndex(({ isQuoted }) => isQuoted),
-    ) !== '';
-  if (isBetween || (above === '' && toText(first) !== '')) return { why: 'below' };
-  return above === '' ? { why: 'quotation' } : { text: above };
+export function findNewText(mail: string, sent: SentMail, now: number): NewText {
+  const lines = mail.split(/\r\n?|\n/);
+  const facts = createFacts(sent, now);
+  const marked = lines.findIndex((line) => MARKER.test(line));
+  const found = marked === -1 ? readUnmarked(lines, facts) : readMarked(lines, marked, facts);
+  return (found.text ?? found.whole)?.includes(UNREAD) ? { why: 'unreadable' } : found;
 }

@@ -6,7 +6,8 @@ import type { Inquiries } from '../../src/inquiries.ts';
 import { createAttempt, isUnsent, type Invocation, type MailerParts } from '../attempt.ts';
 import type { Result } from '../log.ts';
 import { isFirstTime, sendOnce } from '../notices.ts';
-import { toReplySubject } from '../owner-mails.ts';
+import { createReplyMail, toReplySubject } from '../owner-mails.ts';
+import { parseRow } from '../rows.ts';
 import type { Mail } from '../send-mail.ts';
 import { isLanguage } from '../../text/languages.ts';
 import type { ReceiverConfig } from './config.ts';
@@ -90,19 +91,24 @@ async function sendBack(
   return notify(delivery, event, why, returned);
 }
 
+/** The same mail has the same, however often it comes; programs repeat a Message-ID with another text. */
+const toKey = ({ messageId }: Delivery, mail: ReceivedMail): string =>
+  digest(mail.messageId ?? messageId, mail.text);
+
 /** Stores the owner's next inquiry. */
 async function storeFollowUp(
   delivery: Delivery,
   { mail, inquiry, body }: Extract<Decision, { act: 'store' }>,
 ): Promise<Result> {
   const { config, create, signal } = delivery;
-  const { attachments, messageId: key = delivery.messageId } = mail;
+  const { attachments } = mail;
   const { cognito_sub: sub, email, subject } = inquiry;
   const language = isLanguage(inquiry.language) ? inquiry.language : config.language;
   const request = {
     subject: toReplySubject(subject, language),
     body: [body, ...attachments.map(({ name }) => `[Not kept: ${name}]`)].join('\n'),
   };
+  const key = toKey(delivery, mail);
   const options = { key, language, isEmailVerified: true, follows: inquiry.id };
   try {
     await create({ sub, email }, request, { signal, attempts: 0 }, options);
@@ -117,21 +123,46 @@ async function storeFollowUp(
 /** Answers or dismisses an inquiry, and tells the team in its thread. */
 async function storeAnswer(
   delivery: Delivery,
-  { mail, inquiry, from, reply }: Extract<Decision, { act: 'answer' }>,
+  decision: Extract<Decision, { act: 'answer' }>,
 ): Promise<Result> {
   const { store, config, replyTo, signal } = delivery;
-  const { status } = await store.inquiries.answer(inquiry, { reply, respondent: from });
+  const { mail, inquiry, from, reply, leftOut } = decision;
+  const key = toKey(delivery, mail);
+  const { status } = await store.inquiries.answer(inquiry, { reply, respondent: from, mail: key });
   if (status === 'not-found') return pass(delivery, 'gone');
   if (status === 'too-large') return sendBack(delivery, mail, inquiry, from, 'too-long');
   const stored = await store.inquiries.read(inquiry, signal);
   if (stored === undefined) return pass(delivery, 'gone');
-  // The same is this one, delivered again.
-  const isOwn = stored.respondent === from && stored.reply === reply;
-  if (!isOwn) return sendBack(delivery, mail, stored, from, 'answered');
-  const answered = createAnsweredMail(stored, config, replyTo);
-  const told = await notify(delivery, digest('answered', inquiry.id), 'answered', answered);
+  let told: Result;
+  if (status === 'answered') {
+    const answered = createAnsweredMail(stored, leftOut, config, replyTo);
+    told = await notify(delivery, digest('answered', inquiry.id), 'answered', answered);
+  } else {
+    const isAddition = stored.respondent === from && stored.reply !== undefined;
+    if (!isAddition || reply === undefined) {
+      return sendBack(delivery, mail, stored, from, 'answered');
+    }
+    const isStored = await store.inquiries.add(stored, { text: reply, mail: key });
+    if (!isStored) return sendBack(delivery, mail, inquiry, from, 'too-long');
+    told = await sendAddition(delivery, stored, reply, key);
+  }
   const isWhole = mail.attachments.length === 0;
   return isWhole ? told : sendBack(delivery, mail, inquiry, from, 'attachments');
+}
+
+/** To the owner alone. */
+async function sendAddition(
+  delivery: Delivery,
+  inquiry: StoredInquiry,
+  reply: string,
+  key: string,
+): Promise<Result> {
+  const { store, config, signal } = delivery;
+  const isFollowed = config.followUps && inquiry.email_verified === true;
+  const answerAt = isFollowed ? await store.addresses?.create('f', inquiry.id, signal) : undefined;
+  const mail = createReplyMail({ ...parseRow(inquiry), reply }, config, { answerAt });
+  if (mail === undefined) return { outcome: 'no-address' };
+  return notify(delivery, digest('addition', inquiry.id, key), 'addition', mail);
 }
 
 async function act(delivery: Delivery, decision: Decision): Promise<Result> {
@@ -166,7 +197,7 @@ function parseEvent(body: string): SESMessage | undefined {
  * @throws Error when something can succeed later, so that Lambda repeats the event.
  */
 export function createReceiver(parts: ReceiverParts) {
-  const { store, config, log, rawMails } = parts;
+  const { store, config, log, now, rawMails } = parts;
   const { inquiries, addresses } = store;
   const attempt = createAttempt(log);
 
@@ -186,7 +217,12 @@ export function createReceiver(parts: ReceiverParts) {
       return { outcome: 'deferred', inquiry: id };
     }
     const delivery = { ...parts, mail, messageId, replyTo, id, inquiry, signal };
-    const decision = decide(mail, receipt, address && { ...address, inquiry }, config);
+    const before =
+      inquiry?.follows === undefined
+        ? undefined
+        : await inquiries.read({ ...inquiry, id: inquiry.follows }, signal);
+    const to = address && { ...address, address: replyTo, inquiry, before };
+    const decision = decide(mail, receipt, to, config, now());
     return { ...(await act(delivery, decision)), inquiry: id };
   }
 

@@ -63,8 +63,8 @@ function createMails(body: string) {
       { ...inquiry, email: subject, subject: '', body: ' \n\u3000' },
       PLAIN,
     ),
-    answered: createAnsweredMail(answered, REPLIES, ADDRESS),
-    dismissed: createAnsweredMail(dismissed, REPLIES, ADDRESS),
+    answered: createAnsweredMail(answered, 'On 26 Nov 2026 ana wrote:', REPLIES, ADDRESS),
+    dismissed: createAnsweredMail(dismissed, '', REPLIES, ADDRESS),
     returned: createReturnedMail(received, EMAIL, 'answered', answered, REPLIES, ADDRESS),
     'passed-on': createPassedOnMail(received, 'address', undefined, REPLIES),
     digest: createDigestMail({ count: 1_240, since: Date.UTC(2026, 10, 20, 6), named }, SETTINGS),
@@ -117,6 +117,8 @@ const LACKING = [
   'role attribute',
   // In Gmail on the mobile web, a mail with Arabic text begins at the right.
   'dir attribute',
+  // Shown, it has the subject once more.
+  'display', 'display:none',
   // Lacks `bcc`, which no mail has.
   'mailto: links',
   // Missing or wrong, these lose nothing.

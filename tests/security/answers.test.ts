@@ -8,6 +8,7 @@ import { createReplyAddresses } from '../../mail/reply-addresses.ts';
 import { decide } from '../../mail/received/decide.ts';
 import { findNewText } from '../../mail/received/new-text.ts';
 import { parseMail } from '../../mail/received/parse-mail.ts';
+import { MARKER } from '../../mail/team-mails.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
 import { createMailerInstances } from '../mail/mailer-instances.ts';
@@ -72,14 +73,14 @@ describe('forged mails', () => {
     '',
   ];
   it('answer for no sender but the team’s, and no verdicts but three that pass', async () => {
-    const to = { kind: 'r', inquiry: INQUIRY } as const;
+    const to = { kind: 'r', inquiry: INQUIRY, address: 'r@reply.example.com' } as const;
     const answering: string[] = [];
     for (const from of SENDERS) {
       const raw = Buffer.from(`From: ${from}\nSubject: s\n\nYes.`);
       const mail = await parseMail(raw, 'x@other.example');
       for (const verdict of ['spamVerdict', 'virusVerdict', 'dmarcVerdict']) {
         for (const status of STATUSES) {
-          const { act } = decide(mail, { ...PASSED, [verdict]: { status } }, to, SETTINGS);
+          const { act } = decide(mail, { ...PASSED, [verdict]: { status } }, to, SETTINGS, START);
           if (act === 'answer') answering.push(`${from} ${status}`);
         }
       }
@@ -87,12 +88,22 @@ describe('forged mails', () => {
     expect(answering).toEqual(Array(3).fill(`Olga <${OLGA}> PASS`));
   });
 
-  it.each(['Op schreef\n', 'abc. skrev\n', 'On ', '\n', '在a\n', '2026 from<>'])(
-    'end in seconds, however slow the patterns are on %j',
+  it.each(['> a\n', 'a\n\n', '-- \n', '5', '26 2026 10:00 o@e.example\n', '##- Answer '])(
+    'end in seconds, however often %j is repeated',
     (text) => {
+      const sent = {
+        senders: ['o@e.example'],
+        replyTo: 'r@e.example',
+        subject: 's',
+        text: 'a b '.repeat(50_000),
+        times: [START],
+      };
       const started = performance.now();
-      findNewText(text.repeat(100_000), 'x@example.com');
-      expect(performance.now() - started).toBeLessThan(60_000);
+      for (const mail of [text.repeat(100_000), `${MARKER}\n${text.repeat(100_000)}`]) {
+        findNewText(mail, sent, START);
+        findNewText(`${text.repeat(100_000)}\n${MARKER}`, sent, START);
+      }
+      expect(performance.now() - started).toBeLessThan(10_000);
     },
   );
 });

@@ -4,9 +4,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findNewText } from '../../../mail/received/new-text.ts';
 import { parseMail } from '../../../mail/received/parse-mail.ts';
+import { MARKER } from '../../../mail/team-mails.ts';
 import golden from './golden/mails.json' with { type: 'json' };
 
 const FOLDER = join(import.meta.dirname, 'mails');
+
+const SENT = {
+  senders: ['inquiries@example.com', 'Inquiries'],
+  replyTo: 'r@reply.example.com',
+};
 
 it('each mail has its right value', () => {
   const mails = readdirSync(FOLDER).filter((file) => file.endsWith('.eml'));
@@ -17,8 +23,17 @@ it('each mail has its right value', () => {
 it.each(Object.entries(golden))('%s: the new text', async (name, right) => {
   const mail = await parseMail(readFileSync(join(FOLDER, `${name}.eml`)), 'olga@example.com');
   expect(mail?.from).toBe('olga@example.com');
-  const added = findNewText(mail?.text ?? '', 'inquiries@example.com');
-  expect('text' in added ? added.text : `[${added.why}]`).toBe(right);
+  const { text = '', subject = '' } = mail ?? {};
+  const [, quoted = ''] = text.split(MARKER);
+  const years = Array.from(text.matchAll(/(?<!\d)20[012]\d(?!\d)/g), ([year]) => Number(year));
+  const sent = {
+    ...SENT,
+    subject: subject.replace(/^\w\w: /i, ''),
+    text: quoted,
+    times: [Date.UTC(Math.min(2026, ...years), 0)],
+  };
+  const added = findNewText(text, sent, Date.UTC(Math.max(...years, 0) + 1, 0));
+  expect(added.text ?? `[${added.why}]`).toBe(right);
 });
 
 const HEAD = 'From: Olga <olga@example.com>\nSubject: Re: s\n';

@@ -20,6 +20,8 @@ const OLGA = 'olga@example.com';
 const TEAM = 'support@example.com';
 const USER = { email: 'ana@users.example', email_verified: true, language: 'de' } as const;
 const DISMISS = { subject: 'Mark as answered', text: '\n-- \nOlga' };
+const ANSWER = { messageId: 'a@example.com' };
+const ADDITION = { messageId: 'b@example.com', text: quoting('And on Sundays.') };
 const PDF = `Content-Type: multipart/mixed; boundary=b\n\n--b\n\n${quoting('Yes.')}\n--b\nContent-Type: application/pdf\nContent-Disposition: attachment; filename="offer.pdf"\n\nx\n--b--`;
 const WITH_PDF = `From: ${OLGA}\nMessage-ID: <a@b>\n${PDF}`;
 const SHADE = { from: USER.email, text: quoting('And the shade?'), messageId: 'a@users.example' };
@@ -39,13 +41,24 @@ interface Case {
 }
 
 const CASES: Record<string, Case> = {
-  'an answer that comes twice': { mails: [{}, {}] },
+  'an answer that comes twice': { mails: [ANSWER, ANSWER] },
+  'an addition that comes twice': { mails: [ANSWER, ADDITION, ADDITION] },
+  'an addition with the same Message-ID': {
+    mails: [ANSWER, { ...ADDITION, messageId: ANSWER.messageId }],
+  },
+  'an answer in the words of another mail': { mails: [ANSWER, {}] },
+  'an answer with a signature of text': { mails: [{ text: quoting('Yes.\n\n-- \nOlga') }] },
+  'an answer between the lines of the quotation': {
+    mails: [{ text: quoting('').replace('> | b', 'Yes.\n> | b') }],
+  },
+  'an answer that quotes without the line': {
+    mails: [{ text: quoting('Yes.').replace(/> ##.*\n/, '') }],
+  },
   'the word in the subject and no text': { mails: [DISMISS] },
   'the word and a text': { mails: [{ ...DISMISS, text: 'Yes.' }] },
   'an answer without a text': { mails: [{ text: '\n' }] },
   'nothing but the quotation': { mails: [{ text: quoting('') }] },
   'an answer below the quotation': { mails: [{ text: `${quoting('')}\nYes.` }] },
-  'an answer that is too long': { mails: [{ text: quoting('x'.repeat(399_000)) }] },
   'an answer that is larger than an item': {
     mails: [{ headers: UTF_8, text: quoting('漢'.repeat(150_000)) }],
   },
@@ -75,6 +88,10 @@ const CASES: Record<string, Case> = {
     kind: 'f',
     row: { email: USER.email },
     mails: [SHADE],
+  },
+  'a follow-up between the lines of the quotation': {
+    kind: 'f',
+    mails: [{ ...SHADE, text: quoting('').replace('> | b', 'Yes.\n> | b') }],
   },
   'a follow-up without DMARC': { kind: 'f', mails: [{ ...SHADE, verdicts: { dmarc: 'GRAY' } }] },
   'a follow-up without a new text': { kind: 'f', mails: [{ ...SHADE, text: quoting('') }] },
@@ -114,7 +131,7 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     const rows = await listAll();
     for (const { id: _, cognito_sub: __, created_at: ___, reply_at, ...row } of rows) {
       story.push(
-        `${reply_at === undefined ? 'Open' : 'Done'}: ${JSON.stringify(row, Object.keys(row).toSorted())}`,
+        `${reply_at === undefined ? 'Open' : 'Done'}: ${JSON.stringify(row, [...Object.keys(row).toSorted(), 'text'])}`,
       );
     }
     expect(new Set(rows.map(({ cognito_sub }) => cognito_sub)).size).toBeLessThan(2);

@@ -4,6 +4,7 @@ import type { SESMessage, SESReceiptStatus, SQSEvent } from 'aws-lambda';
 import type { Table } from '../../../src/entities/table.ts';
 import { createReplyKeys } from '../../../src/entities/reply-keys.ts';
 import { createReplyAddresses, type ReplyKind } from '../../../mail/reply-addresses.ts';
+import { MAIL_SETTINGS } from '../../helpers/events.ts';
 import { MARKER } from '../../../mail/team-mails.ts';
 
 /** Beside the mailer's. */
@@ -27,7 +28,7 @@ export interface NewMail {
   verdicts?: Partial<Record<'dmarc' | 'spam' | 'virus', SESReceiptStatus['status']>>;
 }
 
-const QUOTE = `\n\nOn 26 Nov 2026, at 10:00, inquiries@example.com wrote:\n\n> ${MARKER}\n>\n> | b\n`;
+const QUOTE = `\n\nOn 26 Nov 2026, at 10:00, ${MAIL_SETTINGS.inboxFrom} wrote:\n\n> ${MARKER}\n>\n> | b\n`;
 
 export const quoting = (text: string): string => text + QUOTE;
 
