@@ -131,6 +131,7 @@ export async function startStack(options: StackOptions) {
       {
         ...environment,
         CORS_ORIGIN: form.url,
+        ...(isComplete && { STORED_FOR_MAIL: 'language,email_verified' }),
         ...(!isComplete && { INQUIRIES_PER_HOUR: '' }),
       },
       options.inspect,

@@ -22,6 +22,7 @@ export function parseMailerConfig(env: Environment) {
     read(name, (text) => /^(?:true|false)$/.exec(text)?.[0], 'false') === 'true';
   return {
     tableName: readText('TABLE_NAME'),
+    hashKey: env['HASH_KEY'],
     stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
     inboxTo: read('INBOX_TO', toMailbox),
     inboxFrom: read('INBOX_FROM', toMailbox),

@@ -1,6 +1,6 @@
 /** docs/adr/0080 */
 import { timeOf } from '../src/contract.ts';
-import { digest, LAST_ID, toOwnerHour } from '../src/entities/keys.ts';
+import { keyedDigest, LAST_ID, toOwnerHour } from '../src/entities/keys.ts';
 import type { FullQuota, Quotas } from '../src/entities/quotas.ts';
 import type { InquiryKeys } from '../src/entities/stored-inquiries.ts';
 import { HOUR } from '../src/limits.ts';
@@ -24,7 +24,7 @@ export const isBeyond = (id: string, full: FullHour | undefined): boolean =>
 
 export function createMailQuotas(
   quotas: Quotas,
-  { mailsPerHour, totalMailsPerHour }: MailerConfig,
+  { mailsPerHour, totalMailsPerHour, hashKey = '' }: MailerConfig,
   now: () => number = Date.now,
 ) {
   let markedHour: string | undefined;
@@ -42,7 +42,7 @@ export function createMailQuotas(
     /** Claims mails of the person and of all in the inquiry's hour. The same inquiry gets the same answer. */
     async claim({ id, cognito_sub }: InquiryKeys, abortSignal: AbortSignal): Promise<Claim> {
       const hour = hourOf(id);
-      const ownerHour = toOwnerHour(cognito_sub, timeOf(id));
+      const ownerHour = toOwnerHour(hashKey, cognito_sub, timeOf(id));
       const own = await quotas.reserve(ownerHour, id, mailsPerHour, abortSignal);
       if ('refused' in own) {
         if (markedHour !== hour) await quotas.withhold(hour, abortSignal);
@@ -57,7 +57,7 @@ export function createMailQuotas(
     },
 
     async claimAcknowledgement({ id, email }: InquiryKeys, signal: AbortSignal): Promise<Claim> {
-      const quota = digest('acknowledgement', email.toLowerCase(), hourOf(id));
+      const quota = keyedDigest(hashKey, 'acknowledgement', email.toLowerCase(), hourOf(id));
       const result = await quotas.reserve(quota, id, ACKNOWLEDGEMENTS, signal);
       return 'granted' in result ? grant : { refused: undefined };
     },
@@ -68,8 +68,9 @@ export function createMailQuotas(
     },
 
     /** Whether the event is the first of its kind that comes back to a writer. */
-    claimReturned: async (kind: string, event: string, signal: AbortSignal): Promise<boolean> =>
-      'granted' in (await quotas.reserve(kind, event, 1, signal)),
+    async claimReturned(kind: string, event: string, signal: AbortSignal): Promise<boolean> {
+      return 'granted' in (await quotas.reserve(keyedDigest(hashKey, kind), event, 1, signal));
+    },
 
     async isWithheld(hour: number, abortSignal: AbortSignal): Promise<boolean> {
       const { mailed, isWithheld } = await quotas.read(hour, abortSignal);

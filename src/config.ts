@@ -36,9 +36,11 @@ export function createReaders(env: Environment) {
 
 /** @throws Error naming the first variable that is missing or malformed. */
 export function parseConfig(env: Environment) {
-  const { readNumber, readText } = createReaders(env);
+  const { read, readNumber, readText } = createReaders(env);
   return {
     tableName: readText('TABLE_NAME'),
+    hashKey: env['HASH_KEY'],
+    storedForMail: read('STORED_FOR_MAIL', (text) => text.split(',')),
     corsOrigin: readText('CORS_ORIGIN'),
     /** Absent: inquiries never expire. */
     retentionDays: readNumber('RETENTION_DAYS'),

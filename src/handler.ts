@@ -9,8 +9,8 @@ import { logRequest } from './log.ts';
 import { withGarbageCollection } from './memory.ts';
 import { WARM_UP_OWNER, warmUpEvents, warmUpRequestHandler } from './warm-up.ts';
 
-const { corsOrigin, inquiriesPerHour, retentionDays, tableName } = parseConfig(process.env);
-const store = createInquiryStore(createDynamoDbClient(), tableName, { retentionDays });
+const { corsOrigin, inquiriesPerHour, tableName, ...options } = parseConfig(process.env);
+const store = createInquiryStore(createDynamoDbClient(), tableName, options);
 
 export const handler = withGarbageCollection(
   createApp({
@@ -32,9 +32,11 @@ const firstPage = store
   .catch(() => undefined);
 
 // Primes the code, without a network.
-const warmUpStore = createInquiryStore(createDynamoDbClient(warmUpRequestHandler), tableName, {
-  retentionDays,
-});
+const warmUpStore = createInquiryStore(
+  createDynamoDbClient(warmUpRequestHandler),
+  tableName,
+  options,
+);
 const warmUp = createApp({
   inquiries: createInquiries(warmUpStore, { inquiriesPerHour }),
   corsOrigin,

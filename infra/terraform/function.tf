@@ -54,6 +54,8 @@ module "function" {
     CORS_ORIGIN        = local.cors_origin
     RETENTION_DAYS     = local.settings.retention_days
     INQUIRIES_PER_HOUR = local.settings.inquiries_per_hour
+    HASH_KEY           = local.hash_key
+    STORED_FOR_MAIL    = local.inbox == null ? null : join(",", local.stored_for_mail)
   }
 
   callers = merge(

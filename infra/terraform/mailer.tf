@@ -26,6 +26,7 @@ module "mailer" {
   live_versions = var.live_mailer_versions
   storing       = local.storing
   shared        = local.shared
+  hash_key      = local.hash_key
 
   receipt_rule_set = var.name
   owner_settings   = local.settings

@@ -155,3 +155,18 @@ output "stage" {
     error_message = join("\n", [for rule, is_kept in local.rules : "Stage ${local.stage}: ${rule}." if !is_kept])
   }
 }
+
+# Warnings: `npm run deploy` refuses a release that does not state them.
+check "retention" {
+  assert {
+    condition     = local.stage != "release" || local.settings.retention_days != null
+    error_message = "Stage release keeps inquiries until somebody deletes them: set retention_days, unless null is what you decided (docs/privacy.md)."
+  }
+}
+
+check "notice" {
+  assert {
+    condition     = local.stage != "release" || !local.has_site || try(local.settings.form.privacy, null) != null
+    error_message = "Stage release has a form without form.privacy, the address of your privacy notice (docs/privacy.md)."
+  }
+}

@@ -36,8 +36,8 @@ variable "stages" {
     sign_up = optional(bool, true)
     totp    = optional(bool, false)
 
-    # Days: of log events; to which the tables can be restored, 1 to 35; until a new inquiry expires, 1 to 36,500,
-    # unset: never.
+    # Days: of log events; to which the tables can be restored, 1 to 35; until a new inquiry expires, 1 to 36,500, unset:
+    # never, which release has to write out as null.
     log_retention_days = optional(number, 30)
     pitr_days          = optional(number, 35)
     retention_days     = optional(number)

@@ -13,8 +13,8 @@ import { createReceiver } from './receiver.ts';
 import { toTrialMails } from './trial.ts';
 
 const config = parseReceiverConfig(process.env);
-const { tableName, retentionDays, inquiriesPerHour } = config;
-const inquiries = createInquiryStore(createDynamoDbClient(), tableName, { retentionDays });
+const { tableName, inquiriesPerHour } = config;
+const inquiries = createInquiryStore(createDynamoDbClient(), tableName, config);
 const rawMails = createRawMails(config.mailBucket);
 const parts = {
   store: createMailerStore(openTable(tableName), config),

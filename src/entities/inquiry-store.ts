@@ -41,6 +41,10 @@ const LONGEST_WAIT = 500;
 
 export interface InquiryStoreOptions {
   retentionDays?: number | undefined;
+  /** Of hashes of persons. Default: empty, as for a local stack. */
+  hashKey?: string | undefined;
+  /** `language` and `email_verified` are stored if they are named here. Default: both. */
+  storedForMail?: readonly string[] | undefined;
   /** Milliseconds. */
   now?: () => number;
 }
@@ -58,9 +62,10 @@ class StoreError extends Error {
 export function createInquiryStore(
   client: DynamoDBClient,
   table: string,
-  { retentionDays, now = Date.now }: InquiryStoreOptions = {},
+  { retentionDays, hashKey = '', storedForMail, now = Date.now }: InquiryStoreOptions = {},
 ): InquiryStore {
   const requests = createRequests(table);
+  const isStored = (name: string): boolean => storedForMail?.includes(name) ?? true;
 
   /** Leaves out expired rows. */
   async function query(input: QueryCommandInput, call: StoreCall) {
@@ -132,8 +137,8 @@ export function createInquiryStore(
       const row = {
         ...inquiry,
         inbox: toShard(id, false),
-        ...(language !== undefined && { language }),
-        ...(isEmailVerified && { email_verified: true }),
+        ...(language !== undefined && isStored('language') && { language }),
+        ...(isEmailVerified && isStored('email_verified') && { email_verified: true }),
         ...(follows !== undefined && { follows }),
         ...(days !== undefined && { expires_at: toExpiry(created, days * DAY) }),
       };
@@ -160,7 +165,7 @@ export function createInquiryStore(
               now: Math.floor(now() / 1_000),
             };
       const rate = limit && {
-        owner_hour: toOwnerHour(cognito_sub, limit.time),
+        owner_hour: toOwnerHour(hashKey, cognito_sub, limit.time),
         expires_at: toExpiry(limit.time, RATE_KEPT),
         most: limit.most,
         key: keyRow && limit.most <= LISTED_MOST ? keyRow.key.slice(0, LISTED_LENGTH) : NOT_LISTED,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { HOUR } from '../limits.ts';
 
 /** Higher than any id. */
@@ -20,6 +20,10 @@ export const DIGITS = Array.from('0123456789abcdef');
 export const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
+/** Of what could be guessed. The key is not in the table. @returns 43 characters. */
+export const keyedDigest = (key: string, ...texts: string[]): string =>
+  createHmac('sha256', key).update(JSON.stringify(texts)).digest('base64url');
+
 /** @param time - Milliseconds. */
-export const toOwnerHour = (sub: string, time: number): string =>
-  digest(sub, String(Math.floor(time / HOUR)));
+export const toOwnerHour = (key: string, sub: string, time: number): string =>
+  keyedDigest(key, sub, String(Math.floor(time / HOUR)));

@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Failure } from '../../web/src/api.ts';
 import type { Inquiry } from '../../src/contract.ts';
-import { createDrafts, toStore, type DraftStore } from '../../web/src/form/drafts.ts';
+import {
+  createDrafts,
+  removeDeletedDrafts,
+  toStore,
+  type DraftStore,
+} from '../../web/src/form/drafts.ts';
 import { EMPTY } from '../../web/src/form/fields.ts';
 import { begin, reduce, type Action, type FormState } from '../../web/src/form/form-state.ts';
 import { hasExpired, send } from '../../web/src/form/submission.ts';
@@ -33,6 +38,19 @@ describe('drafts', () => {
     expect(open(undefined, shared).load()?.subject).toBe('second');
     expect(open(second, shared).save({ ...EMPTY, key: 'k' })).toBe(true);
     expect([first, second, shared]).toEqual([{}, {}, {}]);
+  });
+
+  it('end after 30 days, also those of others, when a page is opened', () => {
+    vi.useFakeTimers({ now: 0, toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const [own, shared] = [createStorage(), createStorage()];
+    open(own, shared).save(DRAFT);
+    vi.setSystemTime(30 * 86_400_000);
+    expect(open(own, shared).load()).toEqual(DRAFT);
+    vi.setSystemTime(30 * 86_400_000 + 1);
+    expect(open(own, shared).load()).toBeUndefined();
+    removeDeletedDrafts(createStorage(), shared);
+    expect([own, shared]).toEqual([{}, {}]);
   });
 
   it('are kept by one store when the other refuses, and in memory when both do', () => {

@@ -9,8 +9,10 @@ const REQUIRED = { TABLE_NAME: 't', CORS_ORIGIN: 'https://o' };
 it('reads the settings', () => {
   const env = { RETENTION_DAYS: '36500', INQUIRIES_PER_HOUR: '1000' };
   const numbers = { retentionDays: 36_500, inquiriesPerHour: 1_000 };
-  const read = { tableName: 't', corsOrigin: 'https://o' };
-  expect(parseConfig({ ...REQUIRED, ...env })).toEqual({ ...read, ...numbers });
+  const texts = { HASH_KEY: 'k', STORED_FOR_MAIL: 'language,email_verified' };
+  const stored = { hashKey: 'k', storedForMail: ['language', 'email_verified'] };
+  const read = { tableName: 't', corsOrigin: 'https://o', ...stored };
+  expect(parseConfig({ ...REQUIRED, ...env, ...texts })).toEqual({ ...read, ...numbers });
   expect(parseConfig({ ...REQUIRED, RETENTION_DAYS: '' }).retentionDays).toBeUndefined();
 });
 

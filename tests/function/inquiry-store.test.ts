@@ -7,9 +7,10 @@ import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { beforeAll, expect, it, vi } from 'vitest';
 import type { Inquiry } from '../../src/contract.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
+import { digest, toOwnerHour } from '../../src/entities/keys.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
 import { createInquiries, type Inquiries, type PutOptions } from '../../src/inquiries.ts';
-import { ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../../src/limits.ts';
+import { HOUR, ITEM_LIMIT, PARTITION_KEY_LIMIT } from '../../src/limits.ts';
 import { createOwnStore, describeOnDynamoDbLocal, describeOnEngines } from '../helpers/engines.ts';
 import { EMAIL, INQUIRY, list as readList, makeCall, SUB } from '../helpers/events.ts';
 import { readPartition, readTable } from '../helpers/own-table.ts';
@@ -156,6 +157,24 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
     expect(await put({}, free, expires_at * 1_000 - 1)).toEqual(first);
     expect(await put({}, free, expires_at * 1_000)).toEqual({ id: OTHER_ID });
   });
+});
+
+it.each([[['language']], [['email_verified']], [['']]])(
+  'stores for mails what they use: %j',
+  async (storedForMail) => {
+    const own = await createOwnStore();
+    const store = createInquiryStore(own.storeClient, own.name, { storedForMail });
+    await store.put(INQUIRY, makeCall(), { language: 'de', isEmailVerified: true });
+    const [row = {}] = await readTable(own.client, own.name);
+    const names = ['language', 'email_verified'].filter((name) => name in row);
+    expect(names).toEqual(storedForMail.filter(Boolean));
+  },
+);
+
+it('a count’s hash of the person cannot be made without the key', () => {
+  const time = Date.parse(INQUIRY.created_at);
+  const hashes = ['', 'a', 'b'].map((key) => toOwnerHour(key, SUB, time));
+  expect(new Set([...hashes, digest(SUB, String(Math.floor(time / HOUR)))]).size).toBe(4);
 });
 
 const ITEM = marshall(INQUIRY);

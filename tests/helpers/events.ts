@@ -17,6 +17,7 @@ export const INQUIRY: Inquiry = {
 
 export const MAIL_SETTINGS: MailerConfig = {
   tableName: 'inquiries-develop',
+  hashKey: 'key',
   configurationSet: undefined,
   answerWithin: undefined,
   acknowledge: false,

@@ -123,6 +123,8 @@ const REFUSED_VARIABLES: Record<string, readonly [variables: object, workspace?:
   ],
   'a workspace without settings': [{ stages: { main: own } }],
   'a workspace that is no stage': [{ stages: {} }, 'default'],
+  // As warnings.
+  'a release without a retention and a notice': [{ stages: { release: {} } }, 'release'],
 };
 
 describe(

@@ -63,6 +63,11 @@ variable "receipt_rule_set" {
   type        = string
 }
 
+variable "hash_key" {
+  description = "Of hashes of persons in the table's counts."
+  type        = string
+}
+
 variable "owner_settings" {
   description = "The stage's settings for the inquiries of an owner."
   type        = object({ retention_days = number, inquiries_per_hour = number })
@@ -95,6 +100,7 @@ locals {
 
   environment = {
     TABLE_NAME           = var.table.name
+    HASH_KEY             = var.hash_key
     INBOX_TO             = var.settings.to
     INBOX_FROM           = var.settings.from
     MAILS_PER_HOUR       = var.settings.mails_per_hour

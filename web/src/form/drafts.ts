@@ -18,6 +18,8 @@ export type Drafts = ReturnType<typeof createDrafts>;
 const inMemory = new WeakMap<DraftStore, DraftStore>();
 
 const PREFIX = 'inquiries.draft.';
+/** Milliseconds that a draft is kept. */
+const KEPT = 30 * 86_400_000;
 
 /** @param open - Throws where storage is forbidden. */
 export const toStore = (open: () => DraftStore): DraftStore => ({
@@ -42,7 +44,9 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
   const deletion = findDeletion();
   const read = (store: DraftStore): Draft | undefined => {
     const stored = parseDraft(readItem(store, key));
-    if (stored === undefined || stored.deletion === findDeletion()) return stored;
+    if (stored === undefined) return undefined;
+    const { draft, savedAt, deletion: after } = stored;
+    if (after === findDeletion() && !(Date.now() - Number(savedAt) > KEPT)) return draft;
     attempt(() => store.removeItem(key));
     return undefined;
   };
@@ -55,7 +59,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
         this.clear();
         return true;
       }
-      const text = JSON.stringify({ ...draft, deletion });
+      const text = JSON.stringify({ ...draft, deletion, savedAt: Date.now() });
       memory.setItem(key, text);
       // One is enough.
       return [own, shared].map((store) => attempt(() => store.setItem(key, text))).includes(true);
@@ -78,9 +82,10 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
   };
 }
 
-/** Removes what was deleted while this tab showed another page. */
+/** Removes old drafts, and what was deleted while this tab showed another page. */
 export function removeDeletedDrafts(own: DraftStore, shared: DraftStore): void {
-  const drafts = Object.keys(own).filter((key) => key.startsWith(PREFIX));
+  const stored = [...Object.keys(own), ...Object.keys(shared)];
+  const drafts = stored.filter((key) => key.startsWith(PREFIX));
   for (const key of drafts) createDrafts(own, shared, key.slice(PREFIX.length)).load();
 }
 
@@ -101,12 +106,15 @@ function readItem(store: DraftStore, key: string): string | null {
   }
 }
 
-function parseDraft(text: string | null): (Draft & { deletion: unknown }) | undefined {
+function parseDraft(
+  text: string | null,
+): { draft: Draft; deletion: unknown; savedAt: unknown } | undefined {
   const stored = toRecord(parseJson(text));
-  const { key, pending, deletion } = stored;
+  const { key, pending, deletion, savedAt } = stored;
   if (!isText(key)) return undefined;
   // Drafts of an older version lack newer fields.
   const texts = mapFields((name) => (isText(stored[name]) ? stored[name] : ''));
   const isPending = typeof pending === 'number' || pending === 'signed-out';
-  return { ...texts, key, pending: isPending ? pending : undefined, deletion };
+  const draft: Draft = { ...texts, key, pending: isPending ? pending : undefined };
+  return { draft, deletion, savedAt };
 }
