@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { zipSync } from 'fflate';
+import { zipSync, type ZipOptions } from 'fflate';
 import { parseOptions, runCommand, type Io, type Main } from '../lib/terminal/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
@@ -73,18 +73,20 @@ async function bundle(
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(metafile));
 }
 
+/** fflate writes local time: a fixed date gives the same bytes in every time zone. */
+export const SAME_BYTES: ZipOptions = {
+  level: 9,
+  mtime: new Date(1980, 0, 1),
+  os: 3,
+  attrs: 0o644 << 16,
+};
+
 /** Writes the zip of modules, and prints the sizes. */
 function pack(out: string, zipName: string, names: string[], stdout: Io['stdout']): void {
   const modules = Object.fromEntries(
     names.map((name) => [`${name}.mjs`, readFileSync(join(out, `${name}.mjs`))]),
   );
-  // fflate writes local time: a fixed date gives the same bytes in every time zone.
-  const zip = zipSync(modules, {
-    level: 9,
-    mtime: new Date(1980, 0, 1),
-    os: 3,
-    attrs: 0o644 << 16,
-  });
+  const zip = zipSync(modules, SAME_BYTES);
   writeFileSync(join(out, zipName), zip);
 
   for (const [file, { length }] of Object.entries({ ...modules, [zipName]: zip })) {
