@@ -3,11 +3,12 @@ import { Hono, type Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { timingSafeEqual } from 'hono/utils/buffer';
 import type { Problem } from './page/problem-page.ts';
+import type { Env } from './respond.ts';
 
 /** Who may use the pages. */
 export interface Access {
   /** Its own pages, which anybody reaches. */
-  routes: Hono;
+  routes: Hono<Env>;
   /** @returns Who answers; undefined for somebody unknown. */
   findMember: (context: Context) => Promise<string | undefined>;
   /** For somebody unknown: the way in, or what to do. */
@@ -30,7 +31,7 @@ export function createOneTimeAccess(origin: string, findRespondent: () => Promis
   const [secret, session] = [createSecret(), createSecret()];
   // Ports of a host share cookies.
   const cookie = `inbox_${new URL(origin).port}`;
-  const routes = new Hono();
+  const routes = new Hono<Env>();
   let isUsed = false;
   routes.get('/open', async (context) => {
     if (!isUsed && (await timingSafeEqual(context.req.query('secret') ?? '', secret))) {

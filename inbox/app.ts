@@ -1,12 +1,12 @@
 /** The inbox's pages, on a laptop and on a stage. docs/adr/0082 */
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { createTarget, describeFailure } from '../lib/aws/aws.ts';
 import { UsageError } from '../lib/terminal/command-line.ts';
 import type { Access } from './access.ts';
-import type { Connection } from './connect.ts';
 import { createInquiryRoutes } from './inquiry-routes.ts';
 import { createListRoutes } from './list-routes.ts';
 import { ASSETS } from './page/assets.ts';
@@ -14,7 +14,7 @@ import type { View } from './page/layout.ts';
 import type { Problem } from './page/problem-page.ts';
 import { createTimes } from './page/texts.ts';
 import { TOO_LARGE } from './record-answer.ts';
-import { readUnsent, refuse, type Env } from './respond.ts';
+import { readUnsent, refuse, type Env, type InboxConnection } from './respond.ts';
 import type { SavedReply } from './saved-replies.ts';
 
 /** Bytes: a reply of 400 KB, percent-encoded, and other fields. */
@@ -29,14 +29,16 @@ export interface InboxOptions {
   stage: string;
   access: Access;
   /** Called for each request: a restarted local stack has other addresses. */
-  connect: () => Connection;
+  connect: () => InboxConnection;
   savedReplies: SavedReply[];
+  /** Gets what failed, without texts or addresses. */
+  log?: (failure: { route: string; error: string }) => void;
   /** Default: the system's. */
   timeZone?: string | undefined;
 }
 
 export function createInbox(options: InboxOptions) {
-  const { origin, stage, access, connect, timeZone } = options;
+  const { origin, stage, access, connect, timeZone, log } = options;
   const unknown: View = { stage, canSignOut: false, times: createTimes(timeZone) };
   const app = new Hono<Env>();
 
@@ -91,6 +93,8 @@ export function createInbox(options: InboxOptions) {
   app.notFound((context) => refuse(context, 404, NOWHERE));
   app.onError(async (error, context) => {
     const [status, text] = describe(error, stage);
+    if (status === 503)
+      log?.({ route: `${context.req.method} ${routePath(context)}`, error: error.name });
     const kept = await readUnsent(context);
     return refuse(context, status, {
       title: 'Nothing was changed',
@@ -136,6 +140,7 @@ const ENDED: Problem = {
 /** Only AWS's messages certainly hold no data. */
 function describe(error: Error, stage: string): [status: 400 | 503, text: string] {
   if (error instanceof UsageError) return [400, error.message];
+  if (error.name === 'SignInAway') return [503, error.message];
   const failure = describeFailure(
     error,
     createTarget({ stage: stage === 'local' ? undefined : stage }),

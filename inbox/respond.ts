@@ -3,11 +3,13 @@ import type { Connection } from './connect.ts';
 import type { View } from './page/layout.ts';
 import { problemPage, type Problem } from './page/problem-page.ts';
 
+export type InboxConnection = Pick<Connection, 'inquiries' | 'deliveries' | 'mail' | 'respondent'>;
+
 export interface Env {
   Variables: {
     view: View;
     /** `respondent` is who is signed in. */
-    connection: Connection;
+    connection: InboxConnection;
   };
 }
 

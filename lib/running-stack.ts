@@ -5,6 +5,7 @@ export interface StackState {
   pid: number;
   gateway: string;
   form: string;
+  inbox: string;
   /** Absent on dynalite, which also lacks transactions. */
   mailbox?: string | undefined;
   smtp?: string | undefined;

@@ -13,7 +13,7 @@ export function formatAnnouncement(
   { folder, liveForm, inspect, engine: chosen }: Settings,
   seeded: number | undefined,
 ): string {
-  const { gateway, form, mailbox, smtp, issuer, table } = state;
+  const { gateway, form, inbox, mailbox, smtp, issuer, table } = state;
   // Other commands find the default.
   const data = folder === DATA_FOLDER ? '' : ` --data '${folder}'`;
   const lines: string[] = [];
@@ -30,7 +30,7 @@ export function formatAnnouncement(
     lines.push('');
   }
   add('Form', form, liveForm ? '(from web/; changes apply in the open page)' : '');
-  add('Inbox', `npm run inbox${data && ` --${data}`}`, data === '' ? '(in another terminal)' : '');
+  add('Inbox', inbox, `(the team; or npm run inbox${data && ` --${data}`})`);
   add('Mailbox', mailbox ?? 'off (see above)', mailbox && '(all mails; none is sent)');
   if (smtp !== undefined) add('Answers', smtp, '(a mail program may reply there)');
   add('Demo', demoUrl, '(another site with <inquiry-form>)');

@@ -9,7 +9,7 @@ import { engineNames, type EngineName, type EngineUrl } from './database/engines
 const USAGE = `
 Usage: npm start -- [options]
 
-  --port N           the gateway's; the others take the next six; 0 = any free
+  --port N           the gateway's; the others take the next seven; 0 = any free
                      ports (default: PORT or 3000)
   --engine NAME      ${engineNames.join(' or ')} (default: dynamodb-local if
                      there is a JDK 17 or newer), or the URL of a running
@@ -60,7 +60,7 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     throw new UsageError('--reset cannot delete what the engine of a URL keeps.');
   }
   return {
-    port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_529),
+    port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_528),
     engine,
     folder: resolve(options.data),
     reset: options.reset,

@@ -6,6 +6,7 @@ import { createAuthorizer } from './authorizer.ts';
 import { dynamoDbLocalUnavailableReason, startEngine } from './database/engines.ts';
 import { createTable, WITH_STREAM } from './database/table.ts';
 import { createGateway } from './gateway.ts';
+import { openInbox } from './inbox.ts';
 import { startIssuer } from './issuer/issuer-server.ts';
 import { startFunction } from './lambda/function.ts';
 import { keepIn, type Keep } from './keep-parts.ts';
@@ -122,7 +123,15 @@ export async function startStack(options: StackOptions) {
 
   const pages = await startPages(keep, portAt, options, () => addresses);
   const { corsOrigins, form } = pages;
-  const issuer = keep(await startIssuer({ port: portAt(1), keysFile, webOrigins: corsOrigins }));
+  const inbox = keep(await openInbox(portAt(7)));
+  const issuer = keep(
+    await startIssuer({
+      port: portAt(1),
+      keysFile,
+      webOrigins: corsOrigins,
+      inboxOrigin: inbox.url,
+    }),
+  );
   const engine = keep(await startEngine(engineName, folder));
   const streamArn = await createTable(engine.url, TABLE, isComplete ? WITH_STREAM : undefined);
   const environment = { ...toEnvironment(engine.url), ...variables };
@@ -150,6 +159,9 @@ export async function startStack(options: StackOptions) {
             stream: { endpoint: engine.url, streamArn, log },
           }),
         );
+  const team = keep(
+    await inbox.start(environment, { issuer: issuer.url, hasMail: mail !== undefined, log }),
+  );
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId] }),
     invoke: (event, requestId) => lambda.invoke(isComplete ? event : withoutKey(event), requestId),
@@ -169,6 +181,7 @@ export async function startStack(options: StackOptions) {
       pid: process.pid,
       gateway: url,
       form: form.url,
+      inbox: inbox.url,
       mailbox: mail?.mailboxUrl,
       smtp: mail?.smtpUrl,
       mailStore: mail?.storeUrl,
@@ -186,6 +199,7 @@ export async function startStack(options: StackOptions) {
     engine,
     reload(): void {
       lambda.reload();
+      team.reload();
       mail?.reload();
     },
     close: () => started.disposeAsync(),

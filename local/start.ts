@@ -64,7 +64,7 @@ if (import.meta.main) await runCommand(main);
 
 /** @throws UsageError naming the option whose port is in use. */
 async function refusePortsInUse({ port, inspect = 0 }: Settings): Promise<void> {
-  const ports = port === 0 ? [] : [0, 1, 2, 3, 4, 5, 6].map((offset) => port + offset);
+  const ports = port === 0 ? [] : [0, 1, 2, 3, 4, 5, 6, 7].map((offset) => port + offset);
   for (const one of [...ports, inspect]) {
     if (one === 0 || !(await isListening(one))) continue;
     const option = one === inspect ? '--inspect=PORT' : '--port (0 = any free port)';
@@ -104,7 +104,7 @@ function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): voi
 async function reloadOnChange(stack: Stack, { stdout }: Io): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const watcher = watch(
-    ['src', 'mail', 'text'].map((room) => join(ROOT, room)),
+    ['src', 'mail', 'text', 'inbox'].map((room) => join(ROOT, room)),
     { ignoreInitial: true },
   );
   watcher.on('all', (_event, file) => {

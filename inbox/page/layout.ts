@@ -21,6 +21,10 @@ export const TABS = {
 
 export type Tab = keyof typeof TABS;
 
+export const SIGN_OUT = html`<form method="post" action="/sign-out">
+  <button class="quiet">Sign out</button>
+</form>`;
+
 /** Without scripts, a list is loaded again each minute. */
 const REFRESH = html`<noscript><meta http-equiv="refresh" content="60" /></noscript>`;
 
@@ -35,12 +39,9 @@ export function layout(
         >${label}</a
       >`,
   );
-  const signOut = html`<form method="post" action="/sign-out">
-    <button class="quiet">Sign out</button>
-  </form>`;
   const account = html`<nav aria-label="Inquiries">${links}</nav>
     <div class="who">
-      <bdi title="Answers are stored as ${member}">${member}</bdi>${canSignOut && signOut}
+      <bdi title="Answers are stored as ${member}">${member}</bdi>${canSignOut && SIGN_OUT}
     </div>`;
   return html`<!doctype html>
     <html lang="en">

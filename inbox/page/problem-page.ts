@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { layout, type View } from './layout.ts';
+import { layout, SIGN_OUT, type View } from './layout.ts';
 import type { Markup } from './texts.ts';
 
 export const notice = (kind: 'bad' | 'plain', title: string, text: string): Markup =>
@@ -32,11 +32,13 @@ export interface Problem {
   /** Whether the same request can succeed later. */
   canRepeat?: boolean;
   link?: { href: string; label: string };
+  /** For another account. */
+  canSignOut?: boolean;
 }
 
 /** Says what happened and what to do. Nothing was recorded, and no text is lost. */
 export function problemPage(view: View, problem: Problem): Markup {
-  const { title, text, id, kept, canRepeat = false, link } = problem;
+  const { title, text, id, kept, canRepeat = false, link, canSignOut } = problem;
   // A tab of its own leaves the text where it is; the script keeps it, and needs no other tab.
   const anchor =
     link &&
@@ -53,7 +55,8 @@ export function problemPage(view: View, problem: Problem): Markup {
   const main = html`<div class="problem">
     <h1>${title}</h1>
     <p class="lead">${text}</p>
-    ${anchor} ${id !== undefined && (canRepeat && kept !== undefined ? again : keptText(id, kept))}
+    ${anchor}${canSignOut && SIGN_OUT}
+    ${id !== undefined && (canRepeat && kept !== undefined ? again : keptText(id, kept))}
   </div>`;
   return layout(view, { title }, main);
 }

@@ -16,8 +16,11 @@ export interface TokenRequest {
   claims?: Record<string, unknown> | undefined;
 }
 
-/** The only client, also the ID tokens' `aud`, as in Cognito. */
+/** The form's client, also the ID tokens' `aud`, as in Cognito. */
 export const CLIENT_ID = 'inquiries-local';
+/** The client of the team's pages. */
+export const INBOX_CLIENT_ID = 'inquiries-local-inbox';
+export const DEMO_TEAM = ['olga@example.com', 'pete@example.com'] as const;
 export const DEMO_USERS = ['ana@example.com', 'ben@example.com', 'chiara@example.com'] as const;
 /** Seconds. */
 export const TOKEN_LIFETIME = 3600;

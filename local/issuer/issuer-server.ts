@@ -10,21 +10,24 @@ import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
  *
  * @param options.keysFile - Keeps the signing key. Default: a new one.
  * @param options.webOrigins - For redirects (`<origin>/`, `<origin>/callback`), logout (`<origin>/`) and CORS.
+ * @param options.inboxOrigin - Of the team's pages.
  * @throws UsageError naming the key file.
  */
 export async function startIssuer({
   port,
   keysFile,
   webOrigins = ['http://localhost'],
+  inboxOrigin,
 }: {
   port: number;
   keysFile?: string | undefined;
   webOrigins?: readonly string[];
+  inboxOrigin?: string;
 }) {
   const key = keysFile === undefined ? createKey() : readKey(keysFile, { create: true });
   const server = createServer();
   const url = await serve(server, port);
-  const handle = createProvider(url, key, webOrigins).callback();
+  const handle = createProvider(url, key, webOrigins, inboxOrigin).callback();
   server.on('request', (request, response) => void handle(request, response));
   return {
     url,

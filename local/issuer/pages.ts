@@ -2,18 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeHtml } from '../../text/visible.ts';
 import { hashOf } from '../../lib/pages/page-server.ts';
-import { DEMO_USERS } from '../../lib/issuer/issuer-tokens.ts';
 
 const STYLE = readFileSync(join(import.meta.dirname, '../pages/page.css'), 'utf8');
 
-export const signInPage = (returnTo: string): string =>
+export const signInPage = (returnTo: string, users: readonly string[]): string =>
   layout(
     'Sign in',
     `<p>Choose who you are, and you go back to <strong>${escapeHtml(returnTo)}</strong>, signed in. This is the sign-in
 of the local stack: it asks for no password.</p>
 <form method="post">
-<h2>A user for trying out</h2>
-${DEMO_USERS.map((user) => `<button name="email" value="${user}">${user}</button>`).join('\n')}
+<h2>Users for trying out</h2>
+${users.map((user) => `<button name="email" value="${user}">${user}</button>`).join('\n')}
 </form>
 <form method="post">
 <label for="email">Another e-mail address</label>

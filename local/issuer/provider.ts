@@ -4,7 +4,15 @@ import { Provider, errors, type Configuration, type InteractionResults } from 'o
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 import type { SigningKey } from '../../lib/issuer/issuer-keys.ts';
 import { contentSecurityPolicy, messagePage, signInPage } from './pages.ts';
-import { CLIENT_ID, subOf, TOKEN_LIFETIME, userClaims } from '../../lib/issuer/issuer-tokens.ts';
+import {
+  CLIENT_ID,
+  DEMO_TEAM,
+  DEMO_USERS,
+  INBOX_CLIENT_ID,
+  subOf,
+  TOKEN_LIFETIME,
+  userClaims,
+} from '../../lib/issuer/issuer-tokens.ts';
 
 type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 
@@ -15,11 +23,19 @@ const MONTH = 30 * 86_400; // Cognito's default for refresh tokens
  * Keeps everything in memory; answers 421 to other Hosts.
  *
  * @param origins - The web apps'.
+ * @param inboxOrigin - The team's pages'.
  */
-export function createProvider(url: string, key: SigningKey, origins: readonly string[]): Provider {
+export function createProvider(
+  url: string,
+  key: SigningKey,
+  origins: readonly string[],
+  inboxOrigin?: string,
+): Provider {
   const { host, port } = new URL(url);
   const homes = origins.map((origin) => `${origin}/`);
   const redirectUris = homes.flatMap((home) => [home, `${home}callback`]);
+  const inboxHome = `${inboxOrigin}/`;
+  const publicClient = { token_endpoint_auth_method: 'none' } as const; // PKCE is required
   const users = new Map<string, string>();
 
   const configuration: Configuration = {
@@ -28,10 +44,19 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     clients: [
       {
         client_id: CLIENT_ID,
-        token_endpoint_auth_method: 'none', // public: PKCE is required
+        ...publicClient,
         grant_types: ['authorization_code', 'refresh_token'],
         redirect_uris: redirectUris,
       },
+      ...(inboxOrigin === undefined
+        ? []
+        : [
+            {
+              client_id: INBOX_CLIENT_ID,
+              ...publicClient,
+              redirect_uris: [`${inboxHome}callback`],
+            },
+          ]),
     ],
     clientAuthMethods: ['none'],
     clientBasedCORS: (_ctx, origin) => origins.includes(origin),
@@ -104,7 +129,8 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
     }
     // Browsers send addresses only.
     const { origin, host: returnTo } = new URL(String(params['redirect_uri']));
-    return show(ctx, 200, signInPage(returnTo), origin);
+    const accounts = origin === inboxOrigin ? DEMO_TEAM : DEMO_USERS;
+    return show(ctx, 200, signInPage(returnTo, accounts), origin);
   };
 
   /**
@@ -114,7 +140,8 @@ export function createProvider(url: string, key: SigningKey, origins: readonly s
   const logout = async (ctx: Context): Promise<void> => {
     const { client_id, logout_uri, post_logout_redirect_uri } = ctx.query;
     const target = String(logout_uri ?? post_logout_redirect_uri);
-    if (client_id !== CLIENT_ID || !homes.includes(target)) {
+    const isOfForm = client_id === CLIENT_ID && homes.includes(target);
+    if (!isOfForm && (client_id !== INBOX_CLIENT_ID || target !== inboxHome)) {
       const reason = `client_id must be ${CLIENT_ID}, and logout_uri one of: ${homes.join(', ')}`;
       return show(ctx, 400, messagePage('Not signed out', reason));
     }

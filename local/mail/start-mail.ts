@@ -12,7 +12,7 @@ const REPLY_DOMAIN = 'reply.example.com';
 const TEAM = 'support@example.com';
 
 /** ICU's name of an empty or unknown TZ is none that it takes. */
-function findTimeZone(): string {
+export function findTimeZone(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
 }

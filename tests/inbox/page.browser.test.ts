@@ -138,6 +138,7 @@ describe('the operators’ page', needsBrowser, () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await click('One');
+    await reads('One');
     for (const [key, subject] of [
       ['j', 'Two'],
       ['j', 'Three'],

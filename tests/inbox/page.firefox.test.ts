@@ -24,8 +24,7 @@ it.each([
   await click('One');
   await click('Saved replies');
   await click('Thanks');
-  await see('Reply to');
-  await part('#reply').click();
+  await part('#reply', 'Hello Ana').click();
   if (isOn) await control('Enter');
   else await click('Send reply');
   await see('Answered:');

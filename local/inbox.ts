@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { limits, replies } from '../lib/contract/gateway-replies.ts';
+import { DEMO_TEAM, INBOX_CLIENT_ID } from '../lib/issuer/issuer-tokens.ts';
+import { closeServer, serve } from '../lib/pages/loopback-server.ts';
+import { toEvent } from './event.ts';
+import { startFunction } from './lambda/function.ts';
+import { findTimeZone } from './mail/start-mail.ts';
+
+/** Payload format 2.0. */
+interface Result {
+  statusCode: number;
+  headers: Record<string, string>;
+  cookies?: string[];
+  body: string;
+}
+
+/**
+ * Listens for the team's pages, which answer 503 until they are started.
+ *
+ * @returns Its address, which the issuer needs before.
+ */
+export async function openInbox(port: number) {
+  const server = createServer();
+  const url = await serve(server, port);
+  let invoke: (event: string) => Promise<string> = () => Promise.reject(new Error('not started'));
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const routeKey = '$default';
+    const body = await buffer(request);
+    const event = JSON.stringify(toEvent(request, { routeKey, body, claims: {} }));
+    const isTooLarge = Buffer.byteLength(event) > limits.lambdaPayload;
+    if (isTooLarge) return void response.writeHead(replies.payloadTooLarge.status).end();
+    const result = JSON.parse(await invoke(event)) as Result;
+    const { cookies = [] } = result;
+    response.writeHead(result.statusCode, { ...result.headers, 'set-cookie': cookies });
+    response.end(result.body);
+  }
+  server.on('request', (request, response) => {
+    respond(request, response).catch(() => response.writeHead(replies.unavailable.status).end());
+  });
+
+  return {
+    url,
+    close: async () => closeServer(server),
+    /** Runs the app in a function, signed in through the local issuer. */
+    async start(
+      environment: Record<string, string>,
+      { issuer, hasMail, log }: { issuer: string; hasMail: boolean; log: (line: string) => void },
+    ) {
+      const app = await startFunction({
+        module: new URL('../inbox/handler.ts', import.meta.url).href,
+        environment: {
+          ...environment,
+          STAGE: 'local',
+          ORIGIN: url,
+          ISSUER: issuer,
+          SIGN_IN_ORIGIN: issuer,
+          CLIENT_ID: INBOX_CLIENT_ID,
+          TEAM: DEMO_TEAM.join(),
+          MAIL: hasMail ? 'sent' : 'none',
+          TIME_ZONE: findTimeZone(),
+        },
+        timeout: limits.timeout,
+        lazy: true,
+        log,
+      });
+      invoke = async (event) => app.invoke(event, randomUUID());
+      return app;
+    },
+  };
+}
