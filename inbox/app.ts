@@ -93,8 +93,8 @@ export function createInbox(options: InboxOptions) {
   app.notFound((context) => refuse(context, 404, NOWHERE));
   app.onError(async (error, context) => {
     const [status, text] = describe(error, stage);
-    if (status === 503)
-      log?.({ route: `${context.req.method} ${routePath(context)}`, error: error.name });
+    const route = `${context.req.method} ${routePath(context)}`;
+    if (status === 503) log?.({ route, error: error.name });
     const kept = await readUnsent(context);
     return refuse(context, status, {
       title: 'Nothing was changed',

@@ -24,7 +24,7 @@ interface Result {
 export async function openInbox(port: number) {
   const server = createServer();
   const url = await serve(server, port);
-  let invoke: (event: string) => Promise<string> = () => Promise.reject(new Error('not started'));
+  let invoke: ((event: string) => Promise<string>) | undefined;
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const routeKey = '$default';
@@ -32,7 +32,9 @@ export async function openInbox(port: number) {
     const event = JSON.stringify(toEvent(request, { routeKey, body, claims: {} }));
     const isTooLarge = Buffer.byteLength(event) > limits.lambdaPayload;
     if (isTooLarge) return void response.writeHead(replies.payloadTooLarge.status).end();
-    const result = JSON.parse(await invoke(event)) as Result;
+    const json = await invoke?.(event);
+    if (json === undefined) return void response.writeHead(replies.unavailable.status).end();
+    const result = JSON.parse(json) as Result;
     const { cookies = [] } = result;
     response.writeHead(result.statusCode, { ...result.headers, 'set-cookie': cookies });
     response.end(result.body);

@@ -87,7 +87,7 @@ function warningOf({ times }: View, inquiry: ShownInquiry): Markup | undefined {
 }
 
 function answer(times: Times, { inquiry, draft }: Shown): Markup {
-  const { id, reply, reply_at = '', respondent = '' } = inquiry;
+  const { id, reply, reply_at = '', respondent = '', additions = [] } = inquiry;
   const reopen = html`<p class="hint">
       Answered elsewhere, or it needs no answer. Nothing was mailed.
     </p>
@@ -98,6 +98,12 @@ function answer(times: Times, { inquiry, draft }: Shown): Markup {
     <h2><bdi>${respondent}</bdi> has ${verb} this${heading}</h2>
     <p class="hint">${times.exact(reply_at)} (${times.age(reply_at)})</p>
     ${reply === undefined ? reopen : html`<div class="text reply" dir="auto">${escapeText(reply)}</div>`}
+    ${additions.map(
+      ({ text, at }) =>
+        html`<h3>Added by <bdi>${respondent}</bdi></h3>
+          <p class="hint">${times.exact(at)} (${times.age(at)})</p>
+          <div class="text" dir="auto">${escapeText(text)}</div>`,
+    )}
   </section>`;
 }
 

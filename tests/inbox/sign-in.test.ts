@@ -32,7 +32,11 @@ const begin = async (issuerUrl = issuer.url) => {
     savedReplies: [],
     log: (failure) => logged.push(failure),
   });
-  const ask = async (path: string, cookie = '', init: RequestInit = {}) => {
+  const ask = async (
+    path: string,
+    cookie = '',
+    init: RequestInit & { headers?: Record<string, string> } = {},
+  ) => {
     const headers = { host: 'inbox.example.com', cookie, ...init.headers };
     const response = await app.request(ORIGIN + path, { ...init, headers });
     const html = await response.text();
