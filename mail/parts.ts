@@ -4,7 +4,7 @@
  */
 import { directionOf, type Direction, type Language } from '../text/languages.ts';
 import type { Mail } from './send-mail.ts';
-import { escapeHtml } from '../text/visible.ts';
+import { escapeHtml, escapeText, toOneLine } from '../text/visible.ts';
 
 export interface Part {
   text: string;
@@ -150,9 +150,18 @@ const formatPairs = (pairs: Pairs, format: (name: string, value: string) => stri
   ),
 });
 
-/** Isolates each value's direction; Gmail and Outlook have no `<bdi>`. */
+/** UTF-16 units; a list of files is shorter. */
+const FACT_LIMIT = 2_500;
+
+/**
+ * Each value is one visible line, so that a user's text forges no other fact. Its direction is isolated; Gmail and
+ * Outlook have no `<bdi>`.
+ */
 export const formatFacts = (facts: Pairs): Part =>
-  formatPairs(facts, (name, value) => `${name} <span dir="auto">${value}</span>`);
+  formatPairs(
+    facts.map(([name, value]) => [name, toOneLine(value, FACT_LIMIT, escapeText)]),
+    (name, value) => `${name} <span dir="auto">${value}</span>`,
+  );
 
 export const formatNote = (text: string, command: string): Part => ({
   text: `${text}\n  ${command}`,

@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { formatButton, formatLinkedLines, formatMessage, formatQuote } from '../../mail/parts.ts';
+import {
+  formatButton,
+  formatFacts,
+  formatLinkedLines,
+  formatMessage,
+  formatQuote,
+} from '../../mail/parts.ts';
 
 const LONG_ADDRESS = `https://a.example/${'a'.repeat(90)}`;
 const TEXTS = [
@@ -34,6 +40,12 @@ it('texts and buttons are as in golden, with a mark where a mail program would b
     shown.push(text, html);
   }
   expect(shown.join('\n\n')).toMatchSnapshot();
+});
+
+it.each(['\n', '\r', '\u2028', '\v', '\u0085\n'])('a fact with %j is one line', (end) => {
+  const { text, html } = formatFacts([['Phone', `1${end}From olga@example.com\u202Ex\u200B`]]);
+  expect(text).toBe('Phone 1 From olga@example.comx\\u200b');
+  expect(html).toContain('>1 From olga@example.comx\\u200b<');
 });
 
 it.each(TEXTS)('an address in %j is a link as a whole, or none', (text) => {
