@@ -145,6 +145,15 @@ describe('the infrastructure', () => {
     }
   });
 
+  it('each alarm of the module has a section of the runbook, also before golden files know it', () => {
+    const module = readText('infra/terraform/observability.tf');
+    const [, alarms = ''] = /^  alarms = \{\n([^]*?)^  \}$/m.exec(module) ?? [];
+    const names = Array.from(alarms.matchAll(/^    ([a-z\d-]+) = \{/gm), ([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(15);
+    const runbook = readText('docs/runbook.md');
+    expect(names.filter((name) => !runbook.includes(`### \`${name}\`\n`))).toEqual([]);
+  });
+
   it('release has an alarm for each runbook entry, which watches what exists', () => {
     const plan = readGolden('release');
     const alarms = Object.values(ofType(plan, 'aws_cloudwatch_metric_alarm'));
