@@ -138,6 +138,7 @@ const OF_BOOTSTRAP = {
       budget: { monthly_usd: 10.5, email: 'team@example.com' },
       domains: { release: ['api.example.com', 'www.example.com'] },
       receives_mail: true,
+      audit: { stages: ['main'] },
     },
     found((stage) => [`api-of-${stage}`, `of-${stage}`]),
   ),

@@ -89,3 +89,14 @@ variable "budget" {
     error_message = "A budget is a sum above 0 and an e-mail address."
   }
 }
+
+variable "audit" {
+  description = "Stages of which CloudTrail writes who read or changed what in tables and received mails, and the days that this is kept; unset: no trail."
+  type        = object({ stages = set(string), days = optional(number, 365) })
+  default     = null
+
+  validation {
+    condition     = var.audit == null ? true : length(setsubtract(var.audit.stages, local.stages)) == 0 && var.audit.days >= 1
+    error_message = "audit has stages among develop, main and release, and days of 1 or more."
+  }
+}
