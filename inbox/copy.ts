@@ -66,6 +66,7 @@ export function toPage({ copied_at, cognito_sub, account, inquiries, mails, supp
         'Address verified': row.email_verified === true ? 'yes' : undefined,
         Answered: row.reply_at && formatTime(row.reply_at),
         Answer: row.reply,
+        Added: row.additions?.map(({ text }) => text).join('\n\n'),
         'The mail with it': row.undelivered && UNDELIVERED[row.undelivered],
         Deleted: row.expires_at === undefined ? undefined : formatTime(row.expires_at * 1_000),
         Id: row.id,

@@ -8,7 +8,7 @@ import type { Command } from './options.ts';
 import { countInquiries } from './output.ts';
 import { deleteOwners, findOwners, printOwners, type Owner } from './owners.ts';
 import { findPerson, type Person } from './person.ts';
-import { parseForget, replayErasures } from './replay.ts';
+import { parseForget, removeUsers, replayErasures } from './replay.ts';
 import { createTask, DRY_RUN, UNCHANGED, type Task } from './task.ts';
 
 const MOST_PASSES = 5;
@@ -19,10 +19,13 @@ export async function run(command: Command): Promise<void> {
   if (isReplay === (sub !== undefined || email !== undefined)) {
     throw new UsageError('erase takes --sub UUID, --email E or both, or --replay (see --help)');
   }
-  const forget = command.values['forget-before'];
-  if (forget !== undefined && !isReplay) throw new UsageError('--forget-before needs --replay.');
+  const { 'forget-before': forget, users } = command.values;
+  if (!isReplay && (forget ?? users) !== undefined) {
+    throw new UsageError('--forget-before and --users need --replay.');
+  }
   const before = forget === undefined ? undefined : parseForget(forget);
   const task = createTask(command);
+  if (users !== undefined) return removeUsers(users, task);
   return isReplay ? replayErasures(task, before) : erasePerson(command, task);
 }
 

@@ -44,6 +44,10 @@ export const OPTIONS = {
   'keep-account': flag("keep the account in the stage's user pool"),
   replay: flag('in a restored table: delete again what has been erased'),
   'forget-before': option('AGE', 'with --replay: delete older records, which no backup needs'),
+  users: option(
+    'FILE',
+    'with --replay: remove who was erased from a list of users, see docs/backup.md',
+  ),
   yes: flag('delete without asking'),
   json: flag('one JSON object a line on a terminal, too'),
 } as const;

@@ -1,4 +1,5 @@
-import { UsageError } from '../lib/terminal/command-line.ts';
+import { writeFileSync } from 'node:fs';
+import { parseObject, readIfThere, UsageError } from '../lib/terminal/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 import { formatCount } from '../ui/format.ts';
 import { parseTime } from './arguments.ts';
@@ -36,6 +37,35 @@ export async function replayErasures(task: Task, before?: string): Promise<void>
   await replay(task);
 }
 
+/** What `aws cognito-idp list-users` prints. */
+interface UserList {
+  Users?: { Attributes?: { Name: string; Value?: string }[] }[];
+}
+
+/** Removes from a list of users who was erased: an import would give them new ids, which no replay finds. */
+export async function removeUsers(file: string, { connection, print }: Task): Promise<void> {
+  const list: UserList | undefined = parseObject(readIfThere(file) ?? '');
+  if (!Array.isArray(list?.Users)) {
+    throw new UsageError(`${escapeUnsafe(file)} is no list of aws cognito-idp list-users.`);
+  }
+  const { lost, find } = await openErasures(connection).read();
+  failIfLost(lost);
+  const Users = list.Users.filter(({ Attributes = [] }) => {
+    const sub = Attributes.find(({ Name }) => Name === 'sub')?.Value ?? '';
+    return find(sub) === undefined;
+  });
+  writeFileSync(file, `${JSON.stringify({ ...list, Users }, null, 2)}\n`, { mode: 0o600 });
+  const removed = list.Users.length - Users.length;
+  print(`Removed ${formatCount(removed, 'user')} from ${escapeUnsafe(file)}.\n`, { file, removed });
+}
+
+function failIfLost(lost: number): void {
+  if (lost === 0) return;
+  throw new Error(
+    `${formatCount(lost, 'erasure')} cannot be replayed, because the key of the record was lost or replaced; see docs/runbook.md, "Restore the table".`,
+  );
+}
+
 async function replay(task: Task): Promise<void> {
   const { connection, consent, say } = task;
   const table = escapeUnsafe(connection.table);
@@ -57,9 +87,5 @@ async function replay(task: Task): Promise<void> {
     const result = { table: connection.table, erasures: count, users, deleted };
     task.print(`Deleted ${countInquiries(deleted)} from ${table}.\n`, result);
   }
-  if (lost > 0) {
-    throw new Error(
-      `${formatCount(lost, 'erasure')} cannot be replayed, because the key of the record was lost or replaced; see docs/runbook.md, "Restore the table".`,
-    );
-  }
+  failIfLost(lost);
 }

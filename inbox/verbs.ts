@@ -56,7 +56,7 @@ export const VERBS: Record<string, Verb> = {
   },
   erase: {
     help: `Deletes all inquiries of a user. With them go replies and idempotency keys, under every email of the user, received mails, the address in SES's suppression list, and the account in the stage's user pool. Takes --sub, --email or both (the user's mails under one more address), or --replay. It lists addresses that are spelt nearly so. It says what it finds, and deletes after a question each or with --yes. An interrupted erasure is finished by running it again. Each is recorded as a keyed hash of the user's id.`,
-    options: ['sub', 'email', 'keep-account', 'replay', 'forget-before', 'yes', 'json'],
+    options: ['sub', 'email', 'keep-account', 'replay', 'forget-before', 'users', 'yes', 'json'],
     load: () => import('./erase.ts'),
   },
   expire: {

@@ -1,6 +1,6 @@
 /** What the service has of a person: erasure and copy. */
 import { randomUUID } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openPersonStage } from './person-stage.ts';
@@ -163,4 +163,18 @@ it('--forget-before deletes old records alone, before a replay', async () => {
   expect(await findLeft(records)).toEqual(records);
   await forget('36d --yes');
   expect(await findLeft(records)).toEqual(records.slice(1));
+});
+
+it('--replay --users removes who was erased from a list of users, before an import', async () => {
+  const [erased, kept] = [await stage.addPerson(), await stage.addPerson()];
+  await stage.run(`erase --sub ${erased.sub} --yes`);
+  const toUser = ({ sub, email }: { sub: string; email: string }) => ({
+    Attributes: Object.entries({ sub, email }).map(([Name, Value]) => ({ Name, Value })),
+  });
+  const file = join(stage.own.folder, 'users.json');
+  writeFileSync(file, JSON.stringify({ Users: [erased, kept].map(toUser) }));
+  const { stdout } = await stage.run(`erase --replay --users ${file}`);
+  expect(parseLines(stdout)).toEqual([{ file, removed: 1 }]);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ Users: [toUser(kept)] });
+  expect(await stage.run('erase --replay --users LICENSE')).toMatchObject({ code: 2 });
 });
