@@ -74,7 +74,8 @@ export default defineConfig({
     'typescript/unbound-method': 'off',
     'unicorn/require-post-message-target-origin': 'off',
   },
-  ignorePatterns: ['dist'],
+  // The types of React and Vue are those of tests/form/apps.
+  ignorePatterns: ['dist', 'web/package/{react,vue}.d.ts'],
   overrides: [
     { files: ['**/*.config.ts'], rules: { 'import/no-default-export': 'off' } },
     {

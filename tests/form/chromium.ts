@@ -57,6 +57,10 @@ export async function openPage(options?: BrowserContextOptions) {
     ...options,
   });
   context.setDefaultTimeout(300_000);
+  // Without a network interface Chromium says that it is offline.
+  await context.addInitScript(
+    `Object.defineProperty(navigator, 'onLine', { value: true, configurable: true })`,
+  );
   /** Complaints of the profile's pages, also about blocked content. A test removes expected ones. */
   const complaints: string[] = [];
   const requests: string[] = [];
@@ -86,6 +90,13 @@ export async function openPage(options?: BrowserContextOptions) {
   });
   const requested = (part: string) => requests.filter((url) => url.includes(part));
   return { context, page, complaints, requests, requested, posts };
+}
+
+export async function setOnline(page: Page, isOnline: boolean): Promise<void> {
+  await page.evaluate(`Object.defineProperty(navigator, 'onLine', { value: ${isOnline} })`);
+  await page.context().setOffline(!isOnline);
+  // Dispatched by the browser only where there is an interface.
+  await page.evaluate(`dispatchEvent(new Event('${isOnline ? 'online' : 'offline'}'))`);
 }
 
 export function on(page: Page) {

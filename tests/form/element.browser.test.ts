@@ -256,13 +256,14 @@ it('names wrong settings, and ignores most of them', async () => {
 
 it('asks the page for a token, and is ready to send when the same user has signed in again', async () => {
   const { click, write, send, see, run, token, posts, dispatched, complaints } = await embed({
-    before: `answer = () => { answer = () => null; throw new Error('the shop is down'); };`,
+    before: `element.branding = { privacy: 'https://shop.example/privacy' };
+      answer = () => { answer = () => null; throw new Error('the shop is down'); };`,
   });
   const signedIn = 'answer = () => token; element.refresh()';
   await see('The sign-in service isn’t responding');
   expect(complaints.splice(0)).toEqual([expect.stringContaining('the shop is down')]);
   await click('Try again');
-  await see('Please sign in');
+  await see('Please sign in', 'How we handle your data');
   await dispatched();
   await click('Sign in');
   const required = ['signin-required', null];
@@ -270,6 +271,7 @@ it('asks the page for a token, and is ready to send when the same user has signe
   await run(signedIn);
   const [one, other] = ['AAAAAAAAA', 'BBBBBBBBB'].map((end) => token.replace(/.{9}$/, end));
   await write('same', 'user');
+  await see('How we handle your data');
   for (const [answer, requests] of [
     ['undefined', 0],
     // One user's text is not sent as another's.

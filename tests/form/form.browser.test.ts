@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { expectInView, PHONE } from './chromium.ts';
+import { expectInView, PHONE, setOnline } from './chromium.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import {
   stack,
@@ -44,8 +44,11 @@ it('asks for a message, sends once, and lists what was sent on top', async () =>
   await submit('first', 'one\n\ntwo');
   await see('how else we can reach you, please write another');
   await lacks('by email to');
+  const card = page.locator('form');
+  const placed = await card.evaluate((element) => element.getBoundingClientRect().x);
   await submit('second');
   await focusIs('We’ve received your inquiry');
+  expect(await card.evaluate((element) => element.getBoundingClientRect().x)).toBe(placed);
   await lists('second', 'first');
   expect(await visit.items.last().locator('.text').innerText()).toBe('one\n\ntwo');
   await page.reload();
@@ -160,16 +163,16 @@ it('works by keyboard alone', async () => {
 });
 
 it('keeps the text offline, and loads the list when the browser is online again', async () => {
-  const { page, context, write, send, see, lacks, stored, lists, ...visit } = await begin();
+  const { page, write, send, see, lacks, stored, lists, ...visit } = await begin();
   await visit.deliver('before');
   await write('later');
-  await context.setOffline(true);
+  await setOnline(page, false);
   await post(visit.email, 'elsewhere');
   await visit.click('Refresh');
   await see('They’ll load when you’re back online');
   await send.click();
   await see('You’re offline', 'We can’t tell yet');
-  await context.setOffline(false);
+  await setOnline(page, true);
   await see('You’re connected again');
   await lacks('You’re offline');
   await lists('elsewhere', 'before');

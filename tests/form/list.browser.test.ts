@@ -182,6 +182,8 @@ it('folds long texts, and prints them whole', async () => {
   await seeIn('header', email);
   const date = `getComputedStyle(document.querySelector('h3'), '::after').content`;
   expect(await page.evaluate(date)).toMatch(/\d{4}"$/);
+  const reference = `getComputedStyle(document.querySelector('.item.folded'), '::after').content`;
+  expect(await page.evaluate(reference)).toMatch(/^"Reference [\da-f]{8}-[\da-f]{4}"$/);
   const text = items.first().locator('.text');
   expect((await text.innerText()).trim()).toBe(long);
   await page.emulateMedia({ media: 'screen' });

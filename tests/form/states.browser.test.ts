@@ -5,7 +5,14 @@ import { ApiError, internalError, refusals, unauthorized } from '../../src/error
 import { LANGUAGES } from '../../text/languages.ts';
 import BRANDING from '../../web/config.example.json' with { type: 'json' };
 import { loadLocale } from '../../web/src/languages/locale.ts';
-import { expectAccessible, expectFits, PHONE, SAMPLES, takePicture } from './chromium.ts';
+import {
+  expectAccessible,
+  expectFits,
+  PHONE,
+  SAMPLES,
+  setOnline,
+  takePicture,
+} from './chromium.ts';
 import {
   stack,
   paste,
@@ -148,18 +155,19 @@ it('on a phone, without an answer', async () => {
 
 it.each(LANGUAGES)('in %s, also in large type: from the form to the sign-out', async (language) => {
   const { strings, direction } = await loadLocale(language, []);
-  const { page, context, click, see, check, write, send, items } = await begin({
+  const { page, click, see, check, write, send, items } = await begin({
     locale: language,
     config: BRANDING,
   });
   await page.locator(`html[lang=${language}][dir=${direction}]`).waitFor();
   expect(await page.title()).toBe(`${strings.page.title} – Example Shop`);
-  await see(BRANDING.introduction[language]);
+  await see(BRANDING.introduction[language], strings.page.yourData);
+  await takePicture(page, `send-${language}`);
   await write(strings.form.title, 'شكرا. Danke! ありがとう。 <b>'.repeat(30));
-  await context.setOffline(true);
+  await setOnline(page, false);
   await send.click();
   await check(strings.failures.offline);
-  await context.setOffline(false);
+  await setOnline(page, true);
   await click(strings.session.signOut);
   await check(strings.ask.unsent.title);
   await click(strings.ask.staySignedIn);
@@ -177,6 +185,7 @@ it.each(LANGUAGES)('in %s, also in large type: from the form to the sign-out', a
     await expectFits(page);
   }
   await click(strings.session.signOut);
+  await see(strings.page.yourData);
   await check(strings.session.signedOut);
 });
 

@@ -99,7 +99,7 @@ export function createApi(
     };
     try {
       let { response, json } = await attempt();
-      // The request was not processed.
+      // A 401 means that the request was not processed, so it may be sent again.
       if (isUnauthorized(response, json)) ({ response, json } = await attempt());
       if (response.status === success && isBody(json)) {
         return { json, link: response.headers.get('Link') ?? '' };

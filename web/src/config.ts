@@ -72,6 +72,7 @@ export const BRANDING = {
   expectation: readTexts,
   topics: readTopics,
   answersFrom: readText,
+  privacy: readUrl,
 };
 
 const READERS = {
@@ -87,7 +88,6 @@ const READERS = {
   logo: readValid((text) => /^[\w-][\w./-]*$/.test(text), 'the name of a file next to index.html'),
   accent: readColor,
   home: readUrl,
-  privacy: readUrl,
   imprint: readUrl,
   languages: readLanguages,
 };

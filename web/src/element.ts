@@ -9,6 +9,7 @@ import type { Message } from './languages/en.ts';
 import { isLanguage, LANGUAGES } from '../../text/languages.ts';
 import { baseOf, chooseLanguage, loadLocale, type Locale } from './languages/locale.ts';
 import style from './style.css?inline';
+import { createPrivacyLink } from './privacy-link.ts';
 import { parseToken } from './session/token.ts';
 import { createView, type View } from './view.ts';
 import type { GetToken, InquiryForm as Published } from '../package/inquiry-form.d.ts';
@@ -53,12 +54,12 @@ export class InquiryForm extends Base implements Published {
   #accentStyle = '';
   #getToken: GetToken | undefined;
   #branding: Branding = { topics: [] };
-  /** Earlier updates stop. */
+  /** Counts the updates: an update stops when a newer one has begun. */
   #version = 0;
-  /** What the content was made from; empty: it is made again. */
+  /** What the content was made from. While it is empty, the next update makes the content again. */
   #madeFrom = '';
   #view: View | undefined;
-  /** A replaced view may report an inquiry again. */
+  /** The id of the last inquiry reported: a view that replaces another one may report it again. */
   #lastSent = '';
   #isFocusWanted = false;
 
@@ -138,7 +139,7 @@ export class InquiryForm extends Base implements Published {
     for (const name of PROPERTIES) {
       if (!Object.hasOwn(this, name)) continue;
       const value: unknown = Reflect.get(this, name);
-      // It hides the accessor.
+      // A property of the element's own hides the accessor of the class.
       Reflect.deleteProperty(this, name);
       Reflect.set(this, name, value);
     }
@@ -150,7 +151,7 @@ export class InquiryForm extends Base implements Published {
 
   disconnectedCallback(): void {
     queueMicrotask(() => {
-      // A move keeps the content.
+      // An element that is moved is disconnected and connected again, and keeps its content.
       if (!this.isConnected) this.#show('');
     });
   }
@@ -174,7 +175,7 @@ export class InquiryForm extends Base implements Published {
   /** To be called after the page's sign-in or sign-out. */
   refresh(): void {
     const version = ++this.#version;
-    // Once for all properties set in a task.
+    // A page sets several properties in one task; one update is enough.
     queueMicrotask(() => {
       if (this.#isCurrent(version)) void this.#update(version);
     });
@@ -205,7 +206,9 @@ export class InquiryForm extends Base implements Published {
       if (user !== undefined) return this.#showView(version, locale.value, apiUrl, user);
       const { session } = locale.value.strings;
       const signIn = button(session.signIn, { class: 'primary' }, () => this.#askToSignIn());
-      this.#showMessage(locale.value, { title: session.required, text: session.lead }, signIn);
+      const message = { title: session.required, text: session.lead };
+      const privacy = createPrivacyLink(this.#branding, locale.value);
+      this.#showMessage(locale.value, message, signIn, privacy);
     }
   }
 
@@ -286,7 +289,7 @@ export class InquiryForm extends Base implements Published {
         if (found !== undefined && found.token !== refused && found.user.sub === user.sub) {
           return found.token;
         }
-        // Made again, it finishes sending.
+        // After the next sign-in, a new view finishes sending.
         this.#madeFrom = '';
         throw new SignedOut();
       },
@@ -298,15 +301,19 @@ export class InquiryForm extends Base implements Published {
     this.#emit('signin-required', null);
   }
 
-  #showMessage({ language, direction }: Locale, message: Message, action?: HTMLElement): void {
-    const madeFrom = JSON.stringify([language, message]);
+  #showMessage(
+    { language, direction }: Locale,
+    message: Message,
+    ...more: (HTMLElement | undefined)[]
+  ): void {
+    const madeFrom = JSON.stringify([language, message, this.#branding.privacy]);
     if (madeFrom === this.#madeFrom) return;
     const lead = p('lead', message.text);
-    const card = div('card message', h('h1', {}, message.title), lead, action);
+    const card = div('card message', h('h1', {}, message.title), lead, ...more);
     this.#show(madeFrom, h('div', { class: 'view', lang: language, dir: direction }, card));
   }
 
-  /** A focused field keeps the focus. */
+  /** Replaces the content. If a field has the focus, the same field has it afterwards. */
   #show(madeFrom: string, content?: HTMLElement, view?: View): void {
     this.#view?.stop();
     this.#view = view;

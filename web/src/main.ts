@@ -7,6 +7,7 @@ import { button, div, h, live, notice, p, problemPage } from '../../ui/dom.ts';
 import { chooseLanguage, loadLocale, type Locale } from './languages/locale.ts';
 import { isolate } from './languages/messages.ts';
 import { createSignIn, type SignInResult } from './session/session.ts';
+import { createPrivacyLink } from './privacy-link.ts';
 import { attempt } from './storage.ts';
 import { askToLeave, createView, type View } from './view.ts';
 
@@ -66,7 +67,7 @@ async function show(page: Page, locale: Locale): Promise<void> {
   const run = ++page.shows;
   const api = await (page.api ?? openApi(page));
   page.api = undefined;
-  // Replaced by another language or the session's end.
+  // Another language was chosen, or the session has ended, in the meantime.
   if (run !== page.shows) return;
   page.view?.stop();
   page.view = undefined;
@@ -79,7 +80,9 @@ async function show(page: Page, locale: Locale): Promise<void> {
       ? locale.strings.session.toSee(isolate(toReference(id)))
       : config.introduction && inLanguage(config.introduction, locale.language);
     put('.account');
-    return put('main', signedOutPage(locale, reason, signIn.redirect, lead));
+    const card = signedOutPage(locale, reason, signIn.redirect, lead);
+    card.append(createPrivacyLink(config, locale) ?? '');
+    return put('main', card);
   }
   const { user } = session;
   const view = createView({

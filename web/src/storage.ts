@@ -9,7 +9,7 @@ export function attempt(action: () => void): boolean {
   }
 }
 
-/** To the other tabs; to nobody where it is refused. */
+/** A channel to the other tabs or, where the browser refuses it, to nobody. */
 export function openChannel(name: string) {
   try {
     return new BroadcastChannel(name);

@@ -1,6 +1,6 @@
 import { ask, h } from '../../ui/dom.ts';
 import { isInquiry } from './api.ts';
-import { createDrafts } from './form/drafts.ts';
+import { createDrafts, removeDeletedDrafts } from './form/drafts.ts';
 import { EMPTY, hasText as isWritten } from './form/fields.ts';
 import { createForm } from './form/form.ts';
 import { createList } from './list/list.ts';
@@ -8,7 +8,7 @@ import type { ViewParts } from './parts.ts';
 import type { Locale } from './languages/locale.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { isText, toRecord } from './narrow.ts';
-import { dataOf, openChannel } from './storage.ts';
+import { attempt, dataOf, openChannel } from './storage.ts';
 
 export type View = ReturnType<typeof createView>;
 
@@ -25,6 +25,7 @@ interface SentMessage {
 
 export function createView(parts: ViewParts) {
   const { user, locale, drafts = createDrafts(sessionStorage, localStorage, user.sub) } = parts;
+  attempt(() => removeDeletedDrafts(sessionStorage, localStorage));
   const removal = new AbortController();
   const tabs = openChannel(`inquiries.sent.${user.sub}`);
   const { signal } = removal;
@@ -36,7 +37,7 @@ export function createView(parts: ViewParts) {
     signal,
     onSent(inquiry, key) {
       list?.add(inquiry);
-      // Sending may end after the removal.
+      // The view may be removed before sending ends.
       if (!signal.aborted) tabs.postMessage({ inquiry, key } satisfies SentMessage);
       parts.onSent?.(inquiry, key);
     },
@@ -71,7 +72,7 @@ export function createView(parts: ViewParts) {
   };
 }
 
-/** May be another version's. */
+/** A tab may run another version of the page, whose messages differ. */
 function isSentMessage(data: unknown): data is SentMessage {
   const { inquiry, key } = toRecord(data);
   return isText(key) && isInquiry(inquiry);

@@ -14,7 +14,7 @@ export type DraftStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 export type Drafts = ReturnType<typeof createDrafts>;
 
-/** For the page's next view, where the browser stores nothing. */
+/** Keeps drafts for the page's next view where the browser stores nothing. */
 const inMemory = new WeakMap<DraftStore, DraftStore>();
 
 const PREFIX = 'inquiries.draft.';
@@ -61,7 +61,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       }
       const text = JSON.stringify({ ...draft, deletion, savedAt: Date.now() });
       memory.setItem(key, text);
-      // One is enough.
+      // A draft in one of the two stores is kept.
       return [own, shared].map((store) => attempt(() => store.setItem(key, text))).includes(true);
     },
     /** Also the shared draft if it has the same text. */

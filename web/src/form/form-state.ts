@@ -21,7 +21,7 @@ export interface FormState {
 export type Status =
   | { kind: 'sending' }
   | { kind: 'slow' | 'ready' | 'elsewhere' }
-  /** Again, after this failure. */
+  /** The browser is online again, after this failure. */
   | { kind: 'connected'; failure: Failure & { at: number } }
   /** The service has forgotten the key. */
   | { kind: 'old-attempt'; at: number }

@@ -14,6 +14,7 @@ import {
 } from '../languages/messages.ts';
 import { isUnsure } from './submission.ts';
 import type { ViewParts } from '../parts.ts';
+import { createPrivacyLink } from '../privacy-link.ts';
 
 interface Handlers {
   edit: (texts: Texts) => void;
@@ -30,7 +31,7 @@ export function createFormView(parts: ViewParts, { edit, writeAnother, say }: Ha
   const status = live('status');
   const submit = h('button', { class: 'primary', type: 'submit' });
   const keptNote = p('kept');
-  const actions = div('actions', submit, keptNote);
+  const actions = div('actions', submit, keptNote, createPrivacyLink(parts.branding, locale));
   const attributes = { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true };
   const element = h('form', attributes, editor.element, place, alert, status, actions);
   let panel: ReturnType<typeof sentPanel> | undefined;
@@ -65,7 +66,7 @@ export function createFormView(parts: ViewParts, { edit, writeAnother, say }: Ha
     focusSent(): void {
       panel?.title.focus({ preventScroll: true });
       panel?.element.scrollIntoView({ block: 'nearest' });
-      // For windows lower than the panel.
+      // In a window lower than the panel, its title is what must be seen.
       panel?.title.scrollIntoView({ block: 'nearest' });
     },
   };

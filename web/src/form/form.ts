@@ -189,7 +189,7 @@ function fail({ parts, view, dispatch }: Form, failure: Failure): void {
     setTimeout(() => dispatch({ type: 'hour-ended' }), (failure.retryAfter ?? 0) * 1_000);
   }
   parts.onFailed?.(failure);
-  // The message may have moved the button.
+  // The message above the button may have moved it out of the window.
   view.submit.scrollIntoView({ block: 'nearest' });
 }
 

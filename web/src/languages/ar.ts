@@ -9,6 +9,7 @@ export const strings: Strings = {
     home: 'الصفحة الرئيسية',
     privacy: 'الخصوصية',
     imprint: 'الإشعار القانوني',
+    yourData: 'كيف نتعامل مع بياناتك',
     reload: 'إعادة التحميل',
     wait: 'لحظة من فضلك…',
     cannotStart: 'تعذر فتح نموذج التواصل',

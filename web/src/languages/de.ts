@@ -8,6 +8,7 @@ export const strings: Strings = {
     home: 'Startseite',
     privacy: 'Datenschutz',
     imprint: 'Impressum',
+    yourData: 'So gehen wir mit Ihren Daten um',
     reload: 'Neu laden',
     wait: 'Einen Moment\u00a0…',
     cannotStart: 'Das Kontaktformular lässt sich nicht öffnen',

@@ -20,6 +20,8 @@ export const strings = {
     home: 'Home',
     privacy: 'Privacy',
     imprint: 'Legal notice',
+    /** A link where the visitor gives data (GDPR, article 13). */
+    yourData: 'How we handle your data',
     reload: 'Reload',
     wait: 'One moment…',
     cannotStart: 'The contact form cannot start',

@@ -9,6 +9,7 @@ export const strings: Strings = {
     home: 'Inicio',
     privacy: 'Privacidad',
     imprint: 'Aviso legal',
+    yourData: 'Cómo tratamos sus datos',
     reload: 'Recargar',
     wait: 'Un momento…',
     cannotStart: 'No se puede abrir el formulario de contacto',

@@ -9,6 +9,7 @@ export const strings: Strings = {
     home: 'Accueil',
     privacy: 'Confidentialité',
     imprint: 'Mentions légales',
+    yourData: 'Comment nous traitons vos données',
     reload: 'Recharger la page',
     wait: 'Un instant…',
     cannotStart: 'Impossible d’ouvrir le formulaire de contact',

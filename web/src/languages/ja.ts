@@ -8,6 +8,7 @@ export const strings: Strings = {
     home: 'ホーム',
     privacy: 'プライバシーポリシー',
     imprint: '運営者情報',
+    yourData: '個人情報の取り扱いについて',
     reload: '再読み込み',
     wait: 'お待ちください…',
     cannotStart: 'お問い合わせフォームを開けません',

@@ -31,7 +31,7 @@ export function createItems(parts: ItemParts) {
   const itemOf = new WeakMap<Element, Item>();
   const widths = new ResizeObserver((entries) => {
     const seen = entries.filter(({ contentRect }) => contentRect.width > 0);
-    // All reads first: one layout.
+    // All items are measured before one is changed, so the browser lays them out once.
     const changes = seen.flatMap(({ target }) => itemOf.get(target) ?? []).map(measure);
     for (const change of changes) change();
   });
@@ -66,7 +66,7 @@ function createItem(inquiry: Inquiry, parts: ItemParts) {
   const flip = () => fold(item, !isFolded(item));
   const toggle = button('', { class: 'small', 'aria-describedby': title.id, hidden: true }, () => {
     flip();
-    // What was in view is gone.
+    // The text that was in the window is folded away.
     if (isFolded(item)) toggle.scrollIntoView({ block: 'nearest' });
   });
   const opener = button('', { class: 'opener', 'aria-labelledby': title.id }, flip);
@@ -76,7 +76,7 @@ function createItem(inquiry: Inquiry, parts: ItemParts) {
   const foot = div('foot');
   const element = h(
     'li',
-    { class: 'item' },
+    { class: 'item', 'data-reference': `${strings.sent.reference} ${toReference(id)}` },
     h(
       'article',
       { 'aria-labelledby': title.id },

@@ -99,6 +99,8 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
       search.element.hidden = !isFiltered(state) && isWhole && visible.length < SEARCH_FROM;
       // Before the first inquiry there is only the form.
       element.hidden = isLoaded && isEmpty && !isFiltered(state) && !failure && !isNotFound;
+      // The first inquiry appears below the form, which stays where it is.
+      if (element.hidden) element.classList.add('below');
       moreButton.hidden = isWhole || isFiltered(state);
       if (state.said !== shown.said) status.textContent = state.said.text;
       if (failure !== shown.failure || isNotFound !== shown.isNotFound) {
@@ -119,7 +121,7 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
       } else {
         if (visible !== shown.visible) items.show(visible, state.query);
         arrange(place, hasNone ? [empty] : groupByDay(visible, state.linked));
-        // Observed again, it reports whether the end is still near.
+        // An observer reports changes only; observed anew, it says whether the end is still near.
         end.unobserve(moreButton);
         end.observe(moreButton);
       }

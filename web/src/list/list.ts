@@ -92,7 +92,7 @@ async function refresh(list: List, isAsked = false, wanted?: string): Promise<vo
 async function loadNewest(list: List): Promise<Page | Failure> {
   const { page } = list.state;
   const result = await list.parts.api.list();
-  // It may lack what was added meanwhile.
+  // The answer may lack an inquiry that was sent while it was on its way.
   return isFailure(result) || page === list.state.page ? result : loadNewest(list);
 }
 

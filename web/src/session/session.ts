@@ -68,7 +68,7 @@ export function createSignIn(config: Config, onSignOut: () => void) {
     async signOut(): Promise<void> {
       const { tokens, refreshToken } = held;
       forget(held);
-      // True unless the issuer answers below.
+      // Holds unless the issuer answers below.
       leave('signedOutHere');
       // Also ends the session of tabs that show another page.
       attempt(() => localStorage.setItem(SIGN_OUT_KEY, crypto.randomUUID()));
@@ -101,7 +101,7 @@ function restore(held: Held): SignInResult {
   forget(held);
   sessionStorage.removeItem(REASON_KEY);
   if (left === 'signedOut' || left === 'signedOutHere') return { reason: left };
-  // A sign-in then redirects at once.
+  // Requested now, so that a sign-in redirects at once.
   held.issuer.discover().catch(() => undefined);
   return { reason: own && (isCurrent(own) ? 'ended' : 'signedOut') };
 }
@@ -110,13 +110,13 @@ async function complete(held: Held, query: URLSearchParams, home: string): Promi
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this page
   const pending = parseJson(sessionStorage.getItem(PENDING_KEY)) as PendingSignIn | undefined;
   if (pending?.state === query.get('state')) sessionStorage.removeItem(PENDING_KEY);
-  // A code works once.
+  // A code works once, so it leaves the address.
   history.replaceState(null, '', home + (pending?.hash ?? ''));
   try {
     const lastSignOut = findLastSignOut();
     return begin(held, read(held, await held.issuer.exchange(query, pending), lastSignOut));
   } catch (error) {
-    // An old redirect; the session may be valid.
+    // The address may be that of an old redirect, and the tab's session still valid.
     const before = restore(held);
     if (before.session !== undefined) return before;
     const isCancelled =
@@ -161,7 +161,7 @@ async function requestTokens(held: Held): Promise<Tokens> {
   if (tokens === undefined || refreshToken === undefined) throw new SignedOut();
   try {
     const response = await held.issuer.refresh(refreshToken);
-    // Signed out meanwhile.
+    // The user may have signed out in the meantime; then no token is kept.
     if (held.tokens === undefined) throw new SignedOut();
     const fresh = read(held, response, tokens.lastSignOut);
     if (fresh.user.sub === tokens.user.sub) return keep(held, fresh);

@@ -1,0 +1,12 @@
+import { h } from '../../ui/dom.ts';
+import type { Branding } from './config.ts';
+import type { Locale } from './languages/locale.ts';
+
+/** In a new tab: a text that is not sent stays in this one. */
+export const createPrivacyLink = (
+  { privacy }: Branding,
+  { strings }: Locale,
+): HTMLElement | undefined =>
+  privacy === undefined
+    ? undefined
+    : h('p', { class: 'hint' }, h('a', { href: privacy, target: '_blank' }, strings.page.yourData));
