@@ -75,7 +75,7 @@ it.each(['', 'page'])('works in a dialog under a strict policy, with nonce “%s
   const scripts = nonce === '' ? stack.formUrl : "'strict-dynamic'";
   const email = anyone();
   await post(email, 'long', 'line\n'.repeat(20));
-  const { page, submit, styleOf, lists, see, run } = await embed({
+  const { page, styleOf, see, run } = await embed({
     policy:
       `default-src 'none'; script-src 'nonce-page' ${scripts}; style-src 'nonce-page'; connect-src ${stack.url}; ` +
       "base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -87,8 +87,6 @@ it.each(['', 'page'])('works in a dialog under a strict policy, with nonce “%s
   await page.locator('.item').waitFor({ state: 'attached' });
   await run("document.querySelector('dialog').showModal()");
   await see('Show all');
-  await submit('strict', 'policy');
-  await lists('strict', 'long');
   expect(await styleOf('[type=submit]', 'backgroundColor')).toBe('rgb(160, 16, 80)');
 });
 

@@ -251,11 +251,6 @@ it('takes a topic as the subject, and says what becomes of the inquiry', async (
   await seeIn('.sent', reference);
   await click('Where is my parcel?');
   await seeIn('.item', reference);
-  await click('Write another');
-  await focusIs('subject');
-  await holds('');
-  await phone.deliver('the next');
-  await phone.lists('the next', 'Where is my parcel?');
 });
 
 describe('with one key per draft', () => {
