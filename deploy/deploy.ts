@@ -66,7 +66,7 @@ Ctrl-C waits for an apply to end; the last line says which versions are live.
 Exit codes: 0 done, 1 a step failed (or --drift found changes), 2 refused or declined, nothing changed; 129, 130 or 143
 after SIGHUP, SIGINT or SIGTERM.
 `;
-/** In place of what a form's first plan does not know. */
+/** Stands for the values that the first plan of a form does not know yet. */
 const FORM_URL = 'https://form.invalid/';
 const UNKNOWN = { issuer: FORM_URL, clientId: 'unknown', apiUrl: FORM_URL };
 

@@ -8,7 +8,7 @@ export type Outcome =
   | 'already-sent'
   /** Beyond a quota: the next digest counts it. */
   | 'withheld'
-  /** Nothing to send, or another invocation does. */
+  /** There is nothing to send, or another invocation sends it. */
   | 'idle'
   | 'answered'
   | 'expired'

@@ -11,28 +11,28 @@ export interface Mail {
   html: string;
   /** Printable ASCII. */
   headers: Record<string, string>;
-  /** Come back with a bounce. Letters, digits, `-` and `_`. */
+  /** SES returns them in its event about a bounce. Letters, digits, `-` and `_`. */
   tags: Record<string, string>;
 }
 
 /**
  * Sends a mail before the signal aborts.
  *
- * @throws MailRejected, AddressRejected, RateLimited; other errors may pass.
+ * @throws MailRejected, AddressRejected, RateLimited; after any other error a retry may succeed.
  */
 export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
 
-/** A retry would be refused. */
+/** SES refuses the mail, and would refuse it again. */
 export class MailRejected extends Error {
   override readonly name: string = 'MailRejected';
 }
 
-/** An address is refused. */
+/** SES refuses an address of the mail. */
 export class AddressRejected extends MailRejected {
   override readonly name = 'AddressRejected';
 }
 
-/** Accepted when fewer are sent. */
+/** SES accepts no more mails a second; a later retry succeeds. */
 export class RateLimited extends Error {
   override readonly name = 'RateLimited';
 }

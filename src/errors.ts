@@ -73,7 +73,7 @@ export const refusals = {
     ),
 };
 
-/** The specification's 500 for what the client can correct. docs/contract.md */
+/** A client's mistake, for which the specification asks for 500. docs/contract.md */
 export const unparsableJson = (cause: unknown): ApiError =>
   internalError('The request body could not be parsed as JSON.', { cause });
 

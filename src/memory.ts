@@ -1,8 +1,8 @@
-/** Characters of body and response from which garbage is collected. */
+/** UTF-16 units. After an event whose body and response together are longer, memory is looked at. */
 const LARGE = 1024 * 1024;
-/** Bytes of heap and buffers with which the event after a large one may begin. */
+/** Bytes of heap and buffers. If more are in use when the next event begins, garbage is collected first. */
 const HEAP = 18 * 1024 * 1024;
-/** Bytes of growth allowed before the runtime copies a response. */
+/** Bytes by which memory may have grown when the runtime copies a response; it needs the rest for the copy. */
 const GROWTH = 66 * 1024 * 1024;
 
 /** Several events of 6 MB in a row would exceed 128 MB. docs/adr/0062 */

@@ -22,7 +22,7 @@ const get = createGatewayEvent({ method: 'GET', claims });
 /** A POST with a key runs nearly all code of one without. */
 export const warmUpEvents = [post, keyedPost, get, keyedPost, get];
 
-/** Fits a write (consumed capacity) and a Query (items). */
+/** What DynamoDB would answer to a write, which needs the consumed capacity, and to a Query, which needs items. */
 const RESPONSE = JSON.stringify({
   ConsumedCapacity: { CapacityUnits: 1 },
   Items: [

@@ -34,7 +34,7 @@ export interface Rate {
 /** All names have aliases, since DynamoDB reserves some. */
 const LISTED = [...(inquiryFields satisfies readonly (keyof InquiryRow)[]), 'expires_at'];
 const ALIASES = Object.fromEntries(LISTED.map((name) => [`#${name}`, name]));
-/** Only DynamoDB reports it. docs/adr/0012 */
+/** A response with it comes from DynamoDB, and not from something between. docs/adr/0012 */
 const CONFIRMED = { ReturnConsumedCapacity: 'TOTAL' } as const;
 
 export type Requests = ReturnType<typeof createRequests>;
@@ -52,7 +52,10 @@ export function createRequests(table: string) {
         inquiries.put(inquiry).params({ params: CONFIRMED }),
       ),
 
-    /** Key if new, count if below the limit, and inquiry. A retry has the same token and succeeds. docs/adr/0090 */
+    /**
+     * Stores the inquiry, with its key if that is new, and counts it if the limit is not reached. A retry has the same
+     * token and succeeds. docs/adr/0090
+     */
     storeInquiry: ({
       inquiry,
       key,
