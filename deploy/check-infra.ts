@@ -68,7 +68,9 @@ export async function copyModules(env: NodeJS.ProcessEnv): Promise<string | unde
   copySources(copy, hasOldProvider(env));
   // Terraform reads the build's packages for their hashes.
   mkdirSync(join(copy, 'dist'));
-  for (const zip of ['inquiries', 'mailer']) writeFileSync(join(copy, `dist/${zip}.zip`), zip);
+  for (const zip of ['inquiries', 'mailer', 'inbox']) {
+    writeFileSync(join(copy, `dist/${zip}.zip`), zip);
+  }
   for (const module of MODULES) {
     const cwd = join(copy, module);
     const { output } = await terraform(cwd, env, 'init', '-backend=false', ...source);

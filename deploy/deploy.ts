@@ -113,8 +113,12 @@ async function isFormOther(stage: Stage, { io }: Session): Promise<boolean> {
  *
  * @throws Error
  */
-async function refuseOther(stage: Stage, { function: own, mailer }: StageOutputs): Promise<void> {
-  for (const { name, package: built, pinned } of [own, ...Object.values(mailer)]) {
+async function refuseOther(
+  stage: Stage,
+  { function: own, mailer, inbox }: StageOutputs,
+): Promise<void> {
+  const functions = [own, ...Object.values(mailer), ...(inbox ? [inbox] : [])];
+  for (const { name, package: built, pinned } of functions) {
     const live = await readLive(name);
     const { hash } = await readVersion(name, LIVE);
     if (live.version !== NONE && (pinned || hash === built)) continue;

@@ -19,14 +19,15 @@ import { confirm } from './steps.ts';
 import { describeWithdrawal, listVersions, readLive, updateLive } from './versions.ts';
 
 const USAGE = `
-Usage: npm run rollback -- STAGE [VERSION | --mailer] [--yes]
+Usage: npm run rollback -- STAGE [VERSION | --mailer | --inbox] [--yes]
 
   STAGE     develop, main or release
   VERSION   (default: the newest before the live one that passes its test)
   --mailer  the functions that mail and receive mails, each to its newest version that passes
+  --inbox   the function of the team's pages, to its newest version that passes
   --yes     switch without confirmation
 
-The package with its settings and, without --mailer, the form are rolled back, and nothing else (docs/runbook.md).
+The package with its settings and, of the API, the form are rolled back, and nothing else (docs/runbook.md).
 `;
 
 /** @returns The newest version before the live one, or the wanted one, that passes its test. */
@@ -48,30 +49,32 @@ async function choose(
 
 /** The functions to roll back. @throws UsageError */
 function listFunctions(
-  { function: own, mailer }: StageOutputs,
+  { function: own, mailer, inbox }: StageOutputs,
   wanted: string | undefined,
-  isOfMailer: boolean,
+  part: 'mailer' | 'inbox' | undefined,
 ): string[] {
-  if (!isOfMailer) return [own.name];
-  const names = Object.values(mailer).map(({ name }) => name);
-  if (names.length === 0) throw new UsageError('The stage has no mailer.');
-  if (wanted === undefined) return names;
-  throw new UsageError('--mailer takes no VERSION: its functions have versions of their own.');
+  if (part === undefined) return [own.name];
+  const functions = part === 'mailer' ? Object.values(mailer) : inbox ? [inbox] : [];
+  if (functions.length === 0) throw new UsageError(`The stage has no ${part}.`);
+  if (wanted === undefined) return functions.map(({ name }) => name);
+  throw new UsageError(`--${part} takes no VERSION: its functions have versions of their own.`);
 }
 
 export const main: Main = async (args, io) => {
   const options = {
     yes: { type: 'boolean', default: false },
     mailer: { type: 'boolean', default: false },
+    inbox: { type: 'boolean', default: false },
   } as const;
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const [named, wanted, ...others] = positionals;
+  const part = values.mailer ? 'mailer' : values.inbox ? 'inbox' : undefined;
   const stage = parseStage([named, ...others].join(' '));
   const { accountId, region } = await readStageAccount(stage);
   const outputs = await readOutputs(stage);
   const context = { io, interruption: new AbortController().signal };
   const choices = [];
-  for (const name of listFunctions(outputs, wanted, values.mailer)) {
+  for (const name of listFunctions(outputs, wanted, part)) {
     const missing = `${name} has no live version in this account and region: npm run deploy -- ${stage}`;
     const live = await readLive(name).catch((error: unknown) => {
       throw describeFailure(error, { ...ACCOUNT, missing });
@@ -92,11 +95,11 @@ export const main: Main = async (args, io) => {
   if (!values.yes) await confirm(`Switch? Type ${stage} to confirm: `, stage, context);
   for (const { name, live, version } of choices) {
     const withdrawn = describeWithdrawal(live.version);
-    const passed = values.mailer ? live.passed : version;
+    const passed = part === undefined ? version : live.passed;
     if (version !== live.version) await updateLive(name, live, { version, passed, withdrawn });
     io.stdout.write(`Switched: version ${version} of ${name} is live.\n`);
   }
-  if (outputs.site && !values.mailer) await serveForm(outputs.site, outputs.function.name);
+  if (outputs.site && part === undefined) await serveForm(outputs.site, outputs.function.name);
   const failed = await testStage(outputs, undefined, context, { wait: 30 });
   writeLines(
     io.stdout,

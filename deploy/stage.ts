@@ -22,6 +22,8 @@ export interface StageOutputs {
   function: DeployedFunction;
   /** Empty without mail. */
   mailer: Record<string, DeployedFunction>;
+  /** Null or absent without a team; its address ends with a slash. */
+  inbox?: (DeployedFunction & { url: string }) | null;
   mail?: Record<'from' | 'identity', string> | null;
   mail_dns_records?: readonly Record<'name' | 'type' | 'value', string>[];
   /** Who may answer by mail: addresses, and domains that begin with @. */

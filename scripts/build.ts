@@ -2,7 +2,7 @@
  * The packages are byte-identical for the same sources and lockfile, so `terraform plan` shows only real changes.
  * dist/*.meta.json list the bundled modules.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -39,12 +39,25 @@ const builtinsWithoutFacade: Plugin = {
   },
 };
 
+/** What the inbox reads (inbox/page/assets.ts), and saved replies if there are any (docs/inbox.md). */
+const INBOX_FILES = globSync(
+  [
+    'ui/{first-paint,style}.css',
+    'inbox/page/{style.css,script.js}',
+    'web/public/favicon.svg',
+    'saved-replies.json',
+  ],
+  { cwd: ROOT },
+).toSorted();
+
 /** Writes NAME.mjs, source map and NAME.meta.json. */
 async function bundle(
   out: string,
   name: string,
   source: string,
   alias = WITHOUT_EVENT_STREAMS,
+  // Asking for the class of web streams, which nothing uses, would load them: 1 ms of a cold start.
+  define: Record<string, string> = { ReadableStream: 'undefined' },
 ): Promise<void> {
   const module = `${name}.mjs`;
   const { metafile } = await build({
@@ -58,8 +71,7 @@ async function bundle(
     // ES modules are smaller and need no `require`.
     mainFields: ['module', 'main'],
     alias,
-    // Asking for the class of web streams, which nothing uses, would load them: 1 ms of a cold start.
-    define: { ReadableStream: 'undefined' },
+    define,
     inject: ['./src/shims/crypto.ts'],
     plugins: [builtinsWithoutFacade],
     minify: true,
@@ -81,11 +93,20 @@ export const SAME_BYTES: ZipOptions = {
   attrs: 0o644 << 16,
 };
 
+const read = (folder: string, name: string) => [name, readFileSync(join(folder, name))] as const;
+
 /** Writes the zip of modules, and prints the sizes. */
-function pack(out: string, zipName: string, names: string[], stdout: Io['stdout']): void {
-  const modules = Object.fromEntries(
-    names.map((name) => [`${name}.mjs`, readFileSync(join(out, `${name}.mjs`))]),
-  );
+function pack(
+  out: string,
+  zipName: string,
+  names: string[],
+  stdout: Io['stdout'],
+  files: readonly string[] = [],
+): void {
+  const modules = Object.fromEntries([
+    ...names.map((name) => read(out, `${name}.mjs`)),
+    ...files.map((name) => read(ROOT, name)),
+  ]);
   const zip = zipSync(modules, SAME_BYTES);
   writeFileSync(join(out, zipName), zip);
 
@@ -108,6 +129,9 @@ export const main: Main = async (args, { stdout }) => {
   await bundle(out, 'mailer', 'mail/handler.ts');
   await bundle(out, 'receiver', 'mail/received/handler.ts', SHIMS);
   pack(out, 'mailer.zip', ['mailer', 'receiver'], stdout);
+  // Hono asks for the class of web streams.
+  await bundle(out, 'inbox/handler', 'inbox/handler.ts', SHIMS, {});
+  pack(out, 'inbox.zip', ['inbox/handler'], stdout, INBOX_FILES);
 };
 
 if (import.meta.main) await runCommand(main);

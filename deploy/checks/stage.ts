@@ -2,6 +2,7 @@
 import type { Form } from '../form.ts';
 import type { StageOutputs } from '../stage.ts';
 import { createApiChecks } from './api.ts';
+import { createInboxChecks } from './inbox.ts';
 import { createMailChecks } from './mail.ts';
 import { runChecks, type Check, type Context } from './run-checks.ts';
 import { createRunningChecks } from './running-function.ts';
@@ -32,6 +33,7 @@ export function testStage(
     ...createApiChecks(target, wait),
     ...createRunningChecks(outputs.function.name),
     ...createMailChecks(outputs, mail),
+    ...(outputs.inbox ? createInboxChecks(outputs.inbox.url) : []),
     ...createFormChecks(outputs, form, wait, env),
   );
   return runChecks(checks, context);

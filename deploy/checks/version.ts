@@ -1,4 +1,5 @@
 import { readVersion } from '../versions.ts';
+import { createInboxFunctionChecks } from './inbox.ts';
 import { createInvoke } from './invoke.ts';
 import { createMailerChecks, createReceiverChecks } from './mail-functions.ts';
 import { createRequestChecks } from './request-function.ts';
@@ -8,7 +9,8 @@ import type { Check } from './run-checks.ts';
 export async function createVersionChecks(name: string, version: string): Promise<Check[]> {
   const invoke = createInvoke(`${name}:${version}`);
   const { environment } = await readVersion(name, version);
-  const { CORS_ORIGIN, INBOX_TO, MAIL_BUCKET, REPLY_DOMAIN = '' } = environment;
+  const { CORS_ORIGIN, TEAM, ORIGIN, INBOX_TO, MAIL_BUCKET, REPLY_DOMAIN = '' } = environment;
+  if (TEAM !== undefined) return createInboxFunctionChecks(invoke, ORIGIN);
   if (INBOX_TO === undefined) return createRequestChecks(invoke, CORS_ORIGIN);
   return MAIL_BUCKET === undefined
     ? createMailerChecks(invoke)

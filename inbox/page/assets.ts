@@ -7,7 +7,7 @@ const read = (...files: string[]): string =>
   files.map((file) => readFileSync(join(ROOT, file), 'utf8')).join('\n');
 
 /** The package of the stage has these files at the same places (scripts/build.ts). */
-export const ASSET_FILES = {
+const ASSET_FILES = {
   'style.css': ['ui/first-paint.css', 'ui/style.css', 'inbox/page/style.css'],
   'script.js': ['inbox/page/script.js'],
   'favicon.svg': ['web/public/favicon.svg'],

@@ -42,6 +42,9 @@ locals {
       index_read_throttles  = merge(local.of_index, { metric = "ReadThrottleEvents" })
       index_write_throttles = merge(local.of_index, { metric = "WriteThrottleEvents" })
 
+      inbox_errors = merge(local.of_function, { metric = "Errors", dimensions = { FunctionName = local.team_name } })
+      inbox_faults = merge(local.of_filters, { metric = "InboxFaults" })
+
       bounces    = merge(local.of_mails, { metric = "Bounce" })
       complaints = merge(local.of_mails, { metric = "Complaint" })
       mails      = merge(local.of_mails, { metric = "Send" })
@@ -147,6 +150,12 @@ locals {
       expression  = "index_read_throttles + index_write_throttles + 0 * requests"
     }
 
+    # Only with a team.
+    inbox-errors = {
+      description = "Pages of the inbox could not be shown."
+      expression  = "inbox_errors + inbox_faults"
+    }
+
     # Only with a domain.
     certificate-api = local.certificate_alarm
 
@@ -246,6 +255,10 @@ locals {
         unit    = "Megabytes"
       }
     },
+    # 503 (inbox/handler.ts).
+    { for team in module.team : "inbox-faults" => {
+      log = team.log_group, pattern = "{ $.level = \"ERROR\" }", metric = "InboxFaults", otherwise = "0"
+    } },
     # Lambda does not know of these (mail/mailer.ts).
     { for kind, group in merge(module.mailer[*].log_groups...) : "mailer-refused-${kind}" => {
       log = group
@@ -285,6 +298,7 @@ module "alarms" {
     for name, alarm in local.alarms : name => alarm
     if(local.inbox != null || !startswith(name, "mailer-"))
     && (length(local.used_certificates.api) > 0 || name != "certificate-api")
+    && (length(local.team) > 0 || name != "inbox-errors")
   }
 }
 

@@ -21,6 +21,11 @@ output "mailer" {
   value       = merge(module.mailer[*].versions...)
 }
 
+output "inbox" {
+  description = "The same of the inbox's function, and its address; null without a team."
+  value       = one([for team in module.team : merge(team.version, { url = team.url })])
+}
+
 output "site" {
   description = "Where the form is uploaded to, and its address; null without one."
   value = local.has_site ? {

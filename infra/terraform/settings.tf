@@ -50,6 +50,11 @@ locals {
       pattern = "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
     }
 
+    "inbox.team must be plain e-mail addresses in lower case" = {
+      values  = local.team
+      pattern = "^[a-z0-9!#$%&'*+/=?^_`{|}~.-]+@[a-z0-9-]+(\\.[a-z0-9-]+)+$"
+    }
+
     "inbox.replies.domain must be a host name in lower case" = {
       values  = local.replies[*].domain
       pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$"
@@ -116,6 +121,11 @@ locals {
         length(local.settings.alarm_topic_arns) == 0 || !(local.settings.probe || local.has_site)
         || anytrue([for arn in local.settings.alarm_topic_arns : strcontains(arn, ":sns:us-east-1:")])
       )
+
+      "inbox needs to and from, or a team of at most 50" = alltrue([
+        for inbox in local.settings.inbox[*] : (inbox.to == null) == (inbox.from == null)
+        && (inbox.to != null || length(inbox.team) > 0) && length(inbox.team) <= 50
+      ])
 
       "inbox.identity must be the address in from, or its domain or a parent of that" = alltrue([
         for identity in flatten(local.inbox[*].identity[*]) : identity == local.inbox.from

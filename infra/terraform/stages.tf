@@ -6,9 +6,11 @@ locals {
   # The stage is the workspace, so that a plan fits its state. docs/adr/0020
   stage    = terraform.workspace
   settings = var.stages[terraform.workspace]
-  inbox    = local.settings.inbox
-  replies  = try(local.inbox.replies, null)
-  name     = "${var.name}-${local.stage}"
+  team     = try(local.settings.inbox.team, [])
+  # Mail, which a stage with a team alone has not.
+  inbox   = try(local.settings.inbox.to, null) == null ? null : local.settings.inbox
+  replies = try(local.inbox.replies, null)
+  name    = "${var.name}-${local.stage}"
 
   # An API for another host's page comes without a form, unless the form has a domain.
   has_site = coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null)

@@ -47,8 +47,11 @@ variable "stages" {
 
     # Mail by SES (docs/deploy.md); unset: none, and no stream.
     inbox = optional(object({
-      to   = string # new inquiries
-      from = string # sender, also of answers to owners
+      to   = optional(string) # new inquiries; unset, with team only: no mail
+      from = optional(string) # sender, also of answers to owners
+
+      # Addresses of who answers in the stage's own page (docs/inbox.md); none: no page.
+      team = optional(list(string), [])
 
       # An identity of SES in this account and region, the address `from` or its domain; unset: one is created for the
       # domain.
@@ -163,6 +166,12 @@ variable "live_version" {
     condition     = var.live_version == null || can(regex("^[1-9][0-9]*$", var.live_version))
     error_message = "live_version is the number of a published version, such as \"7\"."
   }
+}
+
+variable "live_inbox_version" {
+  description = "The same of the inbox's function."
+  type        = string
+  default     = null
 }
 
 variable "live_mailer_versions" {

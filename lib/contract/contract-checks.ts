@@ -14,6 +14,8 @@ import { INQUIRY_ID } from '../../src/limits.ts';
 
 /** A request to `/inquiries`; the query without `?`. */
 export interface ServiceRequest {
+  /** Default: the API's. */
+  path?: string;
   method: string;
   query?: string;
   headers?: Record<string, string>;

@@ -5,10 +5,10 @@ import { ROOT } from '../../lib/paths.ts';
 import { main } from '../../scripts/build.ts';
 
 export async function setup(): Promise<void> {
-  const sources = globSync(['{src,scripts}/**/*.ts', 'package-lock.json'], { cwd: ROOT });
+  const sources = globSync(['{src,scripts,inbox}/**/*.ts', 'package-lock.json'], { cwd: ROOT });
   // Written last.
   const isOld = isStale(
-    join(ROOT, 'dist/mailer.zip'),
+    join(ROOT, 'dist/inbox.zip'),
     sources.map((file) => join(ROOT, file)),
   );
   if (isOld) await main([], process);

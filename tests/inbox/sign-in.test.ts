@@ -35,7 +35,7 @@ const begin = async (issuerUrl = issuer.url) => {
   const ask = async (
     path: string,
     cookie = '',
-    init: RequestInit & { headers?: Record<string, string> } = {},
+    init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
   ) => {
     const headers = { host: 'inbox.example.com', cookie, ...init.headers };
     const response = await app.request(ORIGIN + path, { ...init, headers });
