@@ -12,6 +12,8 @@ export interface StackState {
   /** S3 with the received mails. */
   mailStore?: string | undefined;
   issuer: string;
+  /** Of users, if it is not the local one. */
+  usersIssuer?: string | undefined;
   engine: string;
   /** Absent for an engine without a process. */
   enginePid?: number | undefined;

@@ -13,7 +13,7 @@ export function formatAnnouncement(
   { folder, liveForm, inspect, engine: chosen }: Settings,
   seeded: number | undefined,
 ): string {
-  const { gateway, form, inbox, mailbox, smtp, issuer, table } = state;
+  const { gateway, form, inbox, mailbox, smtp, issuer, usersIssuer, table } = state;
   // Other commands find the default.
   const data = folder === DATA_FOLDER ? '' : ` --data '${folder}'`;
   const lines: string[] = [];
@@ -36,7 +36,7 @@ export function formatAnnouncement(
   add('Demo', demoUrl, '(another site with <inquiry-form>)');
   add('API', `${gateway}/inquiries`);
   add('Docs', docsUrl, '(curl commands, guides, OpenAPI)');
-  add('Sign-in', issuer, '(client id and redirect addresses)');
+  add('Sign-in', usersIssuer ?? issuer, usersIssuer ? '' : '(client id and redirect addresses)');
   const [first, ...others] = corsOrigins;
   add('Browsers', first, '(pages that may call the API)');
   for (const origin of others) add('', origin);
@@ -54,15 +54,17 @@ export function formatAnnouncement(
     const note = seeded > 0 ? '(without mails)' : '(there are others; --reset deletes them)';
     add('Seed', `${seeded} inquiries`, note);
   }
+  const token = usersIssuer ? 'ID-TOKEN' : `$(npm run --silent token${data && ` --${data}`})`;
+  const sender = usersIssuer ? 'with an ID token of yours' : 'as ana@example.com';
   return `
 Inquiry service, running on this machine until Ctrl-C.
 
 ${lines.join('\n')}
 
-Send an inquiry as ana@example.com, in this folder:
+Send an inquiry ${sender}, in this folder:
 
   curl -X POST ${gateway}/inquiries \\
-    -H "Authorization: Bearer $(npm run --silent token${data && ` --${data}`})" \\
+    -H "Authorization: Bearer ${token}" \\
     -H 'Content-Type: application/json' \\
     -d '{"subject":"Hello","body":"Is anyone there?"}'
 `;

@@ -18,13 +18,15 @@ const KEY_CACHE = { cacheMaxAge: 7_200_000 };
  * Source: API Gateway Developer Guide, "Control access to HTTP APIs with JWT authorizers".
  *
  * @param options.audience - Values of `aud`, or of `client_id` in a token without `aud`.
+ * @param options.keysUrl - The issuer's JWKS.
  */
 export function createAuthorizer(options: {
   issuer: string;
   audience: readonly string[];
+  keysUrl?: string;
 }): Authorize {
-  const { issuer, audience } = options;
-  const keys = createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks.json`), KEY_CACHE);
+  const { issuer, audience, keysUrl = `${issuer}/.well-known/jwks.json` } = options;
+  const keys = createRemoteJWKSet(new URL(keysUrl), KEY_CACHE);
 
   return async (authorization) => {
     if (!authorization) return { challenge: 'Bearer' };

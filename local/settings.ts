@@ -22,6 +22,9 @@ Usage: npm start -- [options]
   --inspect[=PORT]   debug the function, without its timeout (default: 9229)
   --cors-origin URL  the origin of a page of yours that may sign in and call the
                      API; repeatable
+  --issuer URL       an OIDC issuer of your own, where users sign in instead of
+                     the local one; it must know the form's address
+  --client-id ID     the form's app client there, which is the tokens' audience
   --watch            apply changes of src/ and web/ at once (npm run dev)
 
 Limits, retention and mail are set with variables of the environment:
@@ -36,6 +39,8 @@ const OPTIONS = {
   inspect: { type: 'string' },
   reset: { type: 'boolean', default: false },
   seed: { type: 'string' },
+  issuer: { type: 'string' },
+  'client-id': { type: 'string' },
   watch: { type: 'boolean', default: false },
   'cors-origin': { type: 'string', multiple: true, default: [] as string[] },
 } as const;
@@ -67,6 +72,7 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
     seed: seed === undefined ? seed : parseNumber('--seed', seed, 1, 5_000),
     liveForm: options.watch,
     corsOrigins: options['cors-origin'].map(parseOrigin),
+    signIn: parseSignIn(options.issuer, options['client-id']),
     inspect: inspect === undefined ? inspect : parseNumber('--inspect', inspect, 1, 65_535),
     variables: readVariables(env),
   };
@@ -88,6 +94,16 @@ function parseEngine(text: string | undefined): EngineName | EngineUrl | undefin
   const { protocol = '', origin } = URL.parse(text) ?? {};
   if (/^https?:$/.test(protocol)) return origin as EngineUrl;
   throw toError('--engine', `${engineNames.join(', ')} or a URL`, text);
+}
+
+/** @throws UsageError for one without the other, or no URL. */
+function parseSignIn(issuer: string | undefined, clientId: string | undefined) {
+  if (issuer === undefined && clientId === undefined) return undefined;
+  if (!issuer || !clientId) throw new UsageError('--issuer and --client-id need each other.');
+  if (!/^https?:$/.test(URL.parse(issuer)?.protocol ?? '')) {
+    throw toError('--issuer', 'a URL', issuer);
+  }
+  return { issuer, clientId };
 }
 
 /** @throws UsageError unless browsers send it so. */

@@ -7,6 +7,7 @@ import { dynamoDbLocalUnavailableReason, startEngine } from './database/engines.
 import { createTable, WITH_STREAM } from './database/table.ts';
 import { createGateway } from './gateway.ts';
 import { openInbox } from './inbox.ts';
+import { discoverIssuer } from './issuer/discover.ts';
 import { startIssuer } from './issuer/issuer-server.ts';
 import { startFunction } from './lambda/function.ts';
 import { keepIn, type Keep } from './keep-parts.ts';
@@ -132,6 +133,7 @@ export async function startStack(options: StackOptions) {
       inboxOrigin: inbox.url,
     }),
   );
+  const signIn = options.signIn && (await discoverIssuer(options.signIn));
   const engine = keep(await startEngine(engineName, folder));
   const streamArn = await createTable(engine.url, TABLE, isComplete ? WITH_STREAM : undefined);
   const environment = { ...toEnvironment(engine.url), ...variables };
@@ -163,7 +165,7 @@ export async function startStack(options: StackOptions) {
     await inbox.start(environment, { issuer: issuer.url, hasMail: mail !== undefined, log }),
   );
   const gateway = createGateway({
-    authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId] }),
+    authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId], ...signIn }),
     invoke: (event, requestId) => lambda.invoke(isComplete ? event : withoutKey(event), requestId),
     corsOrigins,
     log,
@@ -171,8 +173,9 @@ export async function startStack(options: StackOptions) {
   });
   const url = await serve(gateway, port);
   parts.defer(() => closeServer(gateway));
-  const { clientId } = issuer;
-  addresses = { apiUrl: url, issuer: issuer.url, formUrl: form.url, clientId };
+  const { url: ownIssuer, clientId: ownClient } = issuer;
+  const { issuer: usersIssuer = ownIssuer, clientId = ownClient } = signIn ?? {};
+  addresses = { apiUrl: url, issuer: usersIssuer, formUrl: form.url, clientId };
 
   const started = parts.move();
   return {
@@ -186,6 +189,7 @@ export async function startStack(options: StackOptions) {
       smtp: mail?.smtpUrl,
       mailStore: mail?.storeUrl,
       issuer: issuer.url,
+      usersIssuer: signIn?.issuer,
       keysFile,
       engine: engine.url,
       enginePid: engine.pid,

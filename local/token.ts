@@ -40,7 +40,10 @@ export const main: Main = async (args, io) => {
   const { email, data } = options;
   const claims = parseObject(options.claims);
   if (claims === undefined) throw new UsageError('--claims must be a JSON object.');
-  const { issuer, keysFile } = readRunningStack(data ?? DATA_FOLDER);
+  const { issuer, usersIssuer, keysFile } = readRunningStack(data ?? DATA_FOLDER);
+  if (usersIssuer !== undefined) {
+    throw new UsageError(`Users of this stack sign in at ${usersIssuer}; take a token from there.`);
+  }
   io.stdout.write(`${await signToken(readKey(keysFile), issuer, { email, claims })}\n`);
 };
 

@@ -40,6 +40,8 @@ it('refuses wrong options and variables, each in one line', async () => {
     '--seed 0',
     '--seed 5001',
     '--data package.json',
+    '--issuer http://a.example',
+    '--issuer a.example --client-id c',
     '--cors-origin http://a.example/',
     '--cors-origin http://ana@a.example',
     '--cors-origin https://*.example.com',
