@@ -32,8 +32,10 @@ import {
   readPlan,
   refuseOtherPackages,
   refuseUnsavedState,
+  refuseUnstated,
   type Plan,
 } from './plan.ts';
+import { fetchBuild } from './release-build.ts';
 import {
   findBackendFile,
   parseStage,
@@ -54,13 +56,14 @@ import {
 } from './versions.ts';
 
 const USAGE = `
-Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--plan FILE]
+Usage: npm run deploy -- STAGE [--yes] [--plan-only | --drift] [--plan FILE] [--release TAG]
 
-  STAGE        develop, main or release
-  --yes        apply without confirmation
-  --plan-only  stop after the plan
-  --drift      stop after the plan; exit code 1 if it, or the form that is served, has changes
-  --plan FILE  with --plan-only: where the plan is written; otherwise: apply this plan
+  STAGE          develop, main or release
+  --yes          apply without confirmation
+  --plan-only    stop after the plan
+  --drift        stop after the plan; exit code 1 if it, or the form that is served, has changes
+  --plan FILE    with --plan-only: where the plan is written; otherwise: apply this plan
+  --release TAG  deploy the build of a release on GitHub, by its command gh, instead of building
 
 Ctrl-C waits for an apply to end; the last line says which versions are live.
 Exit codes: 0 done, 1 a step failed (or --drift found changes), 2 refused or declined, nothing changed; 129, 130 or 143
@@ -82,12 +85,26 @@ async function refuseCheckout(stage: Stage, env: NodeJS.ProcessEnv): Promise<voi
   throw new UsageError(`${stage} is deployed from a commit only; git status says: ${output}`);
 }
 
-/** Builds and plans, or takes the given plan. @throws UsageError for one that must not be applied. */
-async function plan(session: Session, stage: Stage, file: string, isGiven: boolean) {
-  await runStep(session, 'npm run build', 'npm', ['run', '--silent', 'build']);
+interface Source {
+  /** Of the plan. */
+  file: string;
+  /** Whether there is one, made before. */
+  isGiven: boolean;
+  /** Whose build is taken. */
+  release: string | undefined;
+}
+
+/** Builds and plans, or takes what is given. @throws UsageError for a plan that must not be applied. */
+async function plan(session: Session, stage: Stage, { file, isGiven, release }: Source) {
+  if (release === undefined) {
+    await runStep(session, 'npm run build', 'npm', ['run', '--silent', 'build']);
+  } else {
+    await fetchBuild(session, release);
+  }
   await initialise(session, findBackendFile(stage));
   await terraform(session, ['workspace', 'select', '-or-create', stage]);
   const found = await (isGiven ? readPlan(session, file) : makePlan(session, file));
+  refuseUnstated(found, stage);
   if (isGiven) refuseOtherPackages(found);
   if (found.formConfig) {
     session.step = 'opening the form';
@@ -230,9 +247,10 @@ export const main: Main = async (args, io) => {
     'plan-only': { type: 'boolean', default: false },
     drift: { type: 'boolean', default: false },
     plan: { type: 'string' },
+    release: { type: 'string' },
   } as const;
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
-  const { yes, drift, plan: given } = values;
+  const { yes, drift, plan: given, release } = values;
   const planOnly = values['plan-only'] || drift;
   const stage = parseStage(positionals.join(' '));
   const name = `npm run deploy -- ${args.join(' ')}`;
@@ -243,7 +261,8 @@ export const main: Main = async (args, io) => {
     io.stdout.write(`stage ${stage}, account ${accountId}, region ${region}\n`);
     if (!planOnly) await testUntested(session, stage);
     const file = given === undefined ? join(session.folder, 'plan') : resolve(given);
-    const found = await plan(session, stage, file, given !== undefined && !planOnly);
+    const isGiven = given !== undefined && !planOnly;
+    const found = await plan(session, stage, { file, isGiven, release });
     const { hasChanges } = found;
     if (drift && (hasChanges || (await isFormOther(stage, session)))) return 1;
     if (planOnly) return 0;

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { UsageError } from '../lib/terminal/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
+import type { Stage } from '../lib/aws/stages.ts';
 import { terraform, type Session } from './steps.ts';
 import { providerSource } from './terraform.ts';
 
@@ -21,6 +22,7 @@ interface Change {
 }
 
 interface Shown {
+  variables?: { stages?: { value: Partial<Record<string, Values>> } };
   resource_changes?: Change[];
   resource_drift?: Change[];
   output_changes?: Record<string, Change['change']>;
@@ -61,6 +63,7 @@ const isLoss = ({ type, change }: Change): boolean =>
 /** @throws UsageError if the plan deletes what is never deleted, or makes it a second time. */
 export async function readPlan(session: Session, file: string) {
   const {
+    variables: { stages } = {},
     resource_changes: resources = [],
     resource_drift: drift = [],
     output_changes: outputs = {},
@@ -94,9 +97,26 @@ export async function readPlan(session: Session, file: string) {
       .map(({ change: { before, after } }) => (after ?? before)?.['function_name'])
       .find((name) => typeof name === 'string'),
     packages: list('aws_lambda_function'),
+    /** Of each stage, as they are written. */
+    settings: stages?.value ?? {},
     /** Without what only the apply knows; nothing without a form. */
     formConfig: outputs['form_config']?.after,
   };
+}
+
+/** @throws UsageError if a release leaves open what the law asks for (docs/privacy.md). */
+export function refuseUnstated({ settings, formConfig }: Plan, stage: Stage): void {
+  if (stage !== 'release') return;
+  if (!('retention_days' in (settings[stage] ?? {}))) {
+    throw new UsageError(
+      'release does not state retention_days: set it to the days after which an inquiry is deleted, or to null to keep inquiries until somebody deletes them (docs/privacy.md).',
+    );
+  }
+  if (formConfig && !formConfig['privacy']) {
+    throw new UsageError(
+      'release has a form without form.privacy, the address of the privacy notice (GDPR, article 13).',
+    );
+  }
 }
 
 /** @throws UsageError if dist/ has other packages than the plan, which was made elsewhere. */

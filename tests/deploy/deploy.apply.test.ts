@@ -16,12 +16,17 @@ import { createStages, needsEmulator, OWN, type Stages } from './emulator-stages
 
 const FORM = {
   name: 'Example',
+  privacy: 'https://www.example.com/privacy',
   logo: 'favicon.svg',
   expectation: { en: 'We answer within two working days.', ja: '2営業日以内に回答します。' },
   languages: ['ja', 'en'],
 };
 const inbox = { to: 'team@example.com', from: 'inquiries@example.com', identity: 'example.com' };
-const SETTINGS = { develop: {}, main: { ...OWN, inbox }, release: { form: FORM } };
+const SETTINGS = {
+  develop: {},
+  main: { ...OWN, inbox },
+  release: { form: FORM, retention_days: null },
+};
 
 describe('a deployment', needsEmulator, () => {
   let stages: Stages;
@@ -136,7 +141,10 @@ describe('a deployment', needsEmulator, () => {
     // No distribution serves it.
     const other = /\nNo changes\. [^]*form {6}index\.html cannot be loaded: /;
     await run('deploy', 'release --drift', 1, other);
-    stages.configure({ ...SETTINGS, release: { inquiries_per_hour: 5 } });
+    stages.configure({
+      ...SETTINGS,
+      release: { inquiries_per_hour: 5, retention_days: null, form: { privacy: FORM.privacy } },
+    });
     await run('deploy', 'release --yes', 0, 'Deployed: ');
     expect(await readConfig('release')).not.toEqual(config);
     await run('rollback', 'release --yes', 0, `Switched: version ${version} is live.`);

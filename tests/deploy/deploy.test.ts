@@ -1,6 +1,7 @@
 /** `npm run deploy`: refusals, steps, the question and signals. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { zipSync, type Zippable } from 'fflate';
 import { expect, it, vi } from 'vitest';
 import { calls, FORM_OUTPUTS, setUpProject, type World } from './programs.ts';
 import { testStage } from './smoke-test.ts';
@@ -61,6 +62,17 @@ const newVersion = (happen: () => void = () => {}): Partial<World> => ({
   },
 });
 
+const STATED = { release: { retention_days: null } };
+const OWN_FILE = 'infra/terraform/stages.auto.tfvars\n';
+/** What `gh release download` writes: the package of the plan. */
+const writeBuild = (): void => {
+  rmSync(join(paths.ROOT, 'dist'), { recursive: true });
+  const zip = /--output=(\S+)/.exec(calls.at(-1) ?? '')?.[1] ?? '';
+  const files = { 'dist/inquiries.zip': 'dist/inquiries.zip', 'src/app.ts': 'not built' };
+  const contents = Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]);
+  writeFileSync(zip, zipSync(Object.fromEntries(contents) as Zippable));
+};
+
 interface Case {
   args?: string;
   world?: Partial<World>;
@@ -94,6 +106,33 @@ const CASES: Record<string, Case> = {
     world: { lost: { 'aws_iam_role.r': 'r', [table]: 'a' } },
   },
   'settings that the form would refuse': { world: outputChange('form_config', { accent: 'blue' }) },
+  'a release that does not state how long inquiries are kept': { args: 'release --yes' },
+  'a release with a form without a privacy notice': {
+    args: 'release --yes',
+    world: { ...outputChange('form_config', FORM_OUTPUTS.form_config), settings: STATED },
+  },
+  'a release that states both': {
+    args: 'release --plan-only',
+    world: {
+      ...outputChange('form_config', {
+        ...FORM_OUTPUTS.form_config,
+        privacy: 'https://a.example/',
+      }),
+      settings: STATED,
+    },
+  },
+  'the build of a release': {
+    args: 'develop --yes --release v0.2.0',
+    world: { during: 'gh release download', happen: writeBuild, differing: OWN_FILE },
+  },
+  'the build of another version': {
+    args: 'develop --yes --release v0.2.0',
+    world: { differing: `${OWN_FILE}src/app.ts\n` },
+  },
+  'a build that nobody has attested': {
+    args: 'develop --yes --release v0.2.0',
+    world: { failing: 'gh attestation', during: 'gh release download', happen: writeBuild },
+  },
   'another answer at a terminal': { args: 'develop', keys: 'yes\n' },
   'the name of the stage at a terminal': { args: 'develop', keys: 'develop\n' },
   'no drift': { args: DRIFT, world: NO_CHANGES },
@@ -204,5 +243,7 @@ it.each(Object.entries(CASES))('%s', async (_, { args = 'develop --yes', world, 
   for (const call of calls.filter((each) => each.startsWith('terraform apply'))) {
     expect(call).toBe(`terraform apply -no-color ${plan}`);
   }
+  // Of a release's build, only what a build writes.
+  expect(existsSync(join(paths.ROOT, 'src'))).toBe(false);
   expect(transcribe(outcome)).toMatchSnapshot();
 });

@@ -167,7 +167,7 @@ export async function createStages(
     'deploy/checks/stage.ts': `export async function testStage(outputs, form, { io, interruption }) {
   await fetch(io.env.AWS_ENDPOINT_URL + '/smoke-test');
   interruption.throwIfAborted();
-  return true;
+  return [];
 }`,
     'infra/terraform/backend.s3.tfbackend': `bucket = "${bucket}"
 region = "${region}"

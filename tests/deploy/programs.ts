@@ -57,11 +57,14 @@ export const FORM_OUTPUTS = {
 /** A clean checkout, a place of the state, and a plan that changes the function. */
 const initially = () => ({
   dirty: '',
+  /** Files that differ from a tag. */
+  differing: '',
   /** The beginning of a failing call. */
   failing: 'nothing',
   files: { 'backend.s3.tfbackend': 'bucket = "b"\n' } as Record<string, string>,
   changes: { 'aws_lambda_function.this': ['update'] } as Changes,
   again: {} as Changes,
+  settings: { release: {} } as object,
   outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
   /** During a call with this beginning. */
   happen: (): void => {},
@@ -90,6 +93,8 @@ const toResources = (changes: Changes) =>
 
 function print(call: string): string {
   if (call.startsWith('git status')) return world.dirty;
+  if (call.startsWith('git diff')) return world.differing;
+  if (call.startsWith('gh repo')) return 'octo/inquiries\n';
   if (call.startsWith('terraform output')) return '{}';
   if (call.startsWith('terraform plan')) {
     return 'aws_s3_bucket.b: Refreshing state... [id=b]\n\nTerraform will perform the following';
@@ -101,6 +106,7 @@ function print(call: string): string {
   };
   const lost = Object.entries(world.lost).map(([address, arn]) => [address, ['delete', { arn }]]);
   return JSON.stringify({
+    variables: { stages: { value: world.settings } },
     resource_changes: toResources({
       ...(call.endsWith('/again') ? world.again : world.changes),
       ...unchanged,
