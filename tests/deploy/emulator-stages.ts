@@ -89,7 +89,7 @@ const OVERRIDES: Record<string, object> = {
 export function copyProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'apply-test-'));
   for (const name of ['bin', 'home', 'tmp']) mkdirSync(join(folder, name));
-  for (const name of ['deploy', 'lib', 'src']) {
+  for (const name of ['deploy', 'lib', 'src', 'text']) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   const { TF_PLUGIN_DIR: given } = process.env;
