@@ -22,6 +22,8 @@ import {
   validatePolicies,
   type StateBucket,
 } from './bootstrap-aws.ts';
+import { createAccountChecks } from './checks/account.ts';
+import { runChecks } from './checks/run-checks.ts';
 import { initialise, makePlan, refuseUnsavedState } from './plan.ts';
 import { confirm, runSession, terraform, type Session } from './steps.ts';
 import { parseBackend, readAccount } from './stage.ts';
@@ -42,28 +44,38 @@ const SETTINGS = 'infra/terraform/bootstrap/settings.auto.tfvars.json';
 const SETTINGS_FILE = join(ROOT, SETTINGS);
 const BACKEND_FILE = join(MODULE, 'backend.s3.tfbackend');
 
-/** Variables that decide the bucket's name and region; Terraform reads the others. */
+/** What this command needs of them; Terraform reads all. */
 interface Settings {
   name?: string;
   bucket?: string;
   region?: string;
+  budget?: unknown;
+  receives_mail?: boolean;
 }
 
 const describeBucket = ({ bucket, accountId, region }: StateBucket): string =>
   `bucket ${bucket}, account ${accountId}, region ${region}`;
 
-/**
- * Finds where the state is to be.
- *
- * @throws UsageError if the settings make no bucket's name, or this checkout's stages have their state elsewhere.
- */
-async function findBucket(givenRegion: string | undefined): Promise<StateBucket> {
+/** @throws UsageError if they make no bucket's name. */
+function readSettings() {
   const settings: Settings | undefined = parseObject(readIfThere(SETTINGS_FILE) ?? '{}');
   if (settings === undefined) throw new UsageError(`${SETTINGS} is not a JSON object.`);
   const { name = 'inquiries' } = settings;
   if (!isServiceName(name)) throw new UsageError(`${SETTINGS}: ${NAME_RULE}, not "${name}".`);
-  const found = await readAccount(givenRegion ?? settings.region);
-  const { bucket = `${name}-terraform-state-${found.accountId}-${found.region}` } = settings;
+  return { ...settings, name };
+}
+
+/**
+ * Finds where the state is to be.
+ *
+ * @throws UsageError if this checkout's stages have their state elsewhere.
+ */
+async function findBucket(
+  { name, bucket: given, region }: Settings & { name: string },
+  givenRegion: string | undefined,
+): Promise<StateBucket> {
+  const found = await readAccount(givenRegion ?? region);
+  const bucket = given ?? `${name}-terraform-state-${found.accountId}-${found.region}`;
   const state = { ...found, bucket };
   const theirs = parseBackend(readIfThere(BACKEND_FILE) ?? '');
   const known = describeBucket({
@@ -136,7 +148,14 @@ export const main: Main = async (args, io) => {
   } as const;
   const options = parseOptions(USAGE, definitions, args);
   refuseUnsavedState(BOOTSTRAP);
-  const state = await findBucket(options.region);
+  const settings = readSettings();
+  const state = await findBucket(settings, options.region);
+  const account = { ...settings, ...state, receivesMail: settings.receives_mail ?? false };
+  const context = { io, interruption: new AbortController().signal };
+  const checks = createAccountChecks({ ...account, env: io.env });
+  if ((await runChecks(checks, context)).length > 0) {
+    throw new UsageError('Nothing was changed. Mend what failed, and run the command again.');
+  }
   const session = { module: BOOTSTRAP, variables: { TF_WORKSPACE: 'default' } };
   return runSession(io, 'npm run bootstrap', session, (each) =>
     bootstrap(each, state, options.yes),

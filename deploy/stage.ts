@@ -55,7 +55,21 @@ export async function readAccount(given?: string) {
     return { accountId, region };
   } catch (error) {
     const { message } = describeFailure(error, ACCOUNT) as Error;
-    throw new UsageError(message, { cause: error });
+    if ((error as Error).name !== 'InvalidClientTokenId') {
+      throw new UsageError(message, { cause: error });
+    }
+    // A region that is not enabled refuses every token.
+    const region = await client.config.region();
+    const isElsewhere = await new STS({ ...NETWORK, region: 'us-east-1' }).getCallerIdentity().then(
+      () => true,
+      () => false,
+    );
+    throw new UsageError(
+      isElsewhere
+        ? `The region ${region} is not enabled in this account: enable it (Account, AWS Regions), or choose another.`
+        : message,
+      { cause: error },
+    );
   }
 }
 

@@ -1,8 +1,11 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { setUpProject, type World } from './programs.ts';
 import { main } from '../../deploy/bootstrap.ts';
 import { isServiceName } from '../../lib/aws/stages.ts';
 import { ACCOUNT, refusal, type Answer } from './aws.ts';
+
+// account.test.ts asks.
+vi.mock(import('../../deploy/checks/account.ts'), () => ({ createAccountChecks: () => [] }));
 
 const BUCKET = `inquiries-terraform-state-${ACCOUNT}-eu-central-1`;
 const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
@@ -66,6 +69,14 @@ const CASES: Record<string, Case> = {
   'an account with these settings': {
     ...withFile(SETTINGS, '{}'),
     happen: () => arrangeBucket(200, BOOTSTRAPPED),
+  },
+  'a region that is not enabled': {
+    happen: () => {
+      state.answers['GetCallerIdentity'] = ({ headers }) =>
+        headers.get('authorization')?.includes('/us-east-1/')
+          ? undefined
+          : { status: 403, body: '<R><Error><Code>InvalidClientTokenId</Code></Error></R>' };
+    },
   },
   'a deletion without a confirmation': { world: deletion },
   'a deletion that is confirmed': { world: deletion, keys: `${ACCOUNT}\n` },

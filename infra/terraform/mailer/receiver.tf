@@ -3,11 +3,7 @@
 locals {
   replies = toset(var.settings.replies == null ? [] : ["received"])
 
-  # docs/aws-evidence.md
-  receiving_regions = [
-    "ap-northeast-1", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ca-central-1",
-    "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "sa-east-1", "us-east-1", "us-east-2", "us-west-1", "us-west-2",
-  ]
+  receiving_regions = jsondecode(file("${path.module}/../service.json")).receiving_regions
 
   # SES needs the permission of bucket and topic before the rule exists.
   receipt_rule_arn = "${local.ses}:receipt-rule-set/${var.receipt_rule_set}:receipt-rule/${var.name}"
