@@ -106,10 +106,10 @@ async function checkSes(region: string): Promise<string> {
 
 /** What AWS does not answer does not stop bootstrap. */
 const ask =
-  (run: Check[1]): Check[1] =>
+  (check: Check[1]): Check[1] =>
   async () => {
     try {
-      return await run();
+      return await check();
     } catch (error) {
       if (!(error instanceof Error && '$metadata' in error)) throw error;
       throw new Pending(`could not be asked: ${error.name}`, { cause: error });
@@ -134,5 +134,5 @@ export function createAccountChecks(account: Account): Check[] {
       assert(RECEIVING_REGIONS.includes(region), `"receives_mail" needs one of ${where}`);
     checks.push(['SES receives mails in the region', check]);
   }
-  return checks.map(([title, run]) => [title, ask(run)]);
+  return checks.map(([title, check]) => [title, ask(check)]);
 }

@@ -166,8 +166,8 @@ export async function startAws(hash = 'hash') {
         const reason = Description.replace(/(?<= at ).*/, 'TIME');
         if (method === 'PUT') state.changes.push(`live ${FunctionVersion}. ${reason}`.trim());
         Object.assign(state, { live: FunctionVersion, description: Description });
-        const answer = { FunctionVersion, Description, RevisionId: `of ${FunctionVersion}` };
-        return { status: 200, body: answer };
+        const alias = { FunctionVersion, Description, RevisionId: `of ${FunctionVersion}` };
+        return { status: 200, body: alias };
       },
     ],
     [
