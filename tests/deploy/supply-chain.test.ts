@@ -65,8 +65,10 @@ it.each(globSync('.github/{workflows,actions/*}/*', { cwd: ROOT }))(
   async (file) => {
     const workflow = readText(file);
     const lint = await createLinter();
-    // It knows no actions.
-    expect(file.includes('actions') ? [] : lint(workflow, file)).toEqual([]);
+    // It knows no actions, and not yet the scope `attestations`.
+    const findings = file.includes('actions') ? [] : lint(workflow, file);
+    const known = findings.filter(({ message }) => !message.includes('scope "attestations"'));
+    expect(known).toEqual([]);
     const used = workflow.matchAll(/^ *(?:- )?(?:uses|image): *(.+?) *$/gm);
     const unpinned = Array.from(used, ([, name = '']) => name).filter((name) => !PINNED.test(name));
     expect(unpinned).toEqual([]);
