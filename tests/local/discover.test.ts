@@ -1,7 +1,7 @@
 /** An issuer that is not ours: oidc-provider with its own addresses. */
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 import { afterAll, expect, it } from 'vitest';
 import { createAuthorizer } from '../../local/authorizer.ts';
 import { discoverIssuer } from '../../local/issuer/discover.ts';
