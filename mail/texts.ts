@@ -1,5 +1,6 @@
-import { formatDate, toSpanishHour } from '../text/dates.ts';
+import { formatDate } from '../text/dates.ts';
 import type { Language } from '../text/languages.ts';
+import { toSpanishHour } from '../text/spanish-hour.ts';
 
 interface Texts {
   /** A subject, with the reference. */

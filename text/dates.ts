@@ -1,7 +1,3 @@
-/** With its article, which is singular at one o'clock. */
-export const toSpanishHour = (time: string): string =>
-  `${/^0?1\D/.test(time) ? 'la' : 'las'} ${time}`;
-
 /** A date in words. French has an ordinal for the first of a month, which CLDR lacks: « 1er novembre ». */
 export const formatDate = (format: Intl.DateTimeFormat, time: number | Date): string => {
   const text = format.format(time);

@@ -1,4 +1,4 @@
-import { toSpanishHour } from '../../../text/dates.ts';
+import { toSpanishHour } from '../../../text/spanish-hour.ts';
 import type { Strings } from './en.ts';
 
 export const strings: Strings = {
