@@ -154,7 +154,7 @@ export async function startStack(options: StackOptions) {
       ? undefined
       : keep(
           await startMail({
-            environment,
+            environment: { ...environment, INBOX_URL: `${inbox.url}/` },
             company: { ...branding, form: form.url },
             mailboxPort: portAt(4),
             smtpPort: portAt(6),

@@ -45,6 +45,8 @@ export function parseMailerConfig(env: Environment) {
     replyDomain:
       read('REPLY_DOMAIN', (text) => /^(?:[a-z\d-]+\.)+[a-z\d-]+$|^$/.exec(text)?.[0]) || undefined,
     followUps: readBoolean('FOLLOW_UPS'),
+    /** Of the team's page, with a slash at its end; undefined: the stage has none. */
+    inboxUrl: read('INBOX_URL', (text) => /^(?:https?:\/\/.+\/)?$/.exec(text)?.[0]) || undefined,
     /** Undefined locally. */
     configurationSet: env['CONFIGURATION_SET'],
   };

@@ -76,6 +76,9 @@ export function createInquiryMail(
     isCut
       ? formatCommand('The text above is cut. To read all of it, run:', `show ${id}`, settings)
       : undefined,
+    settings.inboxUrl === undefined
+      ? undefined
+      : formatButton('Open it in the inbox', `${settings.inboxUrl}inquiries/${id}`, NEUTRAL),
     ...(answerAt === undefined
       ? formatCommands(id, replyTo !== undefined, settings)
       : formatAnswering(answerAt)),

@@ -88,7 +88,9 @@ async function bundle(
 /** fflate writes local time: a fixed date gives the same bytes in every time zone. */
 export const SAME_BYTES: ZipOptions = {
   level: 9,
-  mtime: new Date(1980, 0, 1),
+  get mtime() {
+    return new Date(1980, 0, 1);
+  },
   os: 3,
   attrs: 0o644 << 16,
 };

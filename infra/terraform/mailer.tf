@@ -27,6 +27,7 @@ module "mailer" {
   storing       = local.storing
   shared        = local.shared
   hash_key      = local.hash_key
+  inbox_url     = local.team_url
 
   receipt_rule_set = var.name
   owner_settings   = local.settings

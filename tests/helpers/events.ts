@@ -31,6 +31,7 @@ export const MAIL_SETTINGS: MailerConfig = {
   timeZone: 'UTC',
   replyDomain: undefined,
   followUps: false,
+  inboxUrl: undefined,
 };
 
 export const makeCall = (signal = new AbortController().signal): StoreCall => ({

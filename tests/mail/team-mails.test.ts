@@ -10,6 +10,16 @@ it('the mails of a stage that takes answers by mail name no command', () => {
   for (const mail of [text, daily.text]) expect(mail).not.toMatch(/npm run|dismiss/);
 });
 
+it('the mail leads to the page of a stage that has one', () => {
+  const { text, html } = createInquiryMail(INQUIRY, {
+    ...SETTINGS,
+    inboxUrl: 'https://i.example/',
+  });
+  for (const part of [text, html])
+    expect(part).toContain(`https://i.example/inquiries/${INQUIRY.id}`);
+  expect(createInquiryMail(INQUIRY, SETTINGS).text).not.toContain('inbox:');
+});
+
 it.each([
   ['body', { body: `${'b'.repeat(99_999)}😀 and the end` }],
   ['subject', { subject: 's'.repeat(400_000) }],

@@ -154,7 +154,7 @@ locals {
           "acm:*",
           "cloudfront:*",
           "cognito-idp:*Branding*", "cognito-idp:*UserPool*", "cognito-idp:AdminCreateUser",
-          "cognito-idp:AdminInit*", "cognito-idp:AdminResp*", "cognito-idp:Get*", "cognito-idp:ListTags*",
+          "cognito-idp:AdminGetUser", "cognito-idp:AdminInit*", "cognito-idp:AdminResp*", "cognito-idp:Get*", "cognito-idp:ListTags*",
           "cognito-idp:SetUI*",
           "ses:*",
         ]
@@ -260,6 +260,8 @@ locals {
       ReadTagged = {
         Action = [
           "acm:DescribeCertificate", "acm:GetCertificate", "acm:ListTagsForCertificate",
+          # Members of a team.
+          "cognito-idp:AdminGetUser",
           "cognito-idp:Describe*", "cognito-idp:GetLogDeliveryConfiguration", "cognito-idp:GetUICustomization",
           "cognito-idp:GetUserPoolMfaConfig", "cognito-idp:ListTagsForResource", "cognito-idp:ListUserPoolClients",
         ]

@@ -43,6 +43,11 @@ variable "company" {
   type        = string
 }
 
+variable "inbox_url" {
+  description = "Address of the team's page; null: none."
+  type        = string
+}
+
 variable "table" {
   description = "With the stream that is read."
   type        = object({ name = string, arn = string, stream_arn = string })
@@ -109,6 +114,7 @@ locals {
     STAGE                = var.stage
     MAIL_LANGUAGE        = var.settings.language
     TIME_ZONE            = var.settings.time_zone
+    INBOX_URL            = var.inbox_url
     ACKNOWLEDGE          = var.settings.acknowledge
     COMPANY              = var.company
     CONFIGURATION_SET    = var.name
