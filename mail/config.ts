@@ -47,7 +47,10 @@ export function parseMailerConfig(env: Environment) {
     followUps: readBoolean('FOLLOW_UPS'),
     /** Of the team's page, with a slash at its end; undefined: the stage has none. */
     inboxUrl: read('INBOX_URL', (text) => /^(?:https?:\/\/.+\/)?$/.exec(text)?.[0]) || undefined,
-    /** Undefined locally. */
+    /** Mails to the team then have a link to the team's page in place of texts. */
+    linksOnly: readBoolean('LINKS_ONLY'),
+    /** Undefined locally. That of the team requires TLS. */
     configurationSet: env['CONFIGURATION_SET'],
+    teamConfigurationSet: env['TEAM_CONFIGURATION_SET'],
   };
 }

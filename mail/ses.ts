@@ -31,10 +31,16 @@ class UnconfirmedMail extends Error {
  * its signal aborts. A retry after a lost response sends a mail twice: SES has no idempotency token. Rejects with the
  * errors of {@link SendMail}, `UnconfirmedMail` for a success without MessageId, or the SDK's.
  */
-export function createSendMail({ configurationSet }: MailerConfig): SendMail {
+export function createSendMail({
+  inboxTo,
+  configurationSet,
+  teamConfigurationSet,
+}: MailerConfig): SendMail {
+  const isOfTeam = (address: string): boolean => domainOf(address) === domainOf(inboxTo);
   const client = new SESv2Client({ requestHandler: TIMEOUTS });
   return async (mail, signal) => {
-    const command = createCommand(mail, configurationSet);
+    const set = isOfTeam(mail.to) ? teamConfigurationSet : undefined;
+    const command = createCommand(mail, set ?? configurationSet);
     let refusal: RateLimited | undefined;
     for (let wait = SHORTEST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
       try {
@@ -93,6 +99,8 @@ const createCommand = (
       },
     },
   });
+
+const domainOf = (address: string): string => address.replace(/.*@/, '').toLowerCase();
 
 const toPairs = (values: Record<string, string>) =>
   Object.entries(values).map(([Name, Value]) => ({ Name, Value }));

@@ -69,7 +69,8 @@ export function createInquiryMail(
 ): Mail {
   const { id, email, subject, body, follows } = inquiry;
   const isCut = body.length > BODY_LIMIT || subject.length > SUBJECT_LIMIT;
-  const replyTo = answerAt ?? (withReplyTo ? toMailbox(email) : undefined);
+  const canReply = withReplyTo && pageOf(settings) === undefined;
+  const replyTo = answerAt ?? (canReply ? toMailbox(email) : undefined);
   const parts = [
     formatQuote([formatText(body, BODY_LIMIT)]),
     formatInquiryFacts(inquiry, settings),
@@ -85,7 +86,7 @@ export function createInquiryMail(
     ...(before === undefined ? [] : formatBefore(before)),
   ];
   const marker = answerAt === undefined ? undefined : MARKER;
-  const title = formatSubject(subject);
+  const title = formatTitle({ id, subject }, settings);
   const mail = createTeamMail('inquiry', settings, title, parts, { id, follows }, marker);
   return { ...mail, ...(replyTo !== undefined && { replyTo }) };
 }
@@ -234,14 +235,32 @@ const formatCommand = (text: string, verb: string, { stage }: MailerConfig): Par
 
 export const createTeamMail = (
   kind: string,
-  { inboxTo: to, inboxFrom: from, stage }: MailerConfig,
+  settings: MailerConfig,
   title: string,
   parts: Parts,
   { id, follows }: Partial<Pick<MailedInquiry, 'id' | 'follows'>> = {},
   marker?: string,
 ): Mail => {
+  const { inboxTo: to, inboxFrom: from, stage } = settings;
   // In a thread, Gmail's subjects differ in a leading `Re:` at most.
   const subject = title.replace(/^(?:Re: )?/, (mark) => `${mark}[inquiries ${stage}] `);
   const envelope = { kind, id, follows, automatic: 'auto-generated', to, from, subject } as const;
-  return createMail({ ...envelope, marker }, parts);
+  const page = pageOf(settings);
+  const shown = page === undefined ? parts : formatOutline(title, page, id);
+  return createMail({ ...envelope, marker }, shown);
 };
+
+/** In place of texts, which copies in mailboxes would keep beyond every retention. */
+const formatOutline = (title: string, page: string, id = ''): Part[] => [
+  formatParagraph(`${title}. Read it in the inbox, which has its text.`),
+  formatButton('Open the inbox', new URL(id && `inquiries/${id}`, page).href, NEUTRAL),
+];
+
+export const formatTitle = (
+  { id, subject }: Pick<Inquiry, 'id' | 'subject'>,
+  settings: MailerConfig,
+): string =>
+  pageOf(settings) === undefined ? formatSubject(subject) : `Inquiry ${toReference(id)}`;
+
+const pageOf = ({ linksOnly, inboxUrl }: MailerConfig): string | undefined =>
+  linksOnly ? inboxUrl : undefined;

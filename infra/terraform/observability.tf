@@ -12,6 +12,7 @@ locals {
   of_function = { namespace = "AWS/Lambda", dimensions = { FunctionName = local.name } }
   of_filters  = { namespace = local.metric_namespace, dimensions = {} }
   of_table    = { namespace = "AWS/DynamoDB", dimensions = { TableName = local.name } }
+  of_team     = { namespace = "AWS/SES", dimensions = { "ses:configuration-set" = "${local.name}-team" } }
   of_mails    = { namespace = "AWS/SES", dimensions = { "ses:configuration-set" = local.name } }
   of_index = {
     namespace  = "AWS/DynamoDB"
@@ -48,6 +49,10 @@ locals {
       bounces    = merge(local.of_mails, { metric = "Bounce" })
       complaints = merge(local.of_mails, { metric = "Complaint" })
       mails      = merge(local.of_mails, { metric = "Send" })
+
+      team_bounces    = merge(local.of_team, { metric = "Bounce" })
+      team_complaints = merge(local.of_team, { metric = "Complaint" })
+      team_mails      = merge(local.of_team, { metric = "Send" })
 
       days_left = {
         namespace  = "AWS/CertificateManager"
@@ -190,17 +195,17 @@ locals {
     }
     mailer-bounces = {
       description = "Mails bounced."
-      expression  = "bounces"
+      expression  = "bounces + team_bounces"
       is_ticket   = true # invented addresses
     }
     mailer-complaints = {
       description = "A recipient reported a mail as spam."
-      expression  = "complaints"
+      expression  = "complaints + team_complaints"
       is_ticket   = true # invented addresses
     }
     mailer-volume = {
       description = "More mails were sent than a day's quota lasts for."
-      expression  = "mails"
+      expression  = "mails + team_mails"
       threshold   = 170 # 50,000 a day, a usual first quota, are 174 in five minutes
       is_slow     = true
       is_ticket   = true # invented addresses

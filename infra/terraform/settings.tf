@@ -127,6 +127,10 @@ locals {
         && (inbox.to != null || length(inbox.team) > 0) && length(inbox.team) <= 50
       ])
 
+      "inbox.links_only needs inbox.team, to whose page the links lead" = (
+        !try(local.settings.inbox.links_only, false) || length(local.team) > 0
+      )
+
       "inbox.identity must be the address in from, or its domain or a parent of that" = alltrue([
         for identity in flatten(local.inbox[*].identity[*]) : identity == local.inbox.from
         || can(regex("^[a-z0-9.-]+$", identity))

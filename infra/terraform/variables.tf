@@ -67,6 +67,8 @@ variable "stages" {
       language      = optional(string, "en")  # for owners whose inquiry names none
       time_zone     = optional(string, "UTC") # for times in mails
       acknowledge   = optional(bool, false)   # owners get a mail when their inquiry has arrived
+      requires_tls  = optional(bool, false)   # no mail goes to an owner whose server takes no TLS; the team's always needs it
+      links_only    = optional(bool, false)   # mails to the team have a link to the stage's own page, no texts
       answer_within = optional(number)        # days after which a daily mail names unanswered inquiries; unset: none
       pool_mail     = optional(bool, true)    # false: Cognito sends the mails of the user pool, 50 a day
 

@@ -11,6 +11,7 @@ import {
   formatSender,
   formatSubject,
   formatText,
+  formatTitle,
   formatTitled,
   MARKER,
 } from '../team-mails.ts';
@@ -62,6 +63,9 @@ function formatAttachments(files: ReceivedFile[]): Part | undefined {
     : formatFacts([['Attachments', toOneLine(names, NAMES_LIMIT, escapeText)]]);
 }
 
+/** No inbox has these texts. */
+const inFull = (settings: MailerConfig): MailerConfig => ({ ...settings, linksOnly: false });
+
 /** In the thread of the inquiry's mail. */
 export function createAnsweredMail(
   inquiry: StoredInquiry,
@@ -73,7 +77,7 @@ export function createAnsweredMail(
     formatAnswer(inquiry),
     leftOut === '' ? undefined : formatTitled(LEFT_OUT, formatText(leftOut)),
   ];
-  const title = formatSubject(inquiry.subject);
+  const title = formatTitle(inquiry, settings);
   return { ...createTeamMail('notice', settings, title, parts, inquiry, MARKER), replyTo };
 }
 
@@ -95,7 +99,11 @@ export function createReturnedMail(
     ...(why === 'answered' ? [formatFacts([['Answered', time]]), formatAnswer(inquiry)] : []),
     formatTitled(YOU_WROTE, formatText(text)),
   ];
-  return { ...createTeamMail('notice', settings, title, parts, inquiry, MARKER), to, replyTo };
+  return {
+    ...createTeamMail('notice', inFull(settings), title, parts, inquiry, MARKER),
+    to,
+    replyTo,
+  };
 }
 
 export function createPassedOnMail(
@@ -117,5 +125,5 @@ export function createPassedOnMail(
       : formatTitled('The mail:', formatHeading(formatSubject(subject)), formatText(text), sender),
     isErased ? undefined : formatAttachments(attachments),
   ];
-  return createTeamMail('notice', settings, title, parts, inquiry);
+  return createTeamMail('notice', inFull(settings), title, parts, inquiry);
 }

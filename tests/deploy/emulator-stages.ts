@@ -64,6 +64,7 @@ const OVERRIDES: Record<string, object> = {
     aws_s3_bucket_policy: { mails: { for_each: {} } },
     aws_sesv2_configuration_set: {
       this: ignore('delivery_options', 'tracking_options', 'vdm_options'),
+      team: ignore('delivery_options', 'tracking_options', 'vdm_options'),
     },
     aws_sesv2_configuration_set_event_destination: { metrics: none, team: none },
     aws_sqs_queue: { ses: ignore('redrive_policy') },

@@ -17,7 +17,9 @@ export const INQUIRY: Inquiry = {
 
 export const MAIL_SETTINGS: MailerConfig = {
   tableName: 'inquiries-develop',
-  hashKey: 'key',
+  hashKey: undefined,
+  linksOnly: false,
+  teamConfigurationSet: undefined,
   configurationSet: undefined,
   answerWithin: undefined,
   acknowledge: false,

@@ -42,6 +42,7 @@ const SETTINGS: Record<string, object> = {
       time_zone: 'Europe/Berlin',
       acknowledge: true,
       answer_within: 3,
+      requires_tls: true,
       pool_mail: false,
       replies: { ...replies, follow_ups: true },
     },

@@ -51,6 +51,16 @@ it('SES gets the mail as golden has it', async () => {
   expect(sent.join('\n')).toMatchSnapshot();
 });
 
+it.each([
+  ['olga@EXAMPLE.com', 'team'],
+  ['ana@users.example', 'owners'],
+])('a mail to %s has the configuration set of the %s', async (to, set) => {
+  const { received, signal } = await setUp(() => undefined);
+  const sets = { configurationSet: 'owners', teamConfigurationSet: 'team' };
+  await createSendMail({ ...MAIL_SETTINGS, ...sets })({ ...MAIL, to }, signal);
+  expect(JSON.parse(String(received[0]))).toMatchObject({ ConfigurationSetName: set });
+});
+
 it('a mail that SES throttles waits longer each time, up to 4 s, until SES takes it', async () => {
   const { received, signal, send } = await setUp(first(4, TOO_FAST));
   sleep.mockResolvedValue();

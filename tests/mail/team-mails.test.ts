@@ -1,6 +1,11 @@
 /** What golden does not show: tests/mail/mails.test.ts. */
 import { expect, it } from 'vitest';
-import { createDailyMail, createInquiryMail } from '../../mail/team-mails.ts';
+import {
+  createDailyMail,
+  createDigestMail,
+  createInquiryMail,
+  createNoticeMail,
+} from '../../mail/team-mails.ts';
 import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 
 it('the mails of a stage that takes answers by mail name no command', () => {
@@ -18,6 +23,23 @@ it('the mail leads to the page of a stage that has one', () => {
   for (const part of [text, html])
     expect(part).toContain(`https://i.example/inquiries/${INQUIRY.id}`);
   expect(createInquiryMail(INQUIRY, SETTINGS).text).not.toContain('inbox:');
+});
+
+it('with the inbox on a stage, mails to the team have a reference and a link, no text', () => {
+  const settings = { ...SETTINGS, linksOnly: true, inboxUrl: 'https://inbox.example.com/' };
+  const inquiry = { ...INQUIRY, subject: 'My illness', body: 'I have a cold.' };
+  const failed = { why: 'bounce', mail: 'reply', address: inquiry.email } as const;
+  const mails = [
+    createInquiryMail(inquiry, settings),
+    createNoticeMail(failed, settings, { ...inquiry, isEmailVerified: true }),
+    createDigestMail({ count: 1, since: 0, named: [inquiry] }, settings),
+    createDailyMail({ count: 1, days: 1, named: [inquiry] }, settings),
+  ];
+  for (const mail of mails) {
+    expect(JSON.stringify(mail)).not.toMatch(/illness|cold|ana@/);
+    expect(mail.text).toContain('https://inbox.example.com/');
+  }
+  expect(mails[0]?.text).toContain(`https://inbox.example.com/inquiries/${INQUIRY.id}`);
 });
 
 it.each([

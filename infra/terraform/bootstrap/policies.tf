@@ -56,7 +56,7 @@ locals {
         "arn:${local.partition}:cloudwatch::${local.account}:dashboard/${own.name}",
         "${local.arn.events}:rule/${own.name}-*",
         "${local.arn.sqs}:${own.name}-*",
-        "${local.arn.ses}:configuration-set/${own.name}",
+        "${local.arn.ses}:configuration-set/${own.name}*",
       ],
     )
   }

@@ -4,9 +4,12 @@
 locals {
   # Who publishes, by the function that takes them.
   ses_events = merge(
-    { inquiries = aws_sesv2_configuration_set.this.arn },
-    { for kind in local.replies : kind => local.receipt_rule_arn },
+    { inquiries = values(local.configuration_sets)[*].arn },
+    { for kind in local.replies : kind => [local.receipt_rule_arn] },
   )
+
+  # By whom the mails are for.
+  configuration_sets = { owners = aws_sesv2_configuration_set.this, team = aws_sesv2_configuration_set.team }
 }
 
 resource "aws_sns_topic" "ses" {

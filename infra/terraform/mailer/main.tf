@@ -34,6 +34,8 @@ variable "settings" {
     time_zone              = string
     acknowledge            = bool
     answer_within          = number
+    requires_tls           = bool
+    links_only             = bool
     replies                = object({ domain = string, from = list(string), follow_ups = bool })
   })
 }
@@ -117,9 +119,13 @@ locals {
     INBOX_URL            = var.inbox_url
     ACKNOWLEDGE          = var.settings.acknowledge
     COMPANY              = var.company
-    CONFIGURATION_SET    = var.name
-    REPLY_DOMAIN         = one(var.settings.replies[*].domain)
-    FOLLOW_UPS           = one(var.settings.replies[*].follow_ups)
+    LINKS_ONLY           = var.settings.links_only
+
+    CONFIGURATION_SET      = var.name
+    TEAM_CONFIGURATION_SET = aws_sesv2_configuration_set.team.configuration_set_name
+
+    REPLY_DOMAIN = one(var.settings.replies[*].domain)
+    FOLLOW_UPS   = one(var.settings.replies[*].follow_ups)
   }
 
   # Lambda takes one event source mapping of a stream and a function (aws/serverless-application-model#1320).
@@ -204,10 +210,23 @@ resource "aws_sesv2_configuration_set" "this" {
   configuration_set_name = var.name
 
   suppression_options { suppressed_reasons = ["BOUNCE", "COMPLAINT"] }
+
+  # Not every owner's server takes TLS.
+  delivery_options { tls_policy = var.settings.requires_tls ? "REQUIRE" : "OPTIONAL" }
+}
+
+# Of mails to the domain of `to`.
+resource "aws_sesv2_configuration_set" "team" {
+  configuration_set_name = "${var.name}-team"
+
+  suppression_options { suppressed_reasons = ["BOUNCE", "COMPLAINT"] }
+  delivery_options { tls_policy = "REQUIRE" }
 }
 
 resource "aws_sesv2_configuration_set_event_destination" "team" {
-  configuration_set_name = aws_sesv2_configuration_set.this.configuration_set_name
+  for_each = local.configuration_sets
+
+  configuration_set_name = each.value.configuration_set_name
   event_destination_name = "team"
 
   event_destination {
@@ -222,7 +241,9 @@ resource "aws_sesv2_configuration_set_event_destination" "team" {
 }
 
 resource "aws_sesv2_configuration_set_event_destination" "metrics" {
-  configuration_set_name = aws_sesv2_configuration_set.this.configuration_set_name
+  for_each = local.configuration_sets
+
+  configuration_set_name = each.value.configuration_set_name
   event_destination_name = "metrics"
 
   event_destination {
@@ -233,7 +254,7 @@ resource "aws_sesv2_configuration_set_event_destination" "metrics" {
       dimension_configuration {
         dimension_name          = "ses:configuration-set"
         dimension_value_source  = "MESSAGE_TAG"
-        default_dimension_value = var.name
+        default_dimension_value = each.value.configuration_set_name
       }
     }
   }
