@@ -26,9 +26,10 @@ export const subjectOf = ({ subject }: Pick<StoredInquiry, 'subject'>): string =
   subject.trim() === '' ? NO_SUBJECT.en : subject;
 
 /** The contract's without a place of their own, and two of the inbox's. */
-const FACTS: readonly (keyof StoredInquiry)[] = [
+const FACTS: readonly Exclude<keyof StoredInquiry, 'additions'>[] = [
   ...inquiryFields.filter((name) => !['email', 'subject', 'body'].includes(name)),
   'language',
+  'files',
   'expires_at',
 ];
 
@@ -37,6 +38,7 @@ const LABELS: Partial<Record<keyof StoredInquiry, string>> = {
   cognito_sub: 'Owner',
   created_at: 'Received',
   language: 'Language',
+  files: 'Files',
   expires_at: 'Expires',
 };
 
@@ -52,7 +54,10 @@ export const factsOf = (inquiry: StoredInquiry): Fact[] =>
     const value = inquiry[name];
     if (value === undefined) return [];
     const label = LABELS[name] ?? name;
-    const text = typeof value === 'number' ? new Date(value * 1_000).toISOString() : `${value}`;
+    const text =
+      typeof value === 'number'
+        ? new Date(value * 1_000).toISOString()
+        : [value].flat().map(String).join(', ');
     return [{ label, value: text, isTime: name.endsWith('_at') }];
   });
 

@@ -126,7 +126,7 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   for (const name of namesOf(MAXIMA)) {
     read(name, (value) => isSettingOf(name, value), `a number from 1 to ${MAXIMA[name]}`);
   }
-  for (const name of ['ACKNOWLEDGE', 'FOLLOW_UPS']) {
+  for (const name of ['ACKNOWLEDGE', 'FOLLOW_UPS', 'FILES']) {
     read(name, (value) => /^(true|false)$/.test(value), 'true or false');
   }
   read('MAIL_LANGUAGE', isLanguage, `one of ${LANGUAGES.join(', ')}`);

@@ -49,6 +49,8 @@ export function parseMailerConfig(env: Environment) {
     inboxUrl: read('INBOX_URL', (text) => /^(?:https?:\/\/.+\/)?$/.exec(text)?.[0]) || undefined,
     /** Mails to the team then have a link to the team's page in place of texts. */
     linksOnly: readBoolean('LINKS_ONLY'),
+    /** Whether files of mails are sent on. */
+    files: readBoolean('FILES'),
     /** Undefined locally. That of the team requires TLS. */
     configurationSet: env['CONFIGURATION_SET'],
     teamConfigurationSet: env['TEAM_CONFIGURATION_SET'],

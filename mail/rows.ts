@@ -24,13 +24,16 @@ const toRow = (image: unknown): Row =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types differ in binary values only
   unmarshall((image ?? {}) as Parameters<typeof unmarshall>[0], { wrapNumbers: Number });
 
-/** The mail that a record calls for: a new, unanswered inquiry (not a copied row), or a new reply. */
+/**
+ * The mail that a record calls for: a new, unanswered inquiry (not a copied row), or a new reply without files, which the
+ * receiver sends.
+ */
 export function parseRecord({ dynamodb, eventName }: DynamoDBRecord) {
   const row = toRow(dynamodb?.NewImage);
-  const { __edb_e__: entity, reply, reply_at } = row;
+  const { __edb_e__: entity, reply, reply_at, files } = row;
   const isInquiry = eventName === 'INSERT' && reply_at === undefined;
   const hadReply = toRow(dynamodb?.OldImage)['reply'] !== undefined;
-  const isReply = eventName === 'MODIFY' && reply !== undefined && !hadReply;
+  const isReply = eventName === 'MODIFY' && reply !== undefined && files === undefined && !hadReply;
   const kind = isInquiry ? 'inquiry' : isReply ? 'reply' : undefined;
   return { row, kind: entity === 'inquiry' ? kind : undefined } as const;
 }

@@ -1,5 +1,12 @@
 /** What a transport of mails, such as mail/ses.ts, gets. */
 
+export interface MailFile {
+  /** At most 255 UTF-16 units. */
+  name: string;
+  type: string;
+  data: Uint8Array;
+}
+
 export interface Mail {
   to: string;
   /** An address, maybe with a name (RFC 5322). Printable ASCII. */
@@ -13,6 +20,7 @@ export interface Mail {
   headers: Record<string, string>;
   /** SES returns them in its event about a bounce. Letters, digits, `-` and `_`. */
   tags: Record<string, string>;
+  files?: MailFile[];
 }
 
 /**

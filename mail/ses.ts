@@ -5,6 +5,7 @@ import {
   MailRejected,
   RateLimited,
   type Mail,
+  type MailFile,
   type SendMail,
 } from './send-mail.ts';
 import type { MailerConfig } from './config.ts';
@@ -82,7 +83,7 @@ function toSendMailError(cause: unknown): unknown {
 }
 
 const createCommand = (
-  { to, from, replyTo, subject, text, html, headers, tags }: Mail,
+  { to, from, replyTo, subject, text, html, headers, tags, files = [] }: Mail,
   configurationSet: string | undefined,
 ): SendEmailCommand =>
   new SendEmailCommand({
@@ -96,11 +97,21 @@ const createCommand = (
         Subject: toContent(subject),
         Body: { Text: toContent(text), Html: toContent(html) },
         Headers: toPairs(headers),
+        ...(files.length > 0 && { Attachments: files.map(toAttachment) }),
       },
     },
   });
 
 const domainOf = (address: string): string => address.replace(/.*@/, '').toLowerCase();
+
+/** By default SES would encode it for seven bits (API Reference, "Attachment"). */
+const toAttachment = ({ name, type, data }: MailFile) => ({
+  FileName: name,
+  ContentType: type,
+  RawContent: data,
+  ContentDisposition: 'ATTACHMENT' as const,
+  ContentTransferEncoding: 'BASE64' as const,
+});
 
 const toPairs = (values: Record<string, string>) =>
   Object.entries(values).map(([Name, Value]) => ({ Name, Value }));

@@ -96,10 +96,14 @@ const formatBefore = (inquiry: StoredInquiry): Part[] => [
   formatTitled(`The inquiry before, ${toReference(inquiry.id)}:`, formatText(inquiry.body)),
 ];
 
-export const formatAnswer = ({ respondent = '', reply }: StoredInquiry): Part =>
+export const formatAnswer = ({ respondent = '', reply, files = [] }: StoredInquiry): Part =>
   reply === undefined
     ? formatParagraph(`${formatSender(respondent)} marked it as answered.`)
-    : formatTitled(`${formatSender(respondent)} answered:`, formatText(reply));
+    : formatTitled(
+        `${formatSender(respondent)} answered:`,
+        formatText(reply),
+        ...(files.length === 0 ? [] : [formatFacts([['Files', files.join(', ')]])]),
+      );
 
 const formatAnswering = (answerAt: string): Part[] => [
   formatParagraph('Reply to this mail, and the sender gets your text in the name of the service.'),

@@ -58,18 +58,18 @@ const markAll = (parameter: string, types: Readonly<Record<string, unknown>>): V
 
 interface Model {
   attributes: Readonly<
-    Record<string, { type: unknown; required?: true; readOnly?: true; hidden?: true }>
+    Record<string, { type: unknown; required?: true; readOnly?: true; watch?: readonly string[] }>
   >;
   indexes: { byOwner: Readonly<Record<'pk' | 'sk', { composite: readonly string[] }>> };
 }
 
-/** The attributes of a new row: keys, required, read-only and hidden ones. */
+/** The attributes of a new row: keys, required, read-only and computed ones. */
 function attributesOf({ attributes, indexes: { byOwner } }: Model) {
   const keys = new Set([...byOwner.pk.composite, ...byOwner.sk.composite]);
   const types: Record<string, unknown> = {};
   const optional: string[] = [];
-  for (const [name, { type, required, readOnly, hidden }] of Object.entries(attributes)) {
-    const isPresent = keys.has(name) || required === true || hidden === true;
+  for (const [name, { type, required, readOnly, watch }] of Object.entries(attributes)) {
+    const isPresent = keys.has(name) || required === true || watch !== undefined;
     if (isPresent || readOnly) types[name] = type;
     if (!isPresent && readOnly) optional.push(name);
   }

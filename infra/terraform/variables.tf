@@ -77,6 +77,7 @@ variable "stages" {
         domain     = string                # for the addresses of answers; receives nothing else
         from       = list(string)          # who may answer: addresses, or domains such as "@example.com"
         follow_ups = optional(bool, false) # the owner's next mail becomes an inquiry
+        files      = optional(bool, true)  # documents and pictures are sent on, up to 7 MB a mail
       }))
     }))
 

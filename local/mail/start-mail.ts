@@ -53,6 +53,7 @@ export async function startMail({
   });
   const environment = {
     FOLLOW_UPS: 'true',
+    FILES: 'true',
     ...settings,
     STAGE: 'local',
     INBOX_TO: TEAM,

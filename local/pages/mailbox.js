@@ -37,12 +37,13 @@ function createAnswer({ FromEmailAddress, Destination, ReplyToAddresses = [], Co
 
 function format(mail) {
   const { at, FromEmailAddress, Destination, ReplyToAddresses = [], Content } = mail;
-  const { Subject, Body } = Content.Simple;
+  const { Subject, Body, Attachments = [] } = Content.Simple;
   const facts = [
     new Date(at).toLocaleTimeString(),
     `from ${FromEmailAddress}`,
     `to ${Destination.ToAddresses.join(', ')}`,
     ...ReplyToAddresses.map((address) => `reply to ${address}`),
+    ...Attachments.map(({ FileName }) => `with ${FileName}`),
   ];
   const text = create('pre', {}, Body.Text?.Data ?? '');
   const frame = create('iframe', {

@@ -2,8 +2,8 @@
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { toReference } from '../../src/limits.ts';
 import type { MailerConfig } from '../config.ts';
-import { formatFacts, formatHeading, formatParagraph, type Part } from '../parts.ts';
-import type { Mail } from '../send-mail.ts';
+import { formatFacts, formatHeading, formatMessage, formatParagraph, type Part } from '../parts.ts';
+import type { Mail, MailFile } from '../send-mail.ts';
 import {
   createTeamMail,
   DISMISSAL,
@@ -17,7 +17,7 @@ import {
 } from '../team-mails.ts';
 import { formatTime } from '../texts.ts';
 import { escapeText, toOneLine } from '../../text/visible.ts';
-import type { ReceivedFile, ReceivedMail } from './parse-mail.ts';
+import type { ReceivedMail } from './parse-mail.ts';
 
 const NAMES_LIMIT = 1_000;
 
@@ -56,7 +56,7 @@ const PASSED_ON = {
 } as const;
 export type PassReason = keyof typeof PASSED_ON;
 
-function formatAttachments(files: ReceivedFile[]): Part | undefined {
+function formatAttachments(files: { name: string }[]): Part | undefined {
   const names = files.map(({ name }) => name).join(', ');
   return names === ''
     ? undefined
@@ -81,16 +81,30 @@ export function createAnsweredMail(
   return { ...createTeamMail('notice', settings, title, parts, inquiry, MARKER), replyTo };
 }
 
+/** What an owner has attached to a follow-up, in its thread. */
+export function createFilesMail(
+  inquiry: Pick<StoredInquiry, 'id' | 'email' | 'subject' | 'follows'>,
+  files: MailFile[],
+  settings: MailerConfig,
+  replyTo: string | undefined,
+): Mail {
+  const { id, email } = inquiry;
+  const title = `${formatSender(email)} has sent files with ${toReference(id)}:`;
+  const parts = [formatTitled(title, formatMessage(files.map(({ name }) => name).join('\n')))];
+  const mail = createTeamMail('notice', settings, formatSubject(inquiry.subject), parts, inquiry);
+  return { ...mail, ...(replyTo !== undefined && { replyTo }), files };
+}
+
 /** What its writer has to know about an answer. */
 export function createReturnedMail(
-  { text, attachments }: ReceivedMail,
+  { text, attachments }: Pick<ReceivedMail, 'text'> & { attachments: { name: string }[] },
   to: string,
   why: ReturnReason,
   inquiry: StoredInquiry,
   settings: MailerConfig,
   replyTo: string,
 ): Mail {
-  const was = why === 'attachments' ? 'sent without its attachments' : 'not sent';
+  const was = why === 'attachments' ? 'sent without these attachments' : 'not sent';
   const title = `Your answer to ${toReference(inquiry.id)} was ${was}`;
   const time = formatTime(inquiry.reply_at ?? 0, 'en-GB', settings.timeZone);
   const parts = [

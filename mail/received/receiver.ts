@@ -4,16 +4,19 @@ import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { ApiError } from '../../src/errors.ts';
 import type { Inquiries } from '../../src/inquiries.ts';
 import { createAttempt, isUnsent, type Invocation, type MailerParts } from '../attempt.ts';
+import { createDeliver } from '../deliver.ts';
 import type { Result } from '../log.ts';
 import { isFirstTime, sendOnce } from '../notices.ts';
 import { createReplyMail, toReplySubject } from '../owner-mails.ts';
 import { parseRow } from '../rows.ts';
-import type { Mail } from '../send-mail.ts';
+import { MailRejected, type Mail, type MailFile } from '../send-mail.ts';
 import { isLanguage } from '../../text/languages.ts';
 import type { ReceiverConfig } from './config.ts';
 import { decide, type Decision } from './decide.ts';
+import { selectFiles } from './files.ts';
 import {
   createAnsweredMail,
+  createFilesMail,
   createPassedOnMail,
   createReturnedMail,
   type PassReason,
@@ -78,7 +81,7 @@ async function pass(delivery: Delivery, why: PassReason): Promise<Result> {
 /** To its writer. */
 async function sendBack(
   delivery: Delivery,
-  mail: ReceivedMail,
+  mail: Pick<ReceivedMail, 'text'> & { attachments: { name: string }[] },
   row: StoredInquiry,
   from: string,
   why: ReturnReason,
@@ -100,19 +103,29 @@ async function storeFollowUp(
   delivery: Delivery,
   { mail, inquiry, body }: Extract<Decision, { act: 'store' }>,
 ): Promise<Result> {
-  const { config, create, signal } = delivery;
-  const { attachments } = mail;
+  const { store, config, create, signal } = delivery;
+  const { files, refused } = selectFiles(mail.attachments, config.files && !config.linksOnly);
   const { cognito_sub: sub, email, subject } = inquiry;
   const language = isLanguage(inquiry.language) ? inquiry.language : config.language;
   const request = {
     subject: toReplySubject(subject, language),
-    body: [body, ...attachments.map(({ name }) => `[Not kept: ${name}]`)].join('\n'),
+    body: [
+      body,
+      ...files.map(({ name }) => `[Attached: ${name}]`),
+      ...refused.map((name) => `[Not kept: ${name}]`),
+    ].join('\n'),
   };
   const key = toKey(delivery, mail);
   const options = { key, language, isEmailVerified: true, follows: inquiry.id };
   try {
-    await create({ sub, email }, request, { signal, attempts: 0 }, options);
-    return { outcome: 'stored' };
+    const created = await create({ sub, email }, request, { signal, attempts: 0 }, options);
+    if (files.length === 0) return { outcome: 'stored' };
+    const { id } = created.inquiry;
+    if (!(await store.quotas.claimEvent('notices', id, signal))) return { outcome: 'withheld' };
+    const answerAt = await store.addresses?.create('r', id, signal);
+    const followUp = { ...created.inquiry, follows: inquiry.id };
+    const sent = createFilesMail(followUp, files, config, answerAt);
+    return await notify(delivery, digest('files', id), 'files', sent);
   } catch (error) {
     const isFinal = error instanceof ApiError && REFUSED.has(error.code);
     if (!isFinal) throw error;
@@ -127,42 +140,79 @@ async function storeAnswer(
 ): Promise<Result> {
   const { store, config, replyTo, signal } = delivery;
   const { mail, inquiry, from, reply, leftOut } = decision;
+  const own = { ...mail, text: reply ?? mail.text };
   const key = toKey(delivery, mail);
-  const { status } = await store.inquiries.answer(inquiry, { reply, respondent: from, mail: key });
+  const { files, refused } = selectFiles(reply === undefined ? [] : mail.attachments, config.files);
+  const { status } = await store.inquiries.answer(inquiry, {
+    reply,
+    respondent: from,
+    mail: key,
+    files: files.map(({ name }) => name),
+  });
   if (status === 'not-found') return pass(delivery, 'gone');
-  if (status === 'too-large') return sendBack(delivery, mail, inquiry, from, 'too-long');
+  if (status === 'too-large') return sendBack(delivery, own, inquiry, from, 'too-long');
   const stored = await store.inquiries.read(inquiry, signal);
   if (stored === undefined) return pass(delivery, 'gone');
   let told: Result;
   if (status === 'answered') {
+    if (files.length > 0 && !(await sendWithFiles(delivery, stored, files, key))) {
+      refused.push(...files.map(({ name }) => name));
+    }
     const answered = createAnsweredMail(stored, leftOut, config, replyTo);
     told = await notify(delivery, digest('answered', inquiry.id), 'answered', answered);
   } else {
     const isAddition = stored.respondent === from && stored.reply !== undefined;
     if (!isAddition || reply === undefined) {
-      return sendBack(delivery, mail, stored, from, 'answered');
+      return sendBack(delivery, own, stored, from, 'answered');
     }
     const isStored = await store.inquiries.add(stored, { text: reply, mail: key });
-    if (!isStored) return sendBack(delivery, mail, inquiry, from, 'too-long');
-    told = await sendAddition(delivery, stored, reply, key);
+    if (!isStored) return sendBack(delivery, own, inquiry, from, 'too-long');
+    told = await sendAddition(delivery, { ...stored, reply }, files, key);
   }
-  const isWhole = mail.attachments.length === 0;
-  return isWhole ? told : sendBack(delivery, mail, inquiry, from, 'attachments');
+  if (refused.length === 0) return told;
+  const attachments = refused.map((name) => ({ name }));
+  return sendBack(delivery, { ...own, attachments }, inquiry, from, 'attachments');
 }
+
+/** What the mailer leaves to the receiver, which has the files. @returns Whether SES takes them. */
+async function sendWithFiles(
+  delivery: Delivery,
+  inquiry: StoredInquiry,
+  files: MailFile[],
+  key: string,
+): Promise<boolean> {
+  const { store, signal } = delivery;
+  const since = new Date().toISOString();
+  let isRefused = false;
+  try {
+    const { outcome } = await sendAddition(delivery, inquiry, files, key);
+    if (outcome === 'deferred') throw new Error('Another invocation may be sending the files.');
+    const known = await store.deliveries.read(toAddition(inquiry, key), 'notice', signal);
+    isRefused = known?.undelivered === 'refused';
+  } catch (error) {
+    if (!(error instanceof MailRejected)) throw error;
+    isRefused = true;
+  }
+  if (isRefused) await createDeliver(delivery)(inquiry, 'reply', { signal });
+  else await store.deliveries.record(inquiry.id, 'reply', since, signal);
+  return !isRefused;
+}
+
+const toAddition = ({ id }: StoredInquiry, key: string): string => digest('addition', id, key);
 
 /** To the owner alone. */
 async function sendAddition(
   delivery: Delivery,
   inquiry: StoredInquiry,
-  reply: string,
+  files: MailFile[],
   key: string,
 ): Promise<Result> {
   const { store, config, signal } = delivery;
   const isFollowed = config.followUps && inquiry.email_verified === true;
   const answerAt = isFollowed ? await store.addresses?.create('f', inquiry.id, signal) : undefined;
-  const mail = createReplyMail({ ...parseRow(inquiry), reply }, config, { answerAt });
+  const mail = createReplyMail(parseRow(inquiry), config, { answerAt });
   if (mail === undefined) return { outcome: 'no-address' };
-  return notify(delivery, digest('addition', inquiry.id, key), 'addition', mail);
+  return notify(delivery, toAddition(inquiry, key), 'addition', { ...mail, files });
 }
 
 async function act(delivery: Delivery, decision: Decision): Promise<Result> {

@@ -187,15 +187,20 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
      */
     async answer(
       inquiry: InquiryKeys & Pick<StoredInquiry, 'expires_at'>,
-      answer: { reply?: string | undefined; respondent: string; mail?: string },
+      answer: { reply?: string | undefined; respondent: string; mail?: string; files?: string[] },
     ): Promise<AnswerResult> {
       if (!isShown(inquiry)) return { status: 'not-found' };
-      const { reply, respondent, mail } = answer;
+      const { reply, respondent, mail, files = [] } = answer;
       const reply_at = new Date(now()).toISOString();
       const columns = { respondent, reply_at, inbox: toShard(inquiry.id, true) };
       const status = await update(
         inquiry,
-        { ...columns, ...(reply !== undefined && { reply }), ...(mail && { reply_mail: mail }) },
+        {
+          ...columns,
+          ...(reply !== undefined && { reply }),
+          ...(mail && { reply_mail: mail }),
+          ...(files.length > 0 && { files }),
+        },
         'attribute_not_exists(reply_at)',
       );
       if (status === 'too-large') return { status };

@@ -34,6 +34,7 @@ export const MAIL_SETTINGS: MailerConfig = {
   replyDomain: undefined,
   followUps: false,
   inboxUrl: undefined,
+  files: false,
 };
 
 export const makeCall = (signal = new AbortController().signal): StoreCall => ({

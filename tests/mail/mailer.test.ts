@@ -60,6 +60,7 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       toRecord(unreplied, NewImage),
       toReply(toRecord(dismissed.NewImage), { reply: 'another' }),
       toRecord(dismissed.NewImage),
+      toRecord({ ...dismissed.NewImage, files: { L: [{ S: 'a.pdf' }] } }, NewImage),
       toRecord(NewImage, undefined, 'REMOVE'),
       toRecord({ ...NewImage, __edb_e__: { S: 'delivery' } }),
       smoke,

@@ -37,8 +37,9 @@ const BEFORE = '01a1f000-6f77-70a2-a975-366ad3f1860a';
 function createMails(body: string) {
   const subject = body.slice(0, 2_000);
   const inquiry = { ...INQUIRY, subject, body, reply: body, isEmailVerified: true };
-  const answered = { ...inquiry, respondent: 'olga@example.com', reply_at: INQUIRY.created_at };
-  const { reply: _, ...dismissed } = answered;
+  const by = { respondent: 'olga@example.com', reply_at: INQUIRY.created_at };
+  const answered = { ...inquiry, ...by, files: ['offer.pdf'] };
+  const { reply: _, files: __, ...dismissed } = answered;
   const received = {
     from: EMAIL,
     subject,

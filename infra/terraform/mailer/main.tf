@@ -36,7 +36,7 @@ variable "settings" {
     answer_within          = number
     requires_tls           = bool
     links_only             = bool
-    replies                = object({ domain = string, from = list(string), follow_ups = bool })
+    replies                = object({ domain = string, from = list(string), follow_ups = bool, files = bool })
   })
 }
 
@@ -126,6 +126,7 @@ locals {
 
     REPLY_DOMAIN = one(var.settings.replies[*].domain)
     FOLLOW_UPS   = one(var.settings.replies[*].follow_ups)
+    FILES        = one(var.settings.replies[*].files)
   }
 
   # Lambda takes one event source mapping of a stream and a function (aws/serverless-application-model#1320).

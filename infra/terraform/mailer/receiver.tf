@@ -130,7 +130,7 @@ module "receiver" {
       Resource = [var.table.arn]
       Condition = {
         "ForAllValues:StringEquals" = {
-          "dynamodb:Attributes" = ["pk", "sk", "reply", "reply_mail", "respondent", "reply_at", "additions", "inbox"]
+          "dynamodb:Attributes" = ["pk", "sk", "reply", "reply_mail", "respondent", "reply_at", "additions", "files", "inbox"]
         }
         "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = ["$inquiries#cognito_sub_*"] }
       }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { HOUR } from '../../../src/limits.ts';
+import { MailRejected } from '../../../mail/send-mail.ts';
 import type { ReplyKind } from '../../../mail/reply-addresses.ts';
 import { describeOnDynamoDbLocal } from '../../helpers/engines.ts';
 import { INQUIRY } from '../../helpers/events.ts';
@@ -22,8 +23,30 @@ const USER = { email: 'ana@users.example', email_verified: true, language: 'de' 
 const DISMISS = { subject: 'Mark as answered', text: '\n-- \nOlga' };
 const ANSWER = { messageId: 'a@example.com' };
 const ADDITION = { messageId: 'b@example.com', text: quoting('And on Sundays.') };
-const PDF = `Content-Type: multipart/mixed; boundary=b\n\n--b\n\n${quoting('Yes.')}\n--b\nContent-Type: application/pdf\nContent-Disposition: attachment; filename="offer.pdf"\n\nx\n--b--`;
-const WITH_PDF = `From: ${OLGA}\nMessage-ID: <a@b>\n${PDF}`;
+/** Text and files, by their names. */
+const toMixed = (text: string, files: Record<string, string>): string =>
+  [
+    `Content-Type: multipart/mixed; boundary=b\n\n--b\n\n${text}`,
+    ...Object.entries(files).map(
+      ([name, type]) =>
+        `Content-Type: ${type}\nContent-Disposition: attachment; filename="${name}"\n\n${name.startsWith('large') ? 'x'.repeat(7 * 1024 * 1024) : 'x'}`,
+    ),
+    '-',
+  ]
+    .join('\n--b\n')
+    .replace(/\n-$/, '--');
+const FROM_OLGA = `From: ${OLGA}\nMessage-ID: <a@b>\n`;
+const SIGNED = toMixed(quoting('Yes.'), { 'x.p7s': 'application/pkcs7-signature' });
+/** One is sent, and the others are not. */
+const FILES = {
+  'offer.pdf': 'application/pdf',
+  'tool.exe': 'application/octet-stream',
+  'macro.docm': 'application/vnd.ms-word.document.macroenabled.12',
+  'page.pdf': 'text/html',
+  'photo\u202Egpj.exe': 'image/jpeg',
+  '../../plan.PNG': 'application/octet-stream',
+  'large.pdf': 'application/pdf',
+};
 const SHADE = { from: USER.email, text: quoting('And the shade?'), messageId: 'a@users.example' };
 const OTHER = { from: 'x@other.example' };
 const AUTOMATIC = { headers: 'Auto-Submitted: auto-replied\n' };
@@ -37,6 +60,7 @@ interface Case {
   to?: string;
   row?: object;
   isErased?: boolean;
+  areFilesRefused?: boolean;
   settings?: object;
 }
 
@@ -63,9 +87,33 @@ const CASES: Record<string, Case> = {
     mails: [{ headers: UTF_8, text: quoting('漢'.repeat(150_000)) }],
   },
   'a second answer': { mails: [{ from: 'bea@example.com', text: quoting('No.') }, {}] },
-  'an answer with an attachment': { mails: [{ raw: Buffer.from(WITH_PDF) }] },
+  'an answer with files': {
+    mails: [{ raw: Buffer.from(FROM_OLGA + toMixed(quoting('Yes.'), FILES)) }],
+  },
+  'an answer with a file that SES refuses': {
+    areFilesRefused: true,
+    mails: [
+      { raw: Buffer.from(FROM_OLGA + toMixed(quoting('Yes.'), { 'a.pdf': 'application/pdf' })) },
+    ],
+  },
+  'an answer with a file when they are off': {
+    settings: { files: false },
+    mails: [
+      { raw: Buffer.from(FROM_OLGA + toMixed(quoting('Yes.'), { 'a.pdf': 'application/pdf' })) },
+    ],
+  },
+  'a follow-up with files': {
+    kind: 'f',
+    mails: [
+      {
+        raw: Buffer.from(
+          `From: ${USER.email}\nMessage-ID: <a@b>\n${toMixed(quoting('See.'), FILES)}`,
+        ),
+      },
+    ],
+  },
   'an answer with a signature': {
-    mails: [{ raw: Buffer.from(WITH_PDF.replace('pdf', 'pkcs7-signature')) }],
+    mails: [{ raw: Buffer.from(FROM_OLGA + SIGNED) }],
   },
   'an answer to an address that takes no mail': { row: { email: 'nobody' }, mails: [{}] },
   'another sender': { mails: [OTHER] },
@@ -123,10 +171,15 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     if (one.isErased) await all.remove(record);
     const to = one.to ?? (await createAddress(all, one.kind ?? 'r', id));
     const outcomes: string[] = [];
+    all.beforeSend = async ({ files }) => {
+      if (one.areFilesRefused && files?.length) throw new MailRejected('no');
+    };
     for (const mail of one.mails) outcomes.push(...(await receive(mail, to)));
     const story = [outcomes.join(', ')];
-    for (const { to: recipient, replyTo = 'nobody', subject, text } of all.mails) {
-      story.push(`To ${recipient}, reply to ${replyTo}: ${subject}`, text.slice(0, 800));
+    for (const { to: recipient, replyTo = 'nobody', subject, text, files = [] } of all.mails) {
+      const attached = files.map(({ name, type, data }) => `, with ${name} ${type} ${data.length}`);
+      story.push(`To ${recipient}, reply to ${replyTo}${attached.join('')}: ${subject}`);
+      story.push(text.slice(0, 800));
     }
     const rows = await listAll();
     for (const { id: _, cognito_sub: __, created_at: ___, reply_at, ...row } of rows) {

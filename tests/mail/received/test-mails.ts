@@ -10,6 +10,7 @@ import { MARKER } from '../../../mail/team-mails.ts';
 /** Beside the mailer's. */
 export const RECEIVER_SETTINGS = {
   replyDomain: 'reply.example.com',
+  files: true,
   replyFrom: ['@example.com'],
   mailBucket: 'mails',
   retentionDays: undefined,

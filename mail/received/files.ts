@@ -1,0 +1,59 @@
+/** Files that are sent on with an answer or a follow-up. docs/adr/0085 */
+import { escapeText, toOneLine } from '../../text/visible.ts';
+import type { MailFile } from '../send-mail.ts';
+import type { ReceivedFile } from './parse-mail.ts';
+
+/** Bytes of all files of a mail; SES counts a third more, and Gmail takes 25 MB. */
+const MOST = 7 * 1024 * 1024;
+const NAME_LIMIT = 100;
+
+const OFFICE = 'application/vnd.openxmlformats-officedocument';
+/** By the end of the name, without programs, scripts, macros and archives. */
+const TYPES = new Map([
+  ['pdf', 'application/pdf'],
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+  ['heic', 'image/heic'],
+  ['txt', 'text/plain'],
+  ['csv', 'text/csv'],
+  ['docx', `${OFFICE}.wordprocessingml.document`],
+  ['xlsx', `${OFFICE}.spreadsheetml.sheet`],
+  ['pptx', `${OFFICE}.presentationml.presentation`],
+  ['odt', 'application/vnd.oasis.opendocument.text'],
+  ['ods', 'application/vnd.oasis.opendocument.spreadsheet'],
+]);
+/** What programs say that know no better. */
+const UNKNOWN = 'application/octet-stream';
+
+/** The type that both the name and the mail say. */
+function findType({ name, type }: ReceivedFile): string | undefined {
+  const [, end = ''] = /\.([a-z]+)$/.exec(name.toLowerCase()) ?? [];
+  const expected = TYPES.get(end);
+  return type === expected || type === UNKNOWN ? expected : undefined;
+}
+
+/** Without a path, and visible: a character could turn `fdp.exe` round. */
+const toName = ({ name }: ReceivedFile): string =>
+  toOneLine(name.split(/[/\\:]/).at(-1) ?? '', NAME_LIMIT, escapeText);
+
+/** @returns `refused`: the names of the others. */
+export function selectFiles(received: ReceivedFile[], isOn: boolean) {
+  const files: MailFile[] = [];
+  const refused: string[] = [];
+  let left = MOST;
+  for (const file of received) {
+    const name = toName(file);
+    const type = isOn ? findType({ ...file, name }) : undefined;
+    const data = type === undefined ? undefined : file.read();
+    if (type === undefined || data === undefined || data.length === 0 || data.length > left) {
+      refused.push(name);
+    } else {
+      files.push({ name, type, data });
+      left -= data.length;
+    }
+  }
+  return { files, refused };
+}
