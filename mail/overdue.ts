@@ -8,13 +8,12 @@ import { isUnsent, type MailerParts } from './attempt.ts';
 import type { Outcome } from './log.ts';
 import type { Row } from './rows.ts';
 
-const DAY = 24 * HOUR;
 /** Milliseconds that the stream tries a reply, and a margin. */
 const REPLIES_TRIED = 25 * HOUR;
 /** Milliseconds: inquiries whose replies are looked for. */
-const REPLIED_WITHIN = 90 * DAY;
+const REPLIED_WITHIN = 90 * 24 * HOUR;
 /** Milliseconds: what is older is given up, before its delivery record expires. */
-const GIVEN_UP = { acknowledgement: DAY, reply: 7 * DAY };
+const GIVEN_UP = 7 * 24 * HOUR;
 
 type OverdueMail = 'reply' | 'acknowledgement';
 
@@ -64,7 +63,7 @@ export function createOverdue(
     async acknowledgement({ acknowledged }: DigestState, signal: AbortSignal): Promise<void> {
       if (!config.acknowledge) return;
       const until = now() - HOUR;
-      const since = Math.max(acknowledged ?? until, until - GIVEN_UP.acknowledgement);
+      const since = Math.max(acknowledged ?? until, until - GIVEN_UP);
       const range = { since, before: toFirstId(until), order: 'oldest' } as const;
       const left = await mailAll('acknowledgement', range, () => true, signal);
       await quotas.saveDigest({ acknowledged: left === undefined ? until : timeOf(left) }, signal);
@@ -73,7 +72,7 @@ export function createOverdue(
     /** Mails replies that the stream has lost: it keeps records for a day. Once an hour, for it reads many inquiries. */
     async reply({ replied }: DigestState, signal: AbortSignal): Promise<void> {
       const until = Math.floor(now() / HOUR) * HOUR - REPLIES_TRIED;
-      const since = Math.max(replied ?? until, until - GIVEN_UP.reply);
+      const since = Math.max(replied ?? until, until - GIVEN_UP);
       if (since < until) {
         const isDue = ({ reply_at = '' }: IndexedInquiry): boolean =>
           Date.parse(reply_at) >= since && Date.parse(reply_at) < until;

@@ -12,8 +12,8 @@ export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'unde
 
 /** Milliseconds: more than a function runs, less than until its queue repeats an event (mailer/events.tf). */
 const CLAIM = 2 * 60_000;
-/** Seconds: longer than mail/overdue.ts looks back. */
-const REPLY_RETENTION = 10 * 86_400;
+/** Seconds, of mails to owners: longer than mail/overdue.ts looks back. */
+const OWNER_RETENTION = 10 * 86_400;
 /** Seconds: a century, the longest retention. */
 const UNDELIVERED_RETENTION = 36_500 * 86_400;
 
@@ -39,7 +39,9 @@ export function createDeliveries(table: Table, now: () => number = Date.now) {
           inquiry,
           mail,
           sent_at: new Date().toISOString(),
-          ...expireRecord(mail === 'reply' ? REPLY_RETENTION : undefined),
+          ...expireRecord(
+            mail === 'reply' || mail === 'acknowledgement' ? OWNER_RETENTION : undefined,
+          ),
         })
         .where(
           ({ undelivered_at }, { lt, notExists }) =>

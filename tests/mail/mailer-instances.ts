@@ -7,7 +7,7 @@ import { createInquiries } from '../../src/inquiries.ts';
 import type { CompletedMail } from '../../mail/log.ts';
 import { createMailer } from '../../mail/mailer.ts';
 import type { Mail } from '../../mail/send-mail.ts';
-import { createMailerStore } from '../../mail/store.ts';
+import { createMailerStore, type MailerStore } from '../../mail/store.ts';
 import { withTrial } from '../../mail/trial.ts';
 import type { ReceiverConfig } from '../../mail/received/config.ts';
 import { createReceiver, type ReceiverParts } from '../../mail/received/receiver.ts';
@@ -55,7 +55,7 @@ export async function createMailerInstances(
         },
       });
     const table = { client: toStepping(client), name: tableName };
-    const { deliveries, ...store } = createMailerStore(table, config, () => all.time);
+    const { deliveries, ...store } = all.change(createMailerStore(table, config, () => all.time));
     // Without the mailer's limit of two seconds.
     const record: typeof deliveries.record = async (inquiry, mail, since) =>
       deliveries.record(inquiry, mail, since, AbortSignal.timeout(60_000));
@@ -120,6 +120,8 @@ export async function createMailerInstances(
     /** Errors by the kind of a mail or the name of a command. */
     failing: {} as Partial<Record<string, Error>>,
     beforeSend: (async () => undefined) as (mail: Mail, signal: AbortSignal) => Promise<unknown>,
+    /** Of the store, by a test that wants a fault. */
+    change: (store: MailerStore): MailerStore => store,
     /** Milliseconds of an invocation; a busy machine needs time. */
     remaining: () => 600_000,
     ofKind: (kind: string) => all.mails.filter(({ tags }) => tags['mail'] === kind),
