@@ -193,7 +193,7 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
       .join('\n\n')
       .replaceAll(/(?<=[rf])\d{4}-[\da-f]{56}/g, '…')
       .replaceAll(/[\da-f]{8}-[\da-f]{4}(?:-[\da-f]{4}){0,2}(?:-[\da-f]{12})?/g, 'REFERENCE')
-      .replaceAll(/(?<=Answered ).*/g, 'TIME');
+      .replaceAll(/(?<=Answered ).*|(?<=Am ).*(?= schrieben)/g, 'TIME');
     expect(shown).toMatchSnapshot();
   });
 
