@@ -28,6 +28,7 @@ it('reads the settings, and has defaults for those that are not required', () =>
       TIME_ZONE: 'Europe/Berlin',
       REPLY_DOMAIN: 'reply.example.com',
       FOLLOW_UPS: 'true',
+      FILES: 'true',
     }),
   ).toEqual({
     ...MAIL_SETTINGS,
@@ -44,6 +45,7 @@ it('reads the settings, and has defaults for those that are not required', () =>
     timeZone: 'Europe/Berlin',
     replyDomain: 'reply.example.com',
     followUps: true,
+    files: true,
   });
 });
 
