@@ -1,4 +1,5 @@
 /** The operators' page in Firefox. */
+import type { HTTPRequest } from 'puppeteer-core';
 import { expect, it } from 'vitest';
 import { needsFirefox, openFirefox } from '../form/firefox.ts';
 import { openInbox } from './test-inbox.ts';
@@ -6,13 +7,14 @@ import { openInbox } from './test-inbox.ts';
 it.each([
   ['with', true],
   ['without', false],
-])('answers, dismisses and reopens in Firefox, %s scripts', needsFirefox, async (_, isOn) => {
+])('answers, dismisses and reopens in Firefox, %s its script', needsFirefox, async (_, isOn) => {
   const own = await openInbox();
   const address = await own.serve({}, [{ title: 'Thanks', text: 'Hello {name}, thank you.' }]);
   for (const [n, subject] of ['One', 'Two'].entries()) await own.add(9_000 - n, { subject });
-  const { page, part, see, click, textsOf, control } = await openFirefox({
-    'javascript.enabled': isOn,
-  });
+  const { page, part, see, click, textsOf, control, intercept } = await openFirefox();
+  // The driver needs JavaScript; the page does without its script.
+  const answer = async (request: HTTPRequest) => (isOn ? request.continue() : request.abort());
+  await intercept(new URL('/script.js', address).href, answer);
   const stores = async (...expected: (string | undefined)[]) => {
     const read = async () =>
       (await Array.fromAsync(own.inbox.listInFull({ order: 'oldest' })))
