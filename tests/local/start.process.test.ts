@@ -118,7 +118,7 @@ function announcementOf({ said }: Running, data: string, port: number): string {
     .replaceAll(data, 'DATA')
     .replaceAll(/(?<=127\.0\.0\.1:)\d+/g, (used) => {
       const offset = Number(used) - port;
-      return offset >= 0 && offset < 7 ? `PORT+${offset}` : 'ANY';
+      return offset >= 0 && offset < 8 ? `PORT+${offset}` : 'ANY';
     });
 }
 
@@ -177,7 +177,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
     stack = await start(data, command, { cwd: root, env, onEnd: (stop) => (end = stop) });
   });
 
-  it('takes the port from PORT and the next six, and says what is where', async () => {
+  it('takes the port from PORT and the next seven, and says what is where', async () => {
     await expect(announcementOf(stack, data, port)).toMatchFileSnapshot('golden/dev.txt');
     const branding = JSON.parse(readText('web/config.example.json')) as object;
     const at = (offset: number) => `http://127.0.0.1:${port + offset}`;
