@@ -101,11 +101,12 @@ async function start(
   };
 }
 
-/** The first of six free ports, below those that the system assigns. */
+/** The first of eight free ports, below those that the system assigns. */
 async function findPorts(): Promise<number> {
   for (;;) {
     const first = 10_000 + Math.floor(Math.random() * 20_000);
-    const inUse = await Promise.all([0, 1, 2, 3, 4, 5].map((index) => isListening(first + index)));
+    const offsets = Array.from({ length: 8 }, (_, index) => index);
+    const inUse = await Promise.all(offsets.map((index) => isListening(first + index)));
     if (!inUse.includes(true)) return first;
   }
 }
