@@ -82,6 +82,13 @@ it('a list without a limit fills Lambda’s 6,291,556 bytes less 64 KB, to the b
   expect(await countPages(rest + 1)).toEqual([20, 1]);
 });
 
+it('a list is JSON whatever its texts and the email are', async () => {
+  const hostile = '","email":"x\\\u2028\n';
+  const { inquiries } = await setUp([hostile]);
+  const listed = await list(inquiries, { sub: SUB, email: hostile });
+  expect(listed.list).toMatchObject({ email: hostile, inquiries: [{ body: hostile }] });
+});
+
 it('a list reads no further page of the store than it needs, and passes over empty ones', async () => {
   const { rows, store } = await setUp(['1', '2', '3', '4']);
   let read = 0;

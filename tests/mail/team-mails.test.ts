@@ -20,8 +20,9 @@ it('the mail leads to the page of a stage that has one', () => {
     ...SETTINGS,
     inboxUrl: 'https://i.example/',
   });
-  for (const part of [text, html])
+  for (const part of [text, html]) {
     expect(part).toContain(`https://i.example/inquiries/${INQUIRY.id}`);
+  }
   expect(createInquiryMail(INQUIRY, SETTINGS).text).not.toContain('inbox:');
 });
 
