@@ -93,18 +93,23 @@ function findHeader(lines: string[], facts: Facts): number | undefined {
 /** Where the quotation begins, of which the lines above the marker are given. */
 function findQuotation(lines: string[], isMarked: boolean, facts: Facts): number | 'unclear' {
   const isText = (line: string): boolean => !isBlank(line) && !(isMarked && isQuoted(line));
-  const end = lines.findLastIndex(isText) + 1;
+  const toEnd = (last: string[]): string[] => last.slice(0, last.findLastIndex(isText) + 1);
+  const withoutRulers = (end: number): number =>
+    lines.findLastIndex((line, at) => at < end && !RULER.test(line)) + 1;
+  const above = toEnd(lines);
+  const block = lines.slice(above.length).map((line) => line.replace(/^[>\s]+/, ''));
+  const quoted = findHeader(block, facts);
   // Forwarded, so that somebody else wrote what is above.
-  if (findHeader(lines.slice(end), facts) !== undefined) return 'unclear';
-  const last = facts.isPreheader(lines[end - 1] ?? '') ? lines.slice(0, end - 1) : lines;
-  const above = last.slice(0, last.findLastIndex(isText) + 1);
+  if (block.slice(0, quoted).some((line) => quoted !== undefined && !RULER.test(line))) {
+    return 'unclear';
+  }
+  if (quoted !== undefined) return withoutRulers(above.length);
   const header = findHeader(above, facts);
-  const isTouching = header !== undefined && above.slice(header).every(hasWords);
-  const attribution = isTouching ? header : findAttribution(above, facts);
+  if (header !== undefined && above.slice(header).every(hasWords)) return withoutRulers(header);
+  const isPreheader = facts.isPreheader(above.at(-1) ?? '');
+  const attribution = findAttribution(isPreheader ? toEnd(above.slice(0, -1)) : above, facts);
   const start = typeof attribution === 'number' ? attribution : (header ?? attribution);
-  if (start === 'unclear') return start;
-  if (start === undefined) return end;
-  return lines.findLastIndex((line, at) => at < start && !RULER.test(line)) + 1;
+  return typeof start === 'number' ? withoutRulers(start) : (start ?? above.length);
 }
 
 /** What is below a quotation whose lines are marked; undefined: something is between them. */

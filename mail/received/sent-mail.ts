@@ -85,11 +85,9 @@ export function createFacts(sent: SentMail, now: number) {
   };
   const hasDate = (text: string): boolean => {
     const numbers = toNumbers(text).map((number) => number.replace(/^0(?=.)/, ''));
-    return dates.some(([day, years]) => {
-      const at = numbers.findIndex((number) => years.includes(number));
-      const others = numbers.toSpliced(at, 1);
-      return at !== -1 && others.includes(day);
-    });
+    return dates.some(([day, years]) =>
+      numbers.some((year, at) => years.includes(year) && numbers.toSpliced(at, 1).includes(day)),
+    );
   };
   return {
     hasSender,
