@@ -13,7 +13,7 @@ import {
   type Main,
 } from '../lib/terminal/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
-import { isServiceName, NAME_RULE } from '../lib/aws/stages.ts';
+import { isServiceName, NAME_RULE, STAGES } from '../lib/aws/stages.ts';
 import { writeLines } from '../lib/terminal/terminal-text.ts';
 import {
   createStateBucket,
@@ -23,10 +23,11 @@ import {
   type StateBucket,
 } from './bootstrap-aws.ts';
 import { createAccountChecks } from './checks/account.ts';
+import { createRoleChecks } from './checks/role.ts';
 import { runChecks } from './checks/run-checks.ts';
 import { initialise, makePlan, refuseUnsavedState } from './plan.ts';
 import { confirm, runSession, terraform, type Session } from './steps.ts';
-import { parseBackend, readAccount } from './stage.ts';
+import { parseBackend, readAccount, readResources } from './stage.ts';
 
 const USAGE = `
 Usage: npm run bootstrap [-- [--region REGION] [--yes]]
@@ -50,6 +51,7 @@ interface Settings {
   bucket?: string;
   region?: string;
   budget?: unknown;
+  github?: unknown;
   receives_mail?: boolean;
 }
 
@@ -92,6 +94,20 @@ async function findBucket(
 const write = (file: string, value: object) =>
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
 
+/** Asks IAM what GitHub's roles may do with what their stages have. A refusal is printed only. */
+async function simulateRoles(session: Session, { accountId, region }: StateBucket): Promise<void> {
+  const { name, github } = readSettings();
+  if (!github) return;
+  for (const stage of STAGES) {
+    const role = `role/terraform-bootstrap/${name}-${stage}-deploy-${region}`;
+    const resources = await readResources(stage).catch(() => []);
+    const checks = createRoleChecks(`arn:aws:iam::${accountId}:${role}`, stage, name, resources);
+    if (checks.length === 0) continue;
+    session.io.stdout.write(`\nWhat GitHub's role may do on ${stage}:\n`);
+    await runChecks(checks, session);
+  }
+}
+
 async function bootstrap(session: Session, state: StateBucket, yes: boolean): Promise<number> {
   const { io } = session;
   const { accountId, bucket, region } = state;
@@ -133,6 +149,7 @@ async function bootstrap(session: Session, state: StateBucket, yes: boolean): Pr
   write(join(MODULE, 'bootstrap.auto.tfvars.json'), {
     permissions_boundaries: parseObject(boundaries),
   });
+  await simulateRoles(session, state);
   writeLines(
     io.stdout,
     `

@@ -104,13 +104,20 @@ export async function readStageAccount(stage: Stage) {
   );
 }
 
-/**
- * Reads the outputs without Terraform and its lock.
- *
- * @throws UsageError if there are none, with what to do.
- */
-export async function readOutputs(stage: Stage): Promise<StageOutputs> {
-  const { bucket, key = 'inquiries/terraform.tfstate' } = readBackend(stage);
+interface State {
+  outputs: Record<string, { value: unknown }>;
+  resources?: { type: string; instances: { attributes: { arn?: string } }[] }[];
+}
+
+/** A resource of a state that has an ARN. */
+export interface Resource {
+  type: string;
+  arn: string;
+}
+
+/** Reads the state without Terraform and its lock. @throws UsageError if it cannot be read, with what to do. */
+async function readState(stage: Stage, bucket: string | undefined): Promise<State> {
+  const { key = 'inquiries/terraform.tfstate' } = readBackend(stage);
   if (bucket === undefined) {
     throw new UsageError(
       'infra/terraform/backend.s3.tfbackend, which names the bucket of the states, is missing: take it from the commit that has it, or run npm run bootstrap.',
@@ -130,12 +137,25 @@ export async function readOutputs(stage: Stage): Promise<StageOutputs> {
         { cause: error },
       );
     });
-  const { outputs } = parseObject(text ?? '') ?? {};
-  if (typeof outputs !== 'object' || outputs === null) {
-    throw new UsageError(
-      `The state of ${stage} in the bucket ${bucket} is damaged; put an earlier version back: docs/runbook.md, "A deployment was interrupted".`,
-    );
-  }
+  const state = parseObject(text ?? '') ?? {};
+  if (typeof state['outputs'] === 'object' && state['outputs'] !== null) return state as never;
+  throw new UsageError(
+    `The state of ${stage} in the bucket ${bucket} is damaged; put an earlier version back: docs/runbook.md, "A deployment was interrupted".`,
+  );
+}
+
+/** None if the stage was never deployed. */
+export async function readResources(stage: Stage): Promise<Resource[]> {
+  const { resources = [] } = await readState(stage, readBackend(stage).bucket);
+  return resources.flatMap(({ type, instances }) =>
+    instances.flatMap(({ attributes: { arn } }) => (arn === undefined ? [] : { type, arn })),
+  );
+}
+
+/** @throws UsageError if there are none, with what to do. */
+export async function readOutputs(stage: Stage): Promise<StageOutputs> {
+  const { bucket } = readBackend(stage);
+  const { outputs } = await readState(stage, bucket);
   const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);
   const found = Object.fromEntries(values) as Partial<StageOutputs>;
   if (found.function !== undefined) return found as StageOutputs;

@@ -9,7 +9,7 @@ import { RECEIVING_REGIONS } from '../../lib/aws/stages.ts';
 import { assert } from '../../lib/contract/contract-checks.ts';
 import { parseObject } from '../../lib/terminal/command-line.ts';
 import { run, terraformUnavailableReason } from '../terraform.ts';
-import { Pending, type Check } from './run-checks.ts';
+import { ask, Pending, type Check } from './run-checks.ts';
 
 /** AWS's default is 1,000, and 10 for new accounts (docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
 const INSTANCES = 1_000;
@@ -103,18 +103,6 @@ async function checkSes(region: string): Promise<string> {
     `${plan}, sandbox: mails to verified addresses only. Before a stage has "inbox", request production access (SES, Account dashboard)`,
   );
 }
-
-/** What AWS does not answer does not stop bootstrap. */
-const ask =
-  (check: Check[1]): Check[1] =>
-  async () => {
-    try {
-      return await check();
-    } catch (error) {
-      if (!(error instanceof Error && '$metadata' in error)) throw error;
-      throw new Pending(`could not be asked: ${error.name}`, { cause: error });
-    }
-  };
 
 /** Some ask only what the settings need. */
 export function createAccountChecks(account: Account): Check[] {

@@ -17,6 +17,18 @@ export type Check = readonly [title: string, run: () => Promise<string | void>, 
 /** A check that neither passes nor fails waits for what the message says. */
 export class Pending extends Error {}
 
+/** A check that is pending if AWS refuses to answer. */
+export const ask =
+  (check: Check[1]): Check[1] =>
+  async () => {
+    try {
+      return await check();
+    } catch (error) {
+      if (!(error instanceof Error && '$metadata' in error)) throw error;
+      throw new Pending(`could not be asked: ${error.name}`, { cause: error });
+    }
+  };
+
 /** In one line; some messages of the SDK have more. */
 const describeError = ({ message, cause }: Error): string =>
   [message.split('\n')[0], cause instanceof Error && cause.message].filter(Boolean).join(': ');

@@ -56,7 +56,46 @@ const receiving = {
 };
 const failing = { failing: 'terraform plan' };
 
+const stateOf = (stage: string) => `GET /${BUCKET}/env:/${stage}/inquiries/terraform.tfstate`;
+/** A stage is deployed, and IAM refuses its role an action on each resource. */
+const arrangeRole = (): void => {
+  const never = '<Error><Code>NoSuchKey</Code></Error>';
+  for (const stage of ['main', 'release']) {
+    state.answers[stateOf(stage)] = () => ({ status: 404, body: never });
+  }
+  const toResource = (type: string, arn: string) => ({
+    type,
+    instances: [{ attributes: { arn } }],
+  });
+  const resources = [
+    toResource('aws_lambda_function', 'arn:aws:lambda:eu-central-1:1:function:inquiries-develop'),
+    toResource('aws_s3_bucket', 'arn:aws:s3:::inquiries-develop-site-1'),
+    toResource('terraform_data', 'arn:none'),
+  ];
+  state.answers[stateOf('develop')] = () => ({ status: 200, body: { outputs: {}, resources } });
+  state.answers['SimulatePrincipalPolicy'] = ({ body }) => {
+    const asked = new URLSearchParams(body);
+    expect(asked.get('PolicySourceArn')).toBe(
+      `arn:aws:iam::${ACCOUNT}:role/terraform-bootstrap/inquiries-develop-deploy-eu-central-1`,
+    );
+    expect(asked.get('ContextEntries.member.2.ContextKeyValues.member.1')).toBe('develop');
+    const results = [...asked].flatMap(([key, name]) => {
+      const decision = name === 'lambda:PublishVersion' ? 'implicitDeny' : 'allowed';
+      return key.startsWith('ActionNames')
+        ? `<member><EvalActionName>${name}</EvalActionName><EvalDecision>${decision}</EvalDecision></member>`
+        : [];
+    });
+    const inner = `<EvaluationResults>${results.join('')}</EvaluationResults>`;
+    const found = `<SimulatePrincipalPolicyResult>${inner}</SimulatePrincipalPolicyResult>`;
+    return { status: 200, body: `<R>${found}</R>` };
+  };
+};
+
 const CASES: Record<string, Case> = {
+  'a role that may not publish a version': {
+    ...withFile(SETTINGS, '{"github":{}}'),
+    happen: arrangeRole,
+  },
   'settings that are not JSON': withFile(SETTINGS, 'a = "b"'),
   'a name that is too long for the bucket': withFile(SETTINGS, '{"name":"inquiries-of-customers"}'),
   'an unsaved state': withFile('bootstrap/errored.tfstate', '{}'),
