@@ -77,8 +77,8 @@ export async function createMailerInstances(
       ...parts,
       config: { ...config, ...RECEIVER_SETTINGS, ...settings },
       create: createInquiries(
-        createInquiryStore(toStepping(createClient(engine)), tableName),
-        settings,
+        createInquiryStore(toStepping(createClient(engine)), tableName, { now: () => all.time }),
+        { ...settings, now: () => all.time },
       ).create,
       rawMails: {
         read: async (id: string) => run(async () => all.rawMails.get(id)),

@@ -1,0 +1,365 @@
+/**
+ * Random histories of inquiries, answers in the inbox and by mail, follow-ups, bounces and mails of strangers. The stream,
+ * the queue and the timer invoke mailer and receiver in any order, twice, and late, also after hours and days; each
+ * invocation may be killed at any request to table, bucket or SES; SES throttles, fails, and fails after it has accepted.
+ * After a calm end, each history has kept the rules of `expectKept`.
+ *
+ * A failure prints its seed; `VITEST_SEED=N` repeats it.
+ */
+import type { SESMessage, SQSRecord } from 'aws-lambda';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { RateLimited, type Mail } from '../../mail/send-mail.ts';
+import type { MailerStore } from '../../mail/store.ts';
+import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
+import { HOUR, toReference } from '../../src/limits.ts';
+import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
+import { MAIL_SETTINGS } from '../helpers/events.ts';
+import { createMailerInstances, type MailerInstances } from '../mail/mailer-instances.ts';
+import { createAddress, deliverMail, quoting } from '../mail/received/test-mails.ts';
+import { SES_EXAMPLES, toEvent } from '../mail/ses-events.ts';
+import { readTable } from '../helpers/own-table.ts';
+import { idOf, sequenceOf, toRecord, type StreamRecord } from '../mail/test-mailer.ts';
+import { isHard, SEED } from './selection.ts';
+
+const MINUTE = 60_000;
+const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR;
+const TEAM = MAIL_SETTINGS.inboxTo;
+const COLLEAGUES = ['olga@example.com', 'bea@example.com'];
+/** Acknowledgements to one address in an hour (mail/mail-quotas.ts). */
+const ACKNOWLEDGED = 3;
+
+const ACTS = {
+  post: 5,
+  answer: 2,
+  'answer by mail': 3,
+  'follow up': 2,
+  bounce: 1,
+  stranger: 1,
+  stream: 8,
+  queue: 8,
+  timer: 3,
+  wait: 3,
+  'wait for hours': 1,
+} as const;
+const anyStep = fc.record({
+  act: fc.oneof(
+    ...Object.entries(ACTS).map(([act, weight]) => ({ weight, arbitrary: fc.constant(act) })),
+  ),
+  pick: fc.nat(1_000),
+  killAt: fc.option(fc.integer({ min: 1, max: 40 }), { nil: Infinity, freq: 3 }),
+  fault: fc.option(fc.constantFrom('throttled', 'failed', 'accepted'), { nil: undefined, freq: 4 }),
+  isTwice: fc.boolean(),
+});
+const anyHistory = fc.array(anyStep, { minLength: 200, maxLength: 200, size: 'max' });
+type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Faults of the service; each is found. */
+const MUTANTS: Record<string, (store: MailerStore) => MailerStore> = {
+  'mails that are not recorded': (store) => ({
+    ...store,
+    deliveries: { ...store.deliveries, record: async () => undefined },
+  }),
+  'a claim that everybody gets': (store) => ({
+    ...store,
+    deliveries: { ...store.deliveries, claimNotice: async () => 'granted' },
+  }),
+  'a digest without what was withheld': (store) => ({
+    ...store,
+    quotas: { ...store.quotas, isWithheld: async () => false },
+  }),
+  'an answer to another inquiry': ({ inquiries, ...store }) => ({
+    ...store,
+    inquiries: {
+      ...inquiries,
+      find: async (_id, signal) => {
+        for await (const [first] of inquiries.list({
+          abortSignal: signal ?? new AbortController().signal,
+        })) {
+          if (first) return inquiries.read(first);
+        }
+        return undefined;
+      },
+    },
+  }),
+};
+
+interface Sent {
+  token: string;
+  /** Of the inquiry that it is about. */
+  id: string;
+  from: string;
+}
+
+const nameOf = ({ to, subject, tags, text }: Mail): string =>
+  `${tags['mail']} ${tags['inquiry'] ?? ''} ${to} ${subject} ${text.match(/token\d+/g)?.join() ?? ''}`;
+
+async function play(engine: string, history: Step[], change = (store: MailerStore) => store) {
+  const all = await createMailerInstances(engine, {
+    time: START,
+    acknowledge: true,
+    mailsPerHour: 4,
+    totalMailsPerHour: 6,
+    followUps: true,
+    replyDomain: 'reply.example.com',
+  });
+  all.change = change;
+  const images = new Map<string, string | undefined>();
+  let stream: StreamRecord[] = [];
+  let queue: { event: SESMessage | ReturnType<typeof toEvent>; times: number }[] = [];
+  const bounced = new Set<unknown>();
+  const written: Sent[] = [];
+  /** Mails that SES had, and of which the mailer may not know. */
+  const unknown: string[] = [];
+  let tokens = 0;
+  const createToken = (): string => `token${++tokens}`;
+
+  const readAll = async (): Promise<StoredInquiry[]> => {
+    const rows = await readTable(all.client, all.table);
+    const inquiries = rows.filter((row) => row['__edb_e__'] === 'inquiry') as StoredInquiry[];
+    return inquiries.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  };
+  /** As the table's stream. */
+  async function readChanges(): Promise<StoredInquiry[]> {
+    const rows = await readAll();
+    for (const row of rows) {
+      const { reply: _, respondent: __, reply_at, ...inserted } = row;
+      if (!images.has(row.id)) stream.push(toRecord(marshall(inserted)));
+      if (reply_at !== images.get(row.id)) {
+        stream.push(toRecord(marshall(row), marshall(inserted)));
+      }
+      images.set(row.id, reply_at);
+    }
+    return rows;
+  }
+
+  /** @returns Undefined if it was killed. */
+  async function invoke<Result>(
+    { killAt, fault }: Pick<Step, 'killAt' | 'fault'>,
+    run: (instance: ReturnType<MailerInstances['create']>) => Promise<Result>,
+  ): Promise<Result | Error | undefined> {
+    const before = all.mails.length;
+    all.beforeSend = async (mail) => {
+      if (fault === 'accepted') all.mails.push(mail);
+      if (fault === 'throttled') throw new RateLimited('429');
+      if (fault !== undefined) throw new Error('500');
+    };
+    const instance = all.create(killAt);
+    const result = await run(instance).catch((error: Error) => error);
+    const isKilled = instance.steps() >= killAt;
+    if (isKilled || fault === 'accepted') unknown.push(...all.mails.slice(before).map(nameOf));
+    return isKilled ? undefined : result;
+  }
+
+  const isLate = ({ eventName, dynamodb: { NewImage } }: StreamRecord): boolean => {
+    const isNew = eventName === 'INSERT';
+    const { S: since = '' } = NewImage[isNew ? 'created_at' : 'reply_at'] ?? {};
+    return all.time - Date.parse(since) > (isNew ? 6 : 24) * HOUR;
+  };
+
+  const acts: Record<keyof typeof ACTS, (step: Step, rows: StoredInquiry[]) => Promise<unknown>> = {
+    async post({ pick, isTwice }) {
+      const token = createToken();
+      const email = `user${pick % 4}@users.example`;
+      const row = { at: all.time + (tokens % 1_000), body: token, email };
+      const [record] = await all.write([
+        { ...row, cognito_sub: `sub${pick % 4}`, ...(isTwice && { email_verified: true }) },
+      ]);
+      written.push({ token, id: record ? idOf(record) : '', from: email });
+    },
+    async answer({ pick }, rows) {
+      const row = rows[pick % rows.length];
+      if (row === undefined || row.reply_at !== undefined) return;
+      const token = createToken();
+      await all.answer(row.id, token);
+      written.push({ token, id: row.id, from: 'bea' });
+    },
+    async 'answer by mail'({ pick }, rows) {
+      const row = rows[pick % rows.length];
+      if (row === undefined) return;
+      const [token, from = ''] = [createToken(), COLLEAGUES[pick % 2]];
+      const to = await createAddress(all, 'r', row.id, () => all.time);
+      queue.push({ event: deliverMail(all, to, { from, text: quoting(token) }), times: 0 });
+      written.push({ token, id: row.id, from });
+    },
+    async 'follow up'({ pick }, rows) {
+      const row = rows[pick % rows.length];
+      if (row?.email_verified !== true) return;
+      const [token, from] = [createToken(), row.email];
+      const to = await createAddress(all, 'f', row.id, () => all.time);
+      queue.push({ event: deliverMail(all, to, { from, text: quoting(token) }), times: 0 });
+      written.push({ token, id: row.id, from });
+    },
+    async bounce({ pick }) {
+      const replies = all.ofKind('reply').filter(({ tags }) => !bounced.has(tags['inquiry']));
+      const { to = '', tags } = replies[pick % replies.length] ?? {};
+      if (tags === undefined) return;
+      queue.push({ event: toEvent(SES_EXAMPLES.bounce, { ...tags, to }), times: 0 });
+      bounced.add(tags['inquiry']);
+    },
+    async stranger() {
+      const [token, from] = [createToken(), 'x@other.example'];
+      queue.push({
+        event: deliverMail(all, 'info@reply.example.com', { from, text: token }),
+        times: 0,
+      });
+      written.push({ token, id: '', from });
+    },
+    async stream(step) {
+      const batch = stream.slice(0, 1 + (step.pick % 8));
+      const failed = await invoke(step, async ({ handle }) => handle(batch));
+      if (!Array.isArray(failed)) return;
+      const first = batch.findIndex((record) => failed.includes(sequenceOf(record)));
+      // Lambda may also repeat what has succeeded.
+      if (!step.isTwice) stream = stream.slice(first === -1 ? batch.length : first);
+    },
+    async queue(step) {
+      const one = queue[step.pick % queue.length];
+      if (one === undefined) return;
+      one.times++;
+      const { event, times } = one;
+      const result = await invoke(step, async ({ receive, invoke: run }) => {
+        if ('receipt' in event) return receive(event, times);
+        const attributes = { ApproximateReceiveCount: String(times) } as SQSRecord['attributes'];
+        for (const record of event.Records) Object.assign(record, { attributes });
+        return run(event);
+      });
+      const isDone = result !== undefined && !(result instanceof Error);
+      if (isDone && !step.isTwice) queue = queue.filter((other) => other !== one);
+    },
+    timer: async (step) => {
+      all.time += 5 * MINUTE;
+      await invoke(step, async ({ tick }) => tick());
+    },
+    wait: async () => void (all.time += 6 * MINUTE),
+    'wait for hours': async ({ pick }) => void (all.time += (pick % 4 === 0 ? 26 : 7) * HOUR),
+  };
+
+  async function act(step: Step): Promise<void> {
+    const rows = await readChanges();
+    await acts[step.act as keyof typeof ACTS](step, rows);
+    stream = stream.filter((record) => !isLate(record));
+  }
+
+  await all.create().tick();
+  for (const step of history) await act(step);
+  const calm = { pick: 999, killAt: Infinity, fault: undefined, isTwice: false };
+  // The stream's day, a digest's seven hours, and an acknowledgement's hour.
+  for (let hour = 0; hour < 30 || stream.length + queue.length > 0; hour += 3) {
+    expect(hour, 'something waits for ever').toBeLessThan(60);
+    for (let times = stream.length / 8; times >= 0; times--) await act({ ...calm, act: 'stream' });
+    for (const pick of [...queue.keys()].toReversed()) await act({ ...calm, act: 'queue', pick });
+    await act({ ...calm, act: 'timer' });
+    all.time += 3 * HOUR;
+  }
+  return { all, rows: await readAll(), written, unknown };
+}
+
+type Played = Awaited<ReturnType<typeof play>>;
+
+function expectOnce({ all, unknown }: Played): void {
+  const names = all.mails.map(nameOf);
+  const most = (name: string): number => 1 + unknown.filter((one) => one === name).length;
+  const twice = names.filter(
+    (name, at) =>
+      !/^(?:digest|daily)/.test(name) &&
+      names.slice(0, at + 1).filter((one) => one === name).length > most(name),
+  );
+  expect(twice, 'sent twice').toEqual([]);
+}
+
+function expectTold({ all, rows }: Played): void {
+  const digests = all.ofKind('digest').map(({ text }) => text);
+  // A digest leaves out what the team has answered meanwhile.
+  const isTold = ({ id, reply_at }: StoredInquiry): boolean =>
+    reply_at !== undefined ||
+    all.ofKind('inquiry').some(({ tags }) => tags['inquiry'] === id) ||
+    digests.some((text) => text.includes(toReference(id)));
+  expect(
+    rows.filter((row) => !isTold(row)),
+    'untold',
+  ).toEqual([]);
+}
+
+function expectAcknowledged({ all, rows }: Played): void {
+  const hourOf = ({ email, created_at }: StoredInquiry): string =>
+    `${email} ${created_at.slice(0, 13)}`;
+  const groups = Map.groupBy(
+    rows.filter(({ email_verified }) => email_verified === true),
+    hourOf,
+  );
+  for (const [hour, group] of groups) {
+    const mails = new Set(all.ofKind('acknowledgement').map(({ tags }) => tags['inquiry']));
+    const count = group.filter(({ id }) => mails.has(id)).length;
+    expect(count, `acknowledged, ${hour}`).toBe(Math.min(ACKNOWLEDGED, group.length));
+  }
+}
+
+/** Each stored text is its writer's, and each text is stored, or in a mail to its writer or the team. */
+function expectWritten({ all, rows, written }: Played): void {
+  for (const { token, id, from } of written) {
+    const has = (text: string): boolean => new RegExp(`\\b${token}\\b`).test(text);
+    const stored = rows.filter((row) => has(JSON.stringify(row)));
+    const told = all.mails.filter(({ to, text }) => [from, TEAM].includes(to) && has(text));
+    expect(stored.length, `${token}, stored`).toBeLessThanOrEqual(1);
+    expect(stored.length + told.length, `${token} of ${from}, lost`).toBeGreaterThan(0);
+    const [row] = stored;
+    if (row === undefined) continue;
+    if (has(row.body)) expect(row.email, `${token}, whose inquiry`).toBe(from);
+    else expect(row.id, `${token}, which inquiry`).toBe(id);
+  }
+}
+
+function expectReplied({ all, rows }: Played): void {
+  const replies = all.ofKind('reply');
+  const mailed = new Set(replies.map(({ tags }) => tags['inquiry']));
+  const unsent = rows.filter(({ id, reply }) => reply !== undefined && !mailed.has(id));
+  expect(unsent, 'replies that are not sent').toEqual([]);
+}
+
+/** Nothing of one user goes to another. */
+function expectPrivate({ all, rows, written }: Played): void {
+  const owners = new Map(rows.map(({ id, email }) => [id, email]));
+  for (const { to, text } of all.mails) {
+    if (to === TEAM || COLLEAGUES.includes(to)) continue;
+    for (const [token] of text.matchAll(/token\d+/g)) {
+      const { id = '', from } = written.find((one) => one.token === token) ?? {};
+      expect([from, owners.get(id)], `${token} to ${to}`).toContain(to);
+    }
+  }
+}
+
+function expectKept(played: Played): void {
+  expectOnce(played);
+  expectTold(played);
+  expectAcknowledged(played);
+  expectWritten(played);
+  expectReplied(played);
+  expectPrivate(played);
+}
+
+describeOnDynamoDbLocal('mails', (engine) => {
+  it('of random histories are complete, once and to the right addresses', async () => {
+    const counts = { inquiries: 0, mails: 0, unknown: 0 };
+    const keeps = fc.asyncProperty(anyHistory, async (history) => {
+      const played = await play(engine, history);
+      expectKept(played);
+      counts.inquiries += played.rows.length;
+      counts.mails += played.all.mails.length;
+      counts.unknown += played.unknown.length;
+    });
+    const numRuns = isHard ? 15 : 1;
+    await fc.assert(keeps, { numRuns, seed: SEED, endOnFailure: true });
+    process.stdout.write(`${numRuns} histories, ${JSON.stringify(counts)}, seed ${SEED}\n`);
+    expect(counts.mails).toBeGreaterThan(numRuns * 30);
+  });
+
+  it.each(Object.entries(MUTANTS))('finds %s', async (_, change) => {
+    const keeps = fc.asyncProperty(anyHistory, async (history) =>
+      expectKept(await play(engine, history, change)),
+    );
+    const { failed } = await fc.check(keeps, { numRuns: 3, seed: 1, endOnFailure: true });
+    expect(failed).toBe(true);
+  });
+});
