@@ -89,6 +89,20 @@ export function createDigests({ store, config }: MailerParts) {
     return { count: lost.length + others, newest: [...lost, ...newest], since };
   }
 
+  /** Those that have waited too long. */
+  async function listWaiting(time: number, abortSignal: AbortSignal) {
+    const oldest: IndexedInquiry[] = [];
+    let count = 0;
+    if (config.answerWithin === undefined) return { count, oldest };
+    const before = toFirstId(time - config.answerWithin * DAY);
+    const query = { isAnswered: false, before, order: 'oldest', abortSignal } as const;
+    for await (const page of inquiries.list(query)) {
+      count += page.length;
+      oldest.push(...page.slice(0, OLDEST - oldest.length));
+    }
+    return { count, oldest };
+  }
+
   return {
     /**
      * Counts an hour when one of its inquiries is withheld, and when failed mails are given up.
@@ -129,27 +143,21 @@ export function createDigests({ store, config }: MailerParts) {
       return { mail: createDigestMail({ count, since, named }, config), state: after };
     },
 
-    /** @returns undefined when it was sent, it is too early, or nothing has waited so long. */
+    /** @returns undefined when it was sent, it is too early, or there is nothing to tell. */
     async daily(
       { daily_on }: DigestState,
       time: number,
       signal: AbortSignal,
     ): Promise<DueMail | undefined> {
-      const { answerWithin: days } = config;
       const now = new Date(time);
       const today = now.toISOString().slice(0, 10);
-      if (days === undefined || daily_on === today || now.getUTCHours() < MORNING) return undefined;
-      const before = toFirstId(time - days * DAY);
-      const query = { isAnswered: false, before, order: 'oldest', abortSignal: signal } as const;
-      const oldest: IndexedInquiry[] = [];
-      let count = 0;
-      for await (const page of inquiries.list(query)) {
-        count += page.length;
-        oldest.push(...page.slice(0, OLDEST - oldest.length));
-      }
-      if (oldest.length === 0) return undefined;
+      if (daily_on === today || now.getUTCHours() < MORNING) return undefined;
+      const withheld = await quotas.countWithheld(time - DAY, signal);
+      const { count, oldest } = await listWaiting(time, signal);
+      if (count + withheld === 0) return undefined;
       const named = await readListed(oldest, signal);
-      return { mail: createDailyMail({ count, days, named }, config), state: { daily_on: today } };
+      const mail = createDailyMail({ count, withheld, named }, config);
+      return { mail, state: { daily_on: today } };
     },
   };
 }

@@ -44,7 +44,7 @@ export interface CompletedMail extends Subject, Result {
 }
 
 /** Need an operator; other failures are tried again. */
-const ERRORS = new Set<Outcome>(['no-address', 'refused', 'undelivered']);
+export const ERRORS = new Set<Outcome>(['no-address', 'refused', 'undelivered']);
 
 /** Logs a line about a mail, without addresses and texts. */
 export function logMail({ functionName, error, ...mail }: CompletedMail): void {

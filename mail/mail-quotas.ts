@@ -8,8 +8,13 @@ import type { MailerConfig } from './config.ts';
 
 /** Per address and hour. */
 const ACKNOWLEDGEMENTS = 3;
-/** Mails of strangers that the team gets in an hour. */
+/** Received mails that the team gets in an hour: of strangers, and about an inquiry by who knows its address. */
 const PASSED_ON = 20;
+const PASSED_ON_ABOUT = 5;
+/** Counted in a day, which a row has room for. */
+const WITHHELD = 1_000;
+/** Invocations that a mail may end. */
+const READINGS = 3;
 
 /** `refused`: the hour, if the quota of all persons is full. */
 export type Claim = { granted: true } | { refused: FullHour | undefined };
@@ -35,6 +40,8 @@ export function createMailQuotas(
     acknowledgements: totalMailsPerHour,
     'passed-on': PASSED_ON,
   };
+  const isGranted = async (...place: Parameters<Quotas['reserve']>): Promise<boolean> =>
+    'granted' in (await quotas.reserve(...place));
 
   return {
     ...quotas,
@@ -62,21 +69,47 @@ export function createMailQuotas(
       return 'granted' in result ? grant : { refused: undefined };
     },
 
-    async claimEvent(kind: keyof typeof limits, event: string, signal: AbortSignal) {
-      const quota = `${kind}-${Math.floor(now() / HOUR)}`;
-      return 'granted' in (await quotas.reserve(quota, event, limits[kind], signal));
+    /** @param inquiry - Whose own budget it is. */
+    async claimEvent(
+      kind: keyof typeof limits,
+      event: string,
+      signal: AbortSignal,
+      inquiry?: string,
+    ): Promise<boolean> {
+      const hour = `${kind}-${Math.floor(now() / HOUR)}`;
+      return inquiry === undefined
+        ? isGranted(hour, event, limits[kind], signal)
+        : isGranted(`${hour}-${inquiry}`, event, PASSED_ON_ABOUT, signal);
     },
 
     /** Whether the event is the first of its kind that comes back to a writer. */
-    async claimReturned(kind: string, event: string, signal: AbortSignal): Promise<boolean> {
-      return 'granted' in (await quotas.reserve(keyedDigest(hashKey, kind), event, 1, signal));
-    },
+    claimReturned: async (kind: string, event: string, signal: AbortSignal): Promise<boolean> =>
+      isGranted(keyedDigest(hashKey, kind), event, 1, signal),
+
+    /** Remembers a received mail of which nobody is told before the daily mail. */
+    recordWithheld: async (event: string, time: number, signal: AbortSignal): Promise<boolean> =>
+      isGranted(withheldOn(time), event, WITHHELD, signal),
+
+    /** Those of a day. */
+    countWithheld: async (time: number, signal: AbortSignal): Promise<number> =>
+      (await quotas.read(withheldOn(time), signal)).mailed,
+
+    /** Whether the mail has ended fewer invocations than it may. */
+    beginReading: async (mail: string, invocation: string, signal: AbortSignal): Promise<boolean> =>
+      isGranted(`reading-${mail}`, invocation, READINGS, signal),
+
+    endReading: async (mail: string, invocation: string, signal: AbortSignal): Promise<void> =>
+      quotas.release(`reading-${mail}`, invocation, signal),
 
     async isWithheld(hour: number, abortSignal: AbortSignal): Promise<boolean> {
-      const { mailed, isWithheld } = await quotas.read(hour, abortSignal);
+      const { mailed, isWithheld } = await quotas.read(String(hour), abortSignal);
       return isWithheld || mailed >= totalMailsPerHour;
     },
   };
 }
 
 const hourOf = (id: string): string => String(Math.floor(timeOf(id) / HOUR));
+
+/** The day in UTC. */
+const withheldOn = (time: number): string =>
+  `withheld-${new Date(time).toISOString().slice(0, 10)}`;

@@ -195,21 +195,29 @@ export function createDigestMail(
   ]);
 }
 
-/** @param named - The oldest first. */
+/** @param withheld - Received mails of which nobody was told. @param named - The oldest first. */
 export function createDailyMail(
-  { count, days, named }: { count: number; days: number; named: ListedInquiry[] },
+  { count, withheld, named }: { count: number; withheld: number; named: ListedInquiry[] },
   settings: MailerConfig,
 ): Mail {
-  const age = days === 1 ? '1 day' : `${days} days`;
-  const subject = `${countInquiries(count)} unanswered for more than ${age}`;
+  const { answerWithin: days, replyDomain, stage } = settings;
+  const waiting = `${countInquiries(count)} unanswered for more than ${days === 1 ? '1 day' : `${days} days`}`;
+  const mails = `${withheld === 1 ? '1 mail was' : `${withheld} mails were`} not passed on yesterday`;
+  const subject = [...(count > 0 ? [waiting] : []), ...(withheld > 0 ? [mails] : [])].join('; ');
   const verbs = 'show REFERENCE, reply REFERENCE or dismiss REFERENCE';
-  const { replyDomain } = settings;
-  return createTeamMail('daily', settings, subject, [
-    formatParagraph(`${subject}. The oldest:`),
-    ...formatList(named, settings),
+  const how =
     replyDomain === undefined
       ? formatCommand('To read, answer or dismiss one, run:', verbs, settings)
-      : formatParagraph('To answer one, reply to the mail about it.'),
+      : formatParagraph('To answer one, reply to the mail about it.');
+  const list = [formatParagraph(`${waiting}. The oldest:`), ...formatList(named, settings), how];
+  return createTeamMail('daily', settings, subject, [
+    ...(count > 0 ? list : []),
+    withheld > 0
+      ? formatNote(
+          `${mails}: they were automatic, or too many in an hour. To have them passed on, run:`,
+          `npm run ops -- ${stage} received-mails --repeat`,
+        )
+      : undefined,
   ]);
 }
 

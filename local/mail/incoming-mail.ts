@@ -9,10 +9,17 @@ import { closeServer, listen, serve } from '../../lib/pages/loopback-server.ts';
 /** Bytes, as SES takes (docs.aws.amazon.com/ses/latest/dg/quotas.html). */
 const LARGEST = 40 * 1024 * 1024;
 
+const headOf = (raw: Buffer): string => raw.toString('latin1').split(/\r?\n\r?\n/, 1)[0] ?? '';
+
+function readCommonHeaders(raw: Buffer) {
+  const read = (name: string): string | undefined =>
+    new RegExp(`^${name}: *(.*)$`, 'im').exec(headOf(raw))?.[1];
+  return { from: [read('From') ?? ''], subject: read('Subject') };
+}
+
 /** For tests: `X-Verdicts: dmarc=FAIL spam=GRAY`. Default: all pass. */
 function readVerdicts(raw: Buffer): Partial<SESReceipt> {
-  const [head = ''] = raw.toString('latin1').split(/\r?\n\r?\n/, 1);
-  const [, given = ''] = /^X-Verdicts: (.*)$/im.exec(head) ?? [];
+  const [, given = ''] = /^X-Verdicts: (.*)$/im.exec(headOf(raw)) ?? [];
   const verdicts = ['spam', 'virus', 'spf', 'dkim', 'dmarc'].map((name) => {
     const [, status = 'PASS'] = new RegExp(`\\b${name}=(\\w+)`).exec(given) ?? [];
     return [`${name}Verdict`, { status }];
@@ -42,6 +49,8 @@ export async function startIncomingMail({
     }
     const id = /[^/?]+(?=\?|$)/.exec(url)?.[0] ?? '';
     const mail = mails.get(id);
+    // What is handled is not kept.
+    if (method === 'PUT') return response.end('<CopyObjectResult/>');
     if (method === 'DELETE') mails.delete(id);
     if (method === 'GET' && mail !== undefined) return response.end(mail);
     response.writeHead(method === 'DELETE' ? 204 : 404);
@@ -64,7 +73,8 @@ export async function startIncomingMail({
         const recipients = envelope.rcptTo.map(({ address }) => address);
         const source = envelope.mailFrom ? envelope.mailFrom.address : '';
         const receipt = { recipients, ...readVerdicts(raw) };
-        report(JSON.stringify({ mail: { messageId, source }, receipt }));
+        const commonHeaders = readCommonHeaders(raw);
+        report(JSON.stringify({ mail: { messageId, source, commonHeaders }, receipt }));
       };
       receive().then(() => finish(), finish);
     },

@@ -28,8 +28,6 @@ export type Decision =
 
 export type Verdicts = Pick<SESReceipt, 'dmarcVerdict' | 'spamVerdict' | 'virusVerdict'>;
 
-const VERDICTS = ['virus', 'spam', 'dmarc'] as const;
-
 /** Whether an address is one of `@example.com,boss@partner.example`. */
 const isOfTeam = (from: string, team: string[]): boolean =>
   team.some((one) => (one.startsWith('@') ? from.endsWith(one) : from === one));
@@ -75,6 +73,17 @@ function toSentMail(
 
 const pass = (why: PassReason): Decision => ({ act: 'pass', why });
 
+const isPassed = (verdicts: Verdicts, name: 'dmarc' | 'spam' | 'virus'): boolean =>
+  verdicts[`${name}Verdict`].status === 'PASS';
+
+/**
+ * What the event alone tells, so that no stranger's mail is read. One without DMARC is, for the team, if its address is
+ * right.
+ */
+export const decideUnread = (verdicts: Verdicts, isAddressed: boolean): PassReason | undefined =>
+  (['virus', 'spam'] as const).find((name) => !isPassed(verdicts, name)) ??
+  (isAddressed ? undefined : 'address');
+
 /**
  * @param to - Undefined: no address that this stage has made.
  * @param now - Milliseconds.
@@ -87,12 +96,12 @@ export function decide(
   now: number,
 ): Decision {
   const { replyFrom, followUps } = config;
+  const unread = decideUnread(verdicts, to !== undefined);
+  if (unread !== undefined || to === undefined) return pass(unread ?? 'address');
   if (mail === undefined) return pass('unreadable');
   const { from, text, subject, isAutomatic } = mail;
   if (isAutomatic) return pass('automatic');
-  const failed = VERDICTS.find((one) => verdicts[`${one}Verdict`].status !== 'PASS');
-  if (failed !== undefined) return pass(failed);
-  if (to === undefined) return pass('address');
+  if (!isPassed(verdicts, 'dmarc')) return pass('dmarc');
   const { kind, inquiry } = to;
   if (inquiry === undefined) return pass('gone');
   const known = { mail, inquiry };

@@ -121,12 +121,11 @@ export function createReturnedMail(
 }
 
 export function createPassedOnMail(
-  mail: ReceivedMail | undefined,
+  { from = 'unknown', subject, text, attachments }: Omit<ReceivedMail, 'isAutomatic' | 'messageId'>,
   why: PassReason,
   inquiry: StoredInquiry | undefined,
   settings: MailerConfig,
 ): Mail {
-  const { from = 'unknown', subject = '', text = '', attachments = [] } = mail ?? {};
   const about = inquiry === undefined ? '' : ` about ${toReference(inquiry.id)}`;
   const title = `A mail${about} was not taken: ${PASSED_ON[why]}`;
   const sender = formatFacts([['From', formatSender(from)]]);

@@ -184,13 +184,8 @@ function isFile(part: MailPart, html: string): boolean {
   return alternative === undefined || nameOf(part) !== undefined;
 }
 
-/** @returns undefined when it is no mail of a person, such as with thousands of nested parts. */
-export async function parseMail(
-  raw: Uint8Array,
-  source: string,
-): Promise<ReceivedMail | undefined> {
-  const mail = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
-  const split = await splitMail(mail).catch(() => undefined);
+async function readMail(raw: Uint8Array, source: string): Promise<ReceivedMail | undefined> {
+  const split = await splitMail(Buffer.from(raw.buffer, raw.byteOffset, raw.length));
   if (split === undefined) return undefined;
   const { head, parts } = split;
   const texts = Map.groupBy(parts.filter(isText), (part) => part.alternative ?? part);
@@ -223,3 +218,12 @@ export async function parseMail(
     isAutomatic: isAutomatic(head, source, parts, text),
   };
 }
+
+/**
+ * @param source - The envelope's sender.
+ * @returns undefined when it is no mail of a person, such as with thousands of nested parts.
+ */
+export const parseMail = async (
+  raw: Uint8Array,
+  source: string,
+): Promise<ReceivedMail | undefined> => readMail(raw, source).catch(() => undefined);

@@ -5,14 +5,14 @@ import { ApiError } from '../../src/errors.ts';
 import type { Inquiries } from '../../src/inquiries.ts';
 import { createAttempt, isUnsent, type Invocation, type MailerParts } from '../attempt.ts';
 import { createDeliver } from '../deliver.ts';
-import type { Result } from '../log.ts';
+import { ERRORS, type Outcome, type Result } from '../log.ts';
 import { isFirstTime, sendOnce } from '../notices.ts';
 import { createReplyMail, toReplySubject } from '../owner-mails.ts';
 import { parseRow } from '../rows.ts';
 import { MailRejected, type Mail, type MailFile } from '../send-mail.ts';
 import { isLanguage } from '../../text/languages.ts';
 import type { ReceiverConfig } from './config.ts';
-import { decide, type Decision } from './decide.ts';
+import { decide, decideUnread, type Decision } from './decide.ts';
 import { selectFiles } from './files.ts';
 import {
   createAnsweredMail,
@@ -26,9 +26,10 @@ import { parseMail, type ReceivedMail } from './parse-mail.ts';
 
 /** What SES has stored, by its id. */
 export interface RawMails {
-  /** @returns undefined once it was removed. */
+  /** @returns undefined once it was archived. */
   read(id: string): Promise<Uint8Array | undefined>;
-  remove(id: string): Promise<void>;
+  /** What is left of what was not handled, or not told to anybody, is found by `npm run ops`. */
+  archive(id: string): Promise<void>;
 }
 
 export interface ReceiverParts extends MailerParts {
@@ -38,15 +39,37 @@ export interface ReceiverParts extends MailerParts {
   create: Inquiries['create'];
 }
 
+/** Nobody has got the text of these mails. */
+const KEPT = new Set<Outcome>([...ERRORS, 'withheld', 'idle']);
+
+interface Reading {
+  mail: ReceivedMail | undefined;
+  isHandled: boolean;
+}
+
+const UNREADABLE: Reading = { mail: undefined, isHandled: false };
+
+/** Milliseconds. */
+const READ_TIME = 2_000;
+
 /** Errors of {@link Inquiries} that a retry would repeat. */
 const REFUSED = new Set(['TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE', 'IDEMPOTENCY_KEY_REUSED']);
 
+/** Reasons for which a mail is nobody's whom the team knows. */
+const FORGED = new Set<PassReason>(['virus', 'spam', 'dmarc']);
+
+/** What the event tells of a mail; a trial's has no headers. */
+function toUnread({ mail: { source, commonHeaders } }: SESMessage) {
+  const { from, subject = '' }: Partial<typeof commonHeaders> = commonHeaders ?? {};
+  const address = from?.[0]?.replace(/^.*<(.*)>$/s, '$1') ?? source;
+  return { from: address, subject, text: '[Not read]', attachments: [] };
+}
+
 /** A mail at one of its recipients. */
 interface Delivery extends ReceiverParts {
-  /** Undefined: not readable. */
+  event: SESMessage;
+  /** Undefined: not read, or not readable. */
   mail: ReceivedMail | undefined;
-  /** SES's. */
-  messageId: string;
   replyTo: string;
   /** The inquiry that the address names, and that may be gone. */
   id: string | undefined;
@@ -65,17 +88,22 @@ const notify = async (
   why,
 });
 
-/** To the team. */
+/** To the team, or to nobody until the daily mail. */
 async function pass(delivery: Delivery, why: PassReason): Promise<Result> {
-  const { store, config, mail, messageId, id, inquiry, signal } = delivery;
+  const { store, config, event, mail, id, inquiry, now, signal } = delivery;
+  const { messageId } = event.mail;
   // Once for an inquiry, so that two programs that answer each other end.
-  const event =
-    why === 'automatic' && id !== undefined
-      ? digest(why, id)
-      : digest('passed-on', mail?.messageId ?? messageId);
-  const isClaimed = await store.quotas.claimEvent('passed-on', event, signal);
-  if (!isClaimed) return { outcome: 'withheld', why };
-  return notify(delivery, event, why, createPassedOnMail(mail, why, inquiry, config));
+  const isOnce = why === 'automatic' && id !== undefined;
+  const key = isOnce ? digest(why, id) : digest('passed-on', mail?.messageId ?? messageId);
+  const budget = FORGED.has(why) ? undefined : id;
+  const isClaimed = await store.quotas.claimEvent('passed-on', key, signal, budget);
+  const passedOn = createPassedOnMail(mail ?? toUnread(event), why, inquiry, config);
+  const result = isClaimed
+    ? await notify(delivery, key, why, passedOn)
+    : ({ outcome: 'withheld', why } as const);
+  if (isClaimed && !(isOnce && result.outcome === 'already-sent')) return result;
+  await store.quotas.recordWithheld(messageId, now(), signal);
+  return { outcome: 'withheld', why };
 }
 
 /** To its writer. */
@@ -95,8 +123,8 @@ async function sendBack(
 }
 
 /** The same mail has the same, however often it comes; programs repeat a Message-ID with another text. */
-const toKey = ({ messageId }: Delivery, mail: ReceivedMail): string =>
-  digest(mail.messageId ?? messageId, mail.text);
+const toKey = ({ event }: Delivery, mail: ReceivedMail): string =>
+  digest(mail.messageId ?? event.mail.messageId, mail.text);
 
 /** Stores the owner's next inquiry. */
 async function storeFollowUp(
@@ -248,14 +276,14 @@ function parseEvent(body: string): SESMessage | undefined {
  */
 export function createReceiver(parts: ReceiverParts) {
   const { store, config, log, now, rawMails } = parts;
-  const { inquiries, addresses } = store;
+  const { inquiries, addresses, quotas } = store;
   const attempt = createAttempt(log);
 
   /** What becomes of a mail at one of its recipients. */
   async function handleRecipient(
     recipient: string,
-    mail: ReceivedMail | undefined,
-    { mail: { messageId }, receipt }: SESMessage,
+    event: SESMessage,
+    read: (signal: AbortSignal) => Promise<Reading>,
     isFirst: boolean,
     signal: AbortSignal,
   ): Promise<Result> {
@@ -266,7 +294,11 @@ export function createReceiver(parts: ReceiverParts) {
     if (id !== undefined && inquiry === undefined && isFirst) {
       return { outcome: 'deferred', inquiry: id };
     }
-    const delivery = { ...parts, mail, messageId, replyTo, id, inquiry, signal };
+    const { receipt } = event;
+    const isUnread = decideUnread(receipt, address !== undefined) !== undefined;
+    const { mail, isHandled } = isUnread ? UNREADABLE : await read(signal);
+    if (isHandled) return { outcome: 'idle' };
+    const delivery = { ...parts, event, mail, replyTo, id, inquiry, signal };
     const before =
       inquiry?.follows === undefined
         ? undefined
@@ -276,21 +308,34 @@ export function createReceiver(parts: ReceiverParts) {
     return { ...(await act(delivery, decision)), inquiry: id };
   }
 
+  /** What has ended three invocations is not read again; a fault of AWS ends none. */
+  async function readMail({ mail }: SESMessage, request: string, signal: AbortSignal) {
+    const { messageId, source } = mail;
+    if (!(await quotas.beginReading(messageId, request, signal))) return UNREADABLE;
+    const raw = await rawMails.read(messageId);
+    if (raw === undefined) return { mail: undefined, isHandled: true };
+    return { mail: await parseMail(raw, source), isHandled: false };
+  }
+
   async function receive(event: SESMessage, isFirst: boolean, invocation: Invocation) {
-    const { mail, receipt } = event;
-    const raw = await rawMails.read(mail.messageId);
-    if (raw === undefined) return [];
-    const received = await parseMail(raw, mail.source);
-    const outcomes: string[] = [];
-    for (const recipient of receipt.recipients) {
-      const { outcome } = await attempt(invocation, { mail: 'received' }, async (signal) =>
-        handleRecipient(recipient, received, event, isFirst, signal),
-      );
-      if (isUnsent(outcome)) throw new Error('A mail is not handled yet.');
-      outcomes.push(outcome);
+    const { messageId } = event.mail;
+    const { awsRequestId: request } = invocation;
+    let reading: Promise<Reading> | undefined;
+    const read = async (signal: AbortSignal): Promise<Reading> =>
+      (reading ??= readMail(event, request, signal));
+    const outcomes: Outcome[] = [];
+    try {
+      for (const recipient of event.receipt.recipients) {
+        const { outcome } = await attempt(invocation, { mail: 'received' }, async (signal) =>
+          handleRecipient(recipient, event, read, isFirst, signal),
+        );
+        if (isUnsent(outcome)) throw new Error('A mail is not handled yet.');
+        outcomes.push(outcome);
+      }
+    } finally {
+      if (reading) await quotas.endReading(messageId, request, AbortSignal.timeout(READ_TIME));
     }
-    // Others are read by an operator, or deleted after 7 days.
-    if (!outcomes.includes('withheld')) await rawMails.remove(mail.messageId);
+    if (outcomes.every((outcome) => !KEPT.has(outcome))) await rawMails.archive(messageId);
     return outcomes;
   }
 

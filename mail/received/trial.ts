@@ -5,5 +5,5 @@ const MAIL = 'From: test@trial.invalid\nSubject: Test\n\nLeft by a deployment.';
 /** Has a mail of its own in place of one that is missing. */
 export const toTrialMails = ({ read }: RawMails): RawMails => ({
   read: async (id) => (await read(id)) ?? Buffer.from(MAIL),
-  remove: async () => undefined,
+  archive: async () => undefined,
 });

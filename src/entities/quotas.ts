@@ -49,6 +49,14 @@ export function createQuotas({ name, client }: Table) {
       return { refused: { mailed: new Set(data?.mailed), closed: data?.closed ?? '' } };
     },
 
+    /** Gives a place back. */
+    async release(quota: string, id: string, abortSignal: AbortSignal): Promise<void> {
+      await quotas
+        .update({ quota })
+        .delete({ mailed: [id] })
+        .go({ abortSignal });
+    },
+
     /** Marks an hour of which a digest has an inquiry. */
     async withhold(hour: string, abortSignal: AbortSignal): Promise<void> {
       await quotas
@@ -58,9 +66,9 @@ export function createQuotas({ name, client }: Table) {
     },
 
     /** How many mails are reserved, and whether the hour is marked. */
-    async read(hour: number, abortSignal: AbortSignal) {
+    async read(quota: string, abortSignal: AbortSignal) {
       const options = { abortSignal, consistent: true } as const;
-      const { data } = await quotas.get({ quota: String(hour) }).go(options);
+      const { data } = await quotas.get({ quota }).go(options);
       return { mailed: data?.mailed?.length ?? 0, isWithheld: data?.is_withheld === true };
     },
 

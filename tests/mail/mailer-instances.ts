@@ -82,7 +82,7 @@ export async function createMailerInstances(
       ).create,
       rawMails: {
         read: async (id: string) => run(async () => all.rawMails.get(id)),
-        remove: async (id: string) => run(async () => void all.rawMails.delete(id)),
+        archive: async (id: string) => run(async () => void all.rawMails.delete(id)),
       },
     };
     const receive = createReceiver(receiverParts);

@@ -69,8 +69,11 @@ function createMails(body: string) {
     returned: createReturnedMail(received, EMAIL, 'answered', answered, REPLIES, ADDRESS),
     'passed-on': createPassedOnMail(received, 'address', undefined, REPLIES),
     digest: createDigestMail({ count: 1_240, since: Date.UTC(2026, 10, 20, 6), named }, SETTINGS),
-    daily: createDailyMail({ count: 1, days: 1, named }, SETTINGS),
-    'daily-with-replies': createDailyMail({ count: 59, days: 3, named }, REPLIES),
+    daily: createDailyMail({ count: 1, withheld: 0, named }, { ...SETTINGS, answerWithin: 1 }),
+    'daily-with-replies': createDailyMail(
+      { count: 59, withheld: 2, named },
+      { ...REPLIES, answerWithin: 3 },
+    ),
     'notice-of-a-reply': createNoticeMail({ ...bounce, diagnostics: body }, SETTINGS, inquiry),
     'notice-of-an-acknowledgement': createNoticeMail(spam, SETTINGS, inquiry),
     'notice-of-the-user-pool': createNoticeMail(ofPool, SETTINGS),

@@ -11,7 +11,7 @@ import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
 it('the mails of a stage that takes answers by mail name no command', () => {
   const settings = { ...SETTINGS, replyDomain: 'reply.example.com' };
   const { text } = createInquiryMail(INQUIRY, settings, { answerAt: 'r2611-1@reply.example.com' });
-  const daily = createDailyMail({ count: 1, days: 1, named: [INQUIRY] }, settings);
+  const daily = createDailyMail({ count: 1, withheld: 0, named: [INQUIRY] }, settings);
   for (const mail of [text, daily.text]) expect(mail).not.toMatch(/npm run|dismiss/);
 });
 

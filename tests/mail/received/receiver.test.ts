@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { HOUR } from '../../../src/limits.ts';
 import { MailRejected } from '../../../mail/send-mail.ts';
 import type { ReplyKind } from '../../../mail/reply-addresses.ts';
 import { describeOnDynamoDbLocal } from '../../helpers/engines.ts';
-import { INQUIRY } from '../../helpers/events.ts';
+import { INQUIRY, MAIL_SETTINGS } from '../../helpers/events.ts';
+import { createMailerStore } from '../../../mail/store.ts';
 import { createMailerInstances, type MailerInstances } from '../mailer-instances.ts';
 import { idOf } from '../test-mailer.ts';
 import { readTable } from '../../helpers/own-table.ts';
@@ -51,6 +52,7 @@ const SHADE = { from: USER.email, text: quoting('And the shade?'), messageId: 'a
 const OTHER = { from: 'x@other.example' };
 const AUTOMATIC = { headers: 'Auto-Submitted: auto-replied\n' };
 const UTF_8 = 'Content-Type: text/plain; charset=utf-8\n';
+const UTF_7 = 'Content-Type: text/plain; charset=utf-7\n';
 const NESTED = 'Content-Type: multipart/mixed; boundary=b\n\n--b\n'.repeat(1_000);
 
 interface Case {
@@ -61,6 +63,8 @@ interface Case {
   row?: object;
   isErased?: boolean;
   areFilesRefused?: boolean;
+  /** In the bucket. */
+  left?: number;
   settings?: object;
 }
 
@@ -120,7 +124,10 @@ const CASES: Record<string, Case> = {
   'no DMARC': { mails: [{ verdicts: { dmarc: 'FAIL' } }] },
   spam: { mails: [{ verdicts: { spam: 'FAIL' } }] },
   'a virus': { mails: [{ verdicts: { virus: 'GRAY' } }] },
-  'automatic mails': { mails: [AUTOMATIC, AUTOMATIC] },
+  'automatic mails': { mails: [AUTOMATIC, AUTOMATIC], left: 1 },
+  'an absence note without a header': { mails: [{ subject: 'Automatic reply: Lamp' }] },
+  'two senders': { mails: [{ from: `${OLGA}, x@other.example` }] },
+  'a text that cannot be read': { mails: [{ headers: UTF_7, text: 'Gr+APw-' }] },
   'a list': { mails: [{ headers: 'List-Id: <team.example.com>\n' }] },
   'a program': { mails: [{ headers: 'Precedence: bulk\n' }] },
   'a bounce': { mails: [{ source: '<>' }] },
@@ -188,7 +195,7 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
       );
     }
     expect(new Set(rows.map(({ cognito_sub }) => cognito_sub)).size).toBeLessThan(2);
-    expect(all.rawMails.size).toBe(0);
+    expect(all.rawMails.size).toBe(one.left ?? 0);
     const shown = story
       .join('\n\n')
       .replaceAll(/(?<=[rf])\d{4}-[\da-f]{56}/g, '…')
@@ -197,11 +204,51 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     expect(shown).toMatchSnapshot();
   });
 
-  it('passes on 20 in an hour, and keeps the others for an operator', async () => {
-    for (let sent = 0; sent < 21; sent++) await receive(OTHER, 'info@reply.example.com');
+  it('passes on 20 of strangers in an hour beside others, and tells the rest in the daily mail', async () => {
+    const stranger = { ...OTHER, verdicts: { dmarc: 'FAIL' } } as const;
+    for (let sent = 0; sent < 12; sent++) {
+      await receive(OTHER, 'info@reply.example.com');
+      await receive(stranger);
+    }
     expect(all.mails).toHaveLength(20);
+    expect(all.rawMails.size).toBe(4);
+    expect(all.log.at(-1)).toMatchObject({ outcome: 'withheld', why: 'dmarc' });
+    await receive({ ...OTHER, text: 'of the team?' });
+    expect(all.mails.at(-1)?.text).toContain('of the team?');
+    for (let sent = 0; sent < 5; sent++) await receive(OTHER);
+    expect(all.mails).toHaveLength(25);
+    all.time += 24 * HOUR;
+    await all.create().tick();
+    expect(all.ofKind('daily').map(({ text }) => text)).toEqual([expect.stringMatching(/5 mails/)]);
+  });
+
+  it('reads no mail of a stranger, nor one that has ended three invocations', async () => {
+    const read = vi.fn<(id: string) => Uint8Array | undefined>(() => {
+      throw new Error('S3 is down.');
+    });
+    all.rawMails.get = read;
+    const virus = { verdicts: { virus: 'FAIL' } } as const;
+    expect(await receive({}, 'info@reply.example.com')).toEqual(['sent']);
+    expect(await receive(virus)).toEqual(['sent']);
+    expect(read).not.toHaveBeenCalled();
+    const message = deliverMail(all, await createAddress(all, 'r', id), {});
+    // A fault of AWS is tried again and again.
+    for (let times = 0; times < 5; times++) {
+      await expect(all.create().receive(message)).rejects.toThrow('not handled');
+    }
+    const { quotas } = createMailerStore({ client: all.client, name: all.table }, MAIL_SETTINGS);
+    for (const killed of ['a', 'b', 'c']) {
+      await quotas.beginReading(message.mail.messageId, killed, AbortSignal.timeout(60_000));
+    }
+    expect(await all.create().receive(message)).toEqual(['sent']);
+    expect(read).toHaveBeenCalledTimes(5);
+    expect(all.mails.at(-1)?.text).toContain('it cannot be read');
+  });
+
+  it('keeps what SES refuses to pass on', async () => {
+    all.failing['notice'] = new MailRejected('x');
+    expect(await receive(OTHER)).toEqual(['refused']);
     expect(all.rawMails.size).toBe(1);
-    expect(all.log.at(-1)).toMatchObject({ outcome: 'withheld', why: 'address' });
   });
 
   it('sends later what it could not send, and nothing twice when an event comes twice', async () => {

@@ -47,7 +47,11 @@ export function deliverMail(
     status: mail.verdicts?.[name] ?? 'PASS',
   });
   return {
-    mail: { messageId, source: mail.source ?? 'olga@example.com' },
+    mail: {
+      messageId,
+      source: mail.source ?? 'olga@example.com',
+      commonHeaders: { from: [from], subject },
+    },
     receipt: {
       recipients: [to].flat(),
       dmarcVerdict: verdict('dmarc'),
