@@ -9,7 +9,7 @@ import { parseOptions, runCommand } from '../lib/terminal/command-line.ts';
 import { startSandbox, type Cost, type Sandbox } from '../local/lambda/sandbox.ts';
 import { BARE, buildPackage, contenders, type Variant } from './contenders.ts';
 import { makeOwner, startDatabase, type Owner } from './database.ts';
-import { createLimits, limitsUnavailableReason } from './limits.ts';
+import { createLimits, limitsUnavailableReason } from '../local/lambda/limits.ts';
 import { formatResults, middleCost, type Results } from './report.ts';
 import { check, checkContract, makeEvent, makePost } from './requests.ts';
 

@@ -10,6 +10,7 @@ import {
 } from '../lib/terminal/command-line.ts';
 import { escapeUnsafe, writeLines } from '../lib/terminal/terminal-text.ts';
 import { readDeadLetters, type DeadLetter } from './dead-letters.ts';
+import { readReceivedMails } from './received-mails.ts';
 import { queryLogs, QUERIES, type LogGroup } from './log-queries.ts';
 import { areDone, sendMails } from './send-mails.ts';
 import { parseStage, readStageAccount } from './stage.ts';
@@ -18,12 +19,14 @@ const USAGE = `
 Usage: npm run ops -- STAGE logs ALARM
        npm run ops -- STAGE request ID
        npm run ops -- STAGE dead-letters [--repeat]
+       npm run ops -- STAGE received-mails [--repeat]
        npm run ops -- STAGE send ID ... [--again]
        npm run ops -- STAGE mail on|off
 
   logs            what the log says about an alarm: ${Object.keys(QUERIES).join(', ')}
   request         the log lines of a request; ID is its response header apigw-requestid
   dead-letters    what the mailer has given up; --repeat tries it again, and removes what succeeds
+  received-mails  mails that nobody was told of; --repeat passes them to the receiver again
   send            sends the mails that are due about inquiries, to the team or the owner; --again also sends what was sent or withheld
   mail            starts or stops the mails of new inquiries and replies, until the next deployment
   --hours N       of the log (default: 24)
@@ -92,6 +95,19 @@ async function handleDeadLetters({ stdout }: Io, name: string, repeat: boolean):
   return repeat && left.length > 0 ? 1 : 0;
 }
 
+async function handleReceivedMails({ stdout }: Io, name: string, account: string, repeat: boolean) {
+  let left = 0;
+  for await (const mail of readReceivedMails(name, account)) {
+    const isDone = repeat && (await mail.repeat());
+    if (!isDone) left++;
+    const result = isDone ? ': passed to the receiver' : repeat ? ': to be read by a person' : '';
+    writeLines(stdout, `${mail.what}${result}`);
+  }
+  const next = repeat ? 'their first lines name no recipient' : '--repeat passes them on';
+  writeLines(stdout, left === 0 ? 'Nothing is left.' : `Left: ${left}; ${next}.`);
+  return repeat && left > 0 ? 1 : 0;
+}
+
 /** Of the table's stream alone: events of SES are still handled. */
 async function switchMail({ stdout }: Io, name: string, enabled: boolean): Promise<void> {
   const lambda = new Lambda(NETWORK);
@@ -122,6 +138,7 @@ export const main: Main = async (args, io) => {
     logs: query && (async () => void (await showLogs(io, name, query, hours))),
     request: first === '' ? undefined : async () => showRequest(io, name, first, hours),
     'dead-letters': async () => handleDeadLetters(io, name, values.repeat),
+    'received-mails': async () => handleReceivedMails(io, name, accountId, values.repeat),
     send:
       first === ''
         ? undefined
@@ -137,7 +154,7 @@ export const main: Main = async (args, io) => {
     throw new UsageError(`There is no "${[verb, ...rest].join(' ')}" (see --help).`);
   }
   const name = tableOf(stage);
-  await readStageAccount(stage);
+  const { accountId } = await readStageAccount(stage);
   return run().catch((error: Error) => {
     if (error.name === 'QueueDoesNotExist') throw new Error(NO_MAILER, { cause: error });
     throw describeFailure(error, { ...createTarget({ stage }), missing: NO_MAILER });

@@ -77,6 +77,12 @@ locals {
       metric     = "SystemErrors"
       dimensions = { TableName = local.name, Operation = operation }
     } },
+    { for kind, name in local.alarmed : "${kind}_age" => {
+      namespace  = "AWS/SQS"
+      metric     = "ApproximateAgeOfOldestMessage"
+      dimensions = { QueueName = "${name}-events" }
+      stat       = "Maximum"
+    } if kind != "replies" },
     # docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html#event-source-mapping-metrics
     { for kind, uuid in merge(module.mailer[*].mappings...) : "${kind}_polled" => {
       namespace = "AWS/Lambda", metric = "PolledEventCount", dimensions = { EventSourceMappingUUID = uuid }
@@ -188,6 +194,12 @@ locals {
       description = "A mapping has read none of the rows of the last hour: no mail is sent."
       expression  = "IF(inquiries_polled + 0 * writes > 0 AND replies_polled + 0 * writes > 0, 0, writes)"
       period      = 60 * 60
+    }
+    # Also when a mapping is off.
+    mailer-events = {
+      description = "An event of SES, such as a received mail, has waited for more than an hour."
+      expression  = join(" + ", formatlist("%s_age", [for kind in keys(local.alarmed) : kind if kind != "replies"]))
+      threshold   = 60 * 60
     }
     mailer-dead-letters = {
       description = "Mails, or notices of bounces, were given up."

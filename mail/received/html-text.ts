@@ -1,11 +1,11 @@
-import { convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
+import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { Parser } from 'htmlparser2';
 
 /** UTF-16 units that are read, and elements in each other. */
-const LIMIT = 500_000;
+const LIMIT = 300_000;
 const DEPTH = 1_000;
 /** Quotations and lists in each other. */
-const INDENTED = 20;
+const INDENTED = 10;
 
 /** U+FFFD stands for what was not read. */
 export const UNREAD = '\uFFFD';
@@ -16,7 +16,6 @@ const HIDDEN = ['display:none', 'visibility:hidden', 'mso-hide:all'].flatMap((st
 ]);
 
 interface Builder {
-  metadata: { depth: number };
   options: { formatters: Partial<Record<string, FormatCallback>> };
 }
 
@@ -55,29 +54,28 @@ const formatCell: FormatCallback = ({ children }, walk, builder) => {
 };
 
 /** Each level copies the text, so deeper ones are not read. */
-const toIndented =
-  (name: string): FormatCallback =>
-  (element, walk, builder, options) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types leave these out
-    const own = builder as unknown as Builder;
-    own.metadata.depth++;
-    if (own.metadata.depth > INDENTED) builder.addInline(UNREAD);
-    else own.options.formatters[name]?.(element, walk, builder, options);
-    own.metadata.depth--;
-  };
+function createIndented(): Record<string, FormatCallback> {
+  let depth = 0;
+  const names = ['blockquote', 'orderedList', 'unorderedList'];
+  const toIndented =
+    (name: string): FormatCallback =>
+    (element, walk, builder, options) => {
+      depth++;
+      if (depth > INDENTED) builder.addInline(UNREAD);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types leave these out
+      else
+        (builder as unknown as Builder).options.formatters[name]?.(element, walk, builder, options);
+      depth--;
+    };
+  return Object.fromEntries(names.map((name) => [`indented-${name}`, toIndented(name)]));
+}
 
-const OPTIONS: HtmlToTextOptions = {
+const OPTIONS = {
   wordwrap: false,
   formatters: {
     link: formatLink,
     picture: formatImage,
     cell: formatCell,
-    ...Object.fromEntries(
-      ['blockquote', 'orderedList', 'unorderedList'].map((name) => [
-        `indented-${name}`,
-        toIndented(name),
-      ]),
-    ),
   },
   selectors: [
     { selector: 'a', format: 'link' },
@@ -101,7 +99,7 @@ const OPTIONS: HtmlToTextOptions = {
     })),
     ...['[hidden]', ...HIDDEN].map((selector) => ({ selector, format: 'skip' })),
   ],
-};
+} satisfies HtmlToTextOptions;
 
 class TooDeep extends Error {}
 
@@ -130,7 +128,10 @@ function lighten(html: string): string {
 /** For one mail: what reads the text of HTML documents; quoted lines begin with `> `. */
 export function createToText() {
   let left = LIMIT;
+  const formatters = { ...OPTIONS.formatters, ...createIndented() };
+  const convert = compile({ ...OPTIONS, formatters });
   return (html: string): string => {
+    if (left === 0) return UNREAD;
     const light = lighten(html);
     const part = light.slice(0, left);
     left -= part.length;
@@ -139,7 +140,7 @@ export function createToText() {
     } catch {
       return UNREAD;
     }
-    const text = convert(part, OPTIONS, { depth: 0 });
+    const text = convert(part);
     const isWhole = part.length === light.length;
     return text.replaceAll(/\n(?:[^\S\n]*\n){2,}/g, '\n\n') + (isWhole ? '' : UNREAD);
   };

@@ -1,8 +1,8 @@
-import { isUtf8 } from 'node:buffer';
-import { addressParser, decodeWords, type Email } from 'postal-mime';
+import { addressParser, type Email } from 'postal-mime';
 import { toMailbox } from '../../text/mailbox.ts';
 import { isBlank } from '../../text/visible.ts';
 import { isAutomatic } from './automatic.ts';
+import { decodeBody, decodeCharset } from './decode.ts';
 import { createToText, UNREAD } from './html-text.ts';
 import { splitMail, type MailPart } from './split-mail.ts';
 
@@ -45,56 +45,6 @@ function findSender({ headers }: Email): string | undefined {
   return others.length + more.length === 0 && isOne ? address : undefined;
 }
 
-/** Also of lines that are padded each, at whose end Node would stop. */
-function decodeBase64(text: string): Buffer {
-  const bytes = Buffer.allocUnsafe(Math.ceil(text.length * 0.75));
-  let length = 0;
-  for (const [unit] of text.matchAll(/[^=]+/g)) length += bytes.write(unit, length, 'base64');
-  return bytes.subarray(0, length);
-}
-
-const encodingOf = ({ head }: MailPart): string =>
-  head.headers.find(({ key }) => key === 'content-transfer-encoding')?.value.toLowerCase() ?? '';
-
-function decodeBody(part: MailPart): Buffer {
-  const encoding = encodingOf(part);
-  if (encoding.includes('base64')) return decodeBase64(part.body.toString('latin1'));
-  if (!encoding.includes('quoted-printable')) return part.body;
-  const text = part.body
-    .toString('latin1')
-    .replaceAll(/=[ \t]*\r?\n/g, '')
-    .replaceAll(/=([\da-f]{2})/gi, (_: string, code: string) =>
-      String.fromCharCode(parseInt(code, 16)),
-    );
-  return Buffer.from(text, 'latin1');
-}
-
-/** Encodings of which ASCII, and so UTF-8, has all bytes. */
-const STATEFUL = /^(?:utf-?16|ucs|iso-2022-jp)/i;
-const UNKNOWN = /^(?:utf-?(?:7|32)|hz|iso-2022-(?:kr|cn))/i;
-
-/** Labels are often wrong; a text that is valid UTF-8 hardly ever is something else. */
-function decodeCharset(bytes: Buffer, label: string): string {
-  if (UNKNOWN.test(label)) return UNREAD + bytes.toString('latin1');
-  const isStateful = STATEFUL.test(label);
-  if (!isStateful && bytes.includes('\x1b$')) return decodeCharset(bytes, 'iso-2022-jp');
-  if (!isStateful && isUtf8(bytes)) return new TextDecoder().decode(bytes);
-  const charset = label
-    .replaceAll(/[^\w.-]/g, '')
-    .replace(/^(?:utf-?8|us-ascii)?$/i, 'windows-1252');
-  // Of UTF-8 with an error, most is read.
-  if (charset !== label && isMostlyUtf8(bytes)) return new TextDecoder().decode(bytes);
-  // postal-mime knows more names of charsets than Node, and takes windows-1252 for others.
-  return decodeWords(`=?${charset}?B?${bytes.toString('base64')}?=`);
-}
-
-function isMostlyUtf8(bytes: Buffer): boolean {
-  const text = new TextDecoder().decode(bytes);
-  const wide = text.length - text.replaceAll(/[^\0-\x7F]/g, '').length;
-  const unread = text.length - text.replaceAll(UNREAD, '').length;
-  return wide > 2 * unread;
-}
-
 /** RFC 3676; quoted lines stay as they are. */
 const unfold = (text: string, isSpaceDeleted: boolean): string =>
   text
@@ -111,26 +61,44 @@ function unwrapSigned(text: string): string {
   return text.slice(text.indexOf('\n\n') + 2, end).replaceAll(/^- /gm, '');
 }
 
-function readText(part: MailPart, toText: (html: string) => string): string {
-  const isHtml = part.type.subtype === 'html';
-  const limit = isHtml ? LIMITS.html : LIMITS.plain;
-  const body = part.body.subarray(0, limit);
+interface DecodedText {
+  part: MailPart;
+  text: string;
+  isWhole: boolean;
+}
+
+function decodeTexts(parts: MailPart[]): DecodedText[] {
+  let left = LIMITS.html;
+  return parts.map((part) => {
+    const body = part.body.subarray(0, isHtml(part) ? left : Math.min(left, LIMITS.plain));
+    left -= body.length;
+    const text = decodeCharset(
+      decodeBody({ ...part, body }),
+      part.type.params.get('charset') ?? '',
+    );
+    const isWhole = body.length === part.body.length;
+    return { part, text: text.replaceAll('\r\n', '\n'), isWhole };
+  });
+}
+
+type ToText = ReturnType<typeof createToText>;
+
+function readText({ part, text, isWhole }: DecodedText, toText: ToText): string {
   const { params } = part.type;
-  const text = decodeCharset(decodeBody({ ...part, body }), params.get('charset') ?? '').replaceAll(
-    '\r\n',
-    '\n',
-  );
   const isFlowed = params.get('format')?.toLowerCase() === 'flowed';
-  const plain = isHtml
+  const isSpaceDeleted = params.get('delsp')?.toLowerCase() === 'yes';
+  const plain = isHtml(part)
     ? toText(text)
-    : unwrapSigned(isFlowed ? unfold(text, params.get('delsp')?.toLowerCase() === 'yes') : text);
-  return part.body.length > limit ? plain + UNREAD : plain;
+    : unwrapSigned(isFlowed ? unfold(text, isSpaceDeleted) : text);
+  return isWhole ? plain : plain + UNREAD;
 }
 
 const nameOf = ({ head }: MailPart): string | undefined =>
   head.attachments[0]?.filename ?? undefined;
 const idOf = ({ head }: MailPart): string =>
   head.attachments[0]?.contentId?.replaceAll(/[<>\s]/g, '') ?? '';
+
+const isHtml = ({ type }: MailPart): boolean => type.subtype === 'html';
 
 const isText = (part: MailPart): boolean =>
   ['text/plain', 'text/html'].includes(part.type.essence) &&
@@ -149,14 +117,13 @@ function isPlaceholder(plain: string, html: string): boolean {
 }
 
 /** One of those that say the same. */
-function chooseText(parts: MailPart[], toText: (html: string) => string): string {
-  const read = (subtype: string): string =>
-    parts
-      .filter(({ type }) => type.subtype === subtype)
-      .map((part) => readText(part, toText))
-      .join('\n');
-  const plain = read('plain');
-  const html = read('html');
+function chooseText(texts: DecodedText[], toText: ToText): string {
+  const [html, plain] = [true, false].map((wanted) =>
+    texts
+      .filter(({ part }) => isHtml(part) === wanted)
+      .map((text) => readText(text, toText))
+      .join('\n'),
+  ) as [string, string];
   return isPlaceholder(plain, html) && !isBlank(html) ? html : plain;
 }
 
@@ -168,48 +135,56 @@ function hasTnefFiles(tnef: Buffer): boolean {
   return false;
 }
 
+/** In an address of a picture; its quotation marks are an attribute's. */
+const CID = /\bcid:([^"'\s>)]{1,300})/g;
+
 /** By S/MIME or PGP. */
 const SIGNATURES = /^application\/(?:(?:x-)?pkcs7|pgp)-signature$/;
 
-/** A picture in the text, or what says the same as it, is none. */
-function isFile(part: MailPart, html: string): boolean {
+/**
+ * A picture in the text, or what says the same as it, is none.
+ *
+ * @param named - Ids in the HTML text.
+ */
+function isFile(part: MailPart, named: ReadonlySet<string>): boolean {
   const { type, alternative } = part;
   const [file] = part.head.attachments;
   const id = idOf(part);
-  const isShown =
-    id !== '' &&
-    (html.includes(`cid:${id}`) || (type.type === 'image' && file?.disposition !== 'attachment'));
-  if (isShown || isText(part) || SIGNATURES.test(type.essence)) return false;
+  const isPicture = type.type === 'image' && file?.disposition !== 'attachment';
+  if (id !== '' && (named.has(id) || isPicture)) return false;
+  if (isText(part) || SIGNATURES.test(type.essence)) return false;
   if (/\/(?:vnd\.)?ms-tnef$/.test(type.essence)) return hasTnefFiles(decodeBody(part));
   return alternative === undefined || nameOf(part) !== undefined;
+}
+
+/** Without the names of pictures that are in the text. */
+function removeNames(text: string, pictures: MailPart[]): string {
+  const names = new Set(
+    pictures.flatMap((part) => [`cid:${idOf(part)}`, `image: ${nameOf(part)}`]),
+  );
+  return text.replaceAll(/\[((?:cid:|image: )[^\]\n]{1,300})\]/g, (found: string, name: string) =>
+    names.has(name) ? '' : found,
+  );
 }
 
 async function readMail(raw: Uint8Array, source: string): Promise<ReceivedMail | undefined> {
   const split = await splitMail(Buffer.from(raw.buffer, raw.byteOffset, raw.length));
   if (split === undefined) return undefined;
   const { head, parts } = split;
-  const texts = Map.groupBy(parts.filter(isText), (part) => part.alternative ?? part);
-  const html = parts
-    .filter((part) => isText(part) && part.type.subtype === 'html')
-    .map((part) =>
-      decodeBody({ ...part, body: part.body.subarray(0, LIMITS.html) }).toString('latin1'),
-    )
-    .join('\n');
-  const files = parts.filter((part) => isFile(part, html));
-  const shown = parts.filter((part) => !isText(part) && !files.includes(part));
-  const names = new Set(shown.flatMap((part) => [`cid:${idOf(part)}`, `image: ${nameOf(part)}`]));
+  const texts = decodeTexts(parts.filter(isText));
+  const html = texts.filter(({ part }) => isHtml(part)).map(({ text }) => text);
+  const named = html.flatMap((text) => Array.from(text.matchAll(CID), ([, id = '']) => id));
+  const ids = new Set(named);
+  const files = Map.groupBy(parts, (part) => isFile(part, ids));
   const toText = createToText();
-  const text = [...texts.values()]
-    .map((same) => chooseText(same, toText))
-    .join('\n')
-    .replaceAll(/\[((?:cid:|image: )[^\]\n]{1,300})\]/g, (found: string, name: string) =>
-      names.has(name) ? '' : found,
-    );
+  const same = Map.groupBy(texts, ({ part }) => part.alternative ?? part);
+  const all = [...same.values()].map((one) => chooseText(one, toText)).join('\n');
+  const text = removeNames(all, files.get(false) ?? []);
   return {
     from: findSender(head),
     subject: head.subject ?? '',
     text,
-    attachments: files.map((part) => ({
+    attachments: (files.get(true) ?? []).map((part) => ({
       name: nameOf(part) ?? part.type.essence,
       type: part.type.essence,
       read: () => decodeBody(part),

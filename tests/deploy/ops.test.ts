@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { readText } from '../helpers/repository.ts';
-import { refusal, type Answer } from './aws.ts';
+import { ACCOUNT, refusal, type Answer } from './aws.ts';
 import { setUpProject } from './programs.ts';
 import { main } from '../../deploy/ops.ts';
 
@@ -17,8 +17,9 @@ const {
 });
 
 const ID = '01a1f794-6f77-70a2-a975-366ad3f1860a';
+const AT = '2026-11-26T10:00:00.000Z';
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
-const ok = (body: object): Answer => ({ status: 200, body });
+const ok = (body: object | string): Answer => ({ status: 200, body });
 const REQUEST = {
   requestContext: { requestId: 'request-1', condition: 'RetryAttemptsExhausted' },
   DDBStreamBatchInfo: {},
@@ -28,12 +29,40 @@ const BOUNCE = { Type: 'Notification', Message: JSON.stringify({ eventType: 'Bou
 const toRow = (fields: Record<string, string>) =>
   Object.entries({ '@ptr': 'p', ...fields }).map(([field, value]) => ({ field, value }));
 
+const MAILS = `/inquiries-develop-mails-${ACCOUNT}`;
+/** The lines that SES puts before a mail (a mail of another project, 2025). */
+const RAW = `Return-Path: <olga@partner.example>
+Received: from mail.example (mail.example [192.0.2.1])
+ by inbound-smtp.eu-west-1.amazonaws.com with SMTP id first1
+ for r2611-1@reply.example.com;
+ Wed, 13 Aug 2025 17:16:06 +0000 (UTC)
+X-SES-Spam-Verdict: PASS
+X-SES-Virus-Verdict: PASS
+Authentication-Results: amazonses.com;
+ spf=pass (spfCheck: x) client-ip=192.0.2.1;
+ dmarc=pass header.from=partner.example;
+X-SES-RECEIPT: AEFB
+From: Olga <olga@partner.example>
+Subject: Re: Lamp
+
+Yes.`;
+/** Without SES's line about viruses, and with the sender's own. */
+const FORGED = RAW.replaceAll('first1', 'second2')
+  .replace(/X-SES-Virus.*\n/, '')
+  .replace('From:', 'X-SES-Virus-Verdict: PASS\nFrom:');
+
+const toList = (keys: string[]): string =>
+  `<ListBucketResult>${[...keys, 'AMAZON_SES_SETUP_NOTIFICATION']
+    .map((key) => `<Contents><Key>${key}</Key><LastModified>${AT}</LastModified></Contents>`)
+    .join('')}<Contents><Key>young</Key></Contents></ListBucketResult>`;
+
 /** A stage with a mailer, two lines in each log, and eleven dead letters. */
 function arrange({
   letters = [...Array.from({ length: 9 }, () => REQUEST), RECEIVED, BOUNCE],
   rows = [toRow({ 'message.inquiry': ID, 'message.errorName': 'A\u001b[2J' })],
   status = 'Complete',
   outcome = 'sent',
+  mails = ['first1', 'second2', 'third3'],
 } = {}): void {
   const waiting = letters.map((letter) => JSON.stringify(letter));
   let asked = 0;
@@ -66,8 +95,13 @@ function arrange({
         string
       >;
       state.changes.push(`send to ${QueueUrl.split('/').at(-1)}`);
+      if (MessageBody.includes('"recipients"')) state.changes.push(MessageBody);
       return ok({ MessageId: 'm', MD5OfMessageBody: md5(MessageBody) });
     },
+    [`GET ${MAILS}/`]: ({ query }) => (query.has('list-type') ? ok(toList(mails)) : undefined),
+    [`GET ${MAILS}/${mails[0]}`]: () => ({ status: 200, body: RAW }),
+    [`GET ${MAILS}/${mails[1]}`]: () => ({ status: 200, body: FORGED }),
+    [`GET ${MAILS}/${mails[2]}`]: () => ({ status: 200, body: RAW }),
     'GET /2015-03-31/event-source-mappings': ({ query }) =>
       ok({
         EventSourceMappings: [
@@ -126,6 +160,9 @@ const STORIES: Record<string, { args: string; happen?: () => unknown }> = {
     args: 'dead-letters --repeat',
     happen: () => arrange({ letters: [REQUEST], rows: [] }),
   },
+  'received mails that nobody was told of': { args: 'received-mails' },
+  'those, passed on': { args: 'received-mails --repeat' },
+  'no received mails': { args: 'received-mails', happen: () => arrange({ mails: [] }) },
   'no mailer': {
     args: 'dead-letters',
     happen: () =>

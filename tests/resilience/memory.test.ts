@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createLimits, limitsUnavailableReason } from '../../bench/limits.ts';
+import { createLimits, limitsUnavailableReason } from '../../local/lambda/limits.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';

@@ -45,7 +45,7 @@ resource "aws_sqs_queue" "ses" {
   name = "${var.names[each.key]}-events"
   # Six times the function's timeout (docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html).
   visibility_timeout_seconds = 6 * local.timeout_seconds
-  message_retention_seconds  = 2 * 24 * 60 * 60
+  message_retention_seconds  = 14 * 24 * 60 * 60
   sqs_managed_sse_enabled    = true
 
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead_letters.arn, maxReceiveCount = 240 })

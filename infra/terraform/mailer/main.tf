@@ -300,7 +300,7 @@ module "inquiries" {
     dead_letter_arn               = aws_sqs_queue.dead_letters.arn
   }
 
-  queue = { arn = aws_sqs_queue.ses["inquiries"].arn }
+  queue = { arn = aws_sqs_queue.ses["inquiries"].arn, maximum_concurrency = 2 }
 
   callers = { digests = { principal = "events.amazonaws.com", source_arn = aws_cloudwatch_event_rule.digests.arn } }
 }

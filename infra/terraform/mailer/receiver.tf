@@ -32,11 +32,22 @@ resource "aws_s3_bucket_lifecycle_configuration" "mails" {
 
   bucket = each.value.id
 
+  # Not before the queue forgets the event.
   rule {
     id     = "unhandled"
     status = "Enabled"
 
     filter {}
+
+    expiration { days = 14 }
+  }
+
+  # mail/received/raw-mails.ts
+  rule {
+    id     = "handled"
+    status = "Enabled"
+
+    filter { prefix = "handled/" }
 
     expiration { days = 7 }
   }
@@ -124,6 +135,7 @@ module "receiver" {
       Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket"]
       Resource = [aws_s3_bucket.mails["received"].arn, "${aws_s3_bucket.mails["received"].arn}/*"]
     }
+    Archive = { Action = ["s3:PutObject"], Resource = ["${aws_s3_bucket.mails["received"].arn}/handled/*"] }
     # As operators answer (bootstrap/policies.tf).
     Answer = {
       Action   = ["dynamodb:UpdateItem"]
@@ -137,5 +149,6 @@ module "receiver" {
     }
   }, var.settings.replies.follow_ups ? var.storing : null)
 
-  queue = { arn = aws_sqs_queue.ses["received"].arn }
+  # Strangers fill it, and may not take the API's instances.
+  queue = { arn = aws_sqs_queue.ses["received"].arn, maximum_concurrency = 2 }
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const ROOT = '/sys/fs/cgroup';
-/** Bytes. */
-const MEMORY = 128 * 1024 * 1024;
-/** Microseconds. Lambda's share of a core: memory / 1769 MB, 7.2 %. */
-const [PERIOD, QUOTA] = [20_000, 1_440];
+/** Microseconds. */
+const PERIOD = 20_000;
+/** Lambda's share of a core. */
+export const shareOf = (memoryMb: number): number => memoryMb / 1_769;
 /** One hierarchy; version 1 has one for each controller. */
 const isVersion2 = existsSync(join(ROOT, 'cgroup.controllers'));
 let groups = 0;
@@ -28,8 +28,8 @@ export async function limitsUnavailableReason(): Promise<string | undefined> {
  *
  * @throws Error if {@link limitsUnavailableReason} gives one.
  */
-export function createLimits() {
-  const name = `inquiries-bench-${process.pid}-${groups++}`;
+export function createLimits(memoryMb = 128) {
+  const name = `inquiries-${process.pid}-${groups++}`;
   const folders = (isVersion2 ? [''] : ['memory', 'cpu']).map((controller) =>
     join(ROOT, controller, name),
   );
@@ -40,7 +40,7 @@ export function createLimits() {
     return found;
   };
   for (const folder of folders) mkdirSync(folder);
-  writeFileSync(find('memory.max', 'memory.limit_in_bytes'), String(MEMORY));
+  writeFileSync(find('memory.max', 'memory.limit_in_bytes'), String(memoryMb * 1024 * 1024));
   writeFileSync(find('memory.swap.max', 'memory.swappiness'), '0');
   return {
     /** Shell code that enters the group. */
@@ -50,9 +50,10 @@ export function createLimits() {
       Number(readFileSync(find('memory.peak', 'memory.max_usage_in_bytes'), 'utf8')),
     /** Limits the share of a core from now on. */
     throttle() {
-      if (isVersion2) return writeFileSync(find('cpu.max'), `${QUOTA} ${PERIOD}`);
+      const quota = Math.round(shareOf(memoryMb) * PERIOD);
+      if (isVersion2) return writeFileSync(find('cpu.max'), `${quota} ${PERIOD}`);
       writeFileSync(find('cpu.cfs_period_us'), String(PERIOD));
-      return writeFileSync(find('cpu.cfs_quota_us'), String(QUOTA));
+      return writeFileSync(find('cpu.cfs_quota_us'), String(quota));
     },
     /** The process must have ended; the kernel empties the group a moment later. */
     async remove(): Promise<void> {
