@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   CopyObjectCommand,
   DeleteObjectCommand,
@@ -11,7 +12,18 @@ import type { RawMails } from './receiver.ts';
 const TIMEOUTS = { connectionTimeout: 1_000, requestTimeout: 8_000, throwOnRequestTimeout: true };
 
 /** Of handled mails, which have a shorter life (receiver.tf). */
-export const HANDLED = 'handled/';
+const HANDLED = 'handled/';
+
+/** Bytes of the largest mail that SES takes (docs/aws-evidence.md). */
+const LARGEST = 40 * 1024 * 1024;
+
+/** For one mail after the other: the garbage of some would fill an instance. */
+const space = Buffer.allocUnsafeSlow(LARGEST);
+
+const keep = (chunk: Uint8Array, at: number): number => {
+  space.set(chunk, at);
+  return chunk.length;
+};
 
 /** The bucket that SES stores mails in, named by their ids, configured by the `AWS_*` environment. */
 export function createRawMails(Bucket: string): RawMails {
@@ -20,7 +32,9 @@ export function createRawMails(Bucket: string): RawMails {
     async read(Key) {
       try {
         const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-        return await Body?.transformToByteArray();
+        let length = 0;
+        if (Body instanceof Readable) for await (const chunk of Body) length += keep(chunk, length);
+        return space.subarray(0, length);
       } catch (error) {
         if (error instanceof NoSuchKey) return undefined;
         throw error;
