@@ -60,11 +60,11 @@ function createIndented(): Record<string, FormatCallback> {
   const toIndented =
     (name: string): FormatCallback =>
     (element, walk, builder, options) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types leave these out
+      const { formatters } = (builder as unknown as Builder).options;
       depth++;
       if (depth > INDENTED) builder.addInline(UNREAD);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types leave these out
-      else
-        (builder as unknown as Builder).options.formatters[name]?.(element, walk, builder, options);
+      else formatters[name]?.(element, walk, builder, options);
       depth--;
     };
   return Object.fromEntries(names.map((name) => [`indented-${name}`, toIndented(name)]));

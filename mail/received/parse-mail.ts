@@ -118,12 +118,10 @@ function isPlaceholder(plain: string, html: string): boolean {
 
 /** One of those that say the same. */
 function chooseText(texts: DecodedText[], toText: ToText): string {
-  const [html, plain] = [true, false].map((wanted) =>
-    texts
-      .filter(({ part }) => isHtml(part) === wanted)
-      .map((text) => readText(text, toText))
-      .join('\n'),
-  ) as [string, string];
+  const read = (some: DecodedText[]): string =>
+    some.map((text) => readText(text, toText)).join('\n');
+  const html = read(texts.filter(({ part }) => isHtml(part)));
+  const plain = read(texts.filter(({ part }) => !isHtml(part)));
   return isPlaceholder(plain, html) && !isBlank(html) ? html : plain;
 }
 

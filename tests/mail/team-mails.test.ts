@@ -34,7 +34,7 @@ it('with the inbox on a stage, mails to the team have a reference and a link, no
     createInquiryMail(inquiry, settings),
     createNoticeMail(failed, settings, { ...inquiry, isEmailVerified: true }),
     createDigestMail({ count: 1, since: 0, named: [inquiry] }, settings),
-    createDailyMail({ count: 1, days: 1, named: [inquiry] }, settings),
+    createDailyMail({ count: 1, withheld: 1, named: [inquiry] }, settings),
   ];
   for (const mail of mails) {
     expect(JSON.stringify(mail)).not.toMatch(/illness|cold|ana@/);

@@ -203,7 +203,7 @@ describeOnDynamoDbLocal('bombs', (engine) => {
     const url = await serve(server);
     const noLimits = await limitsUnavailableReason();
     const limits = noLimits === undefined ? createLimits(LAMBDA.memory) : undefined;
-    if (limits === undefined) console.warn(`A whole core: ${noLimits}.`);
+    if (limits === undefined) process.stdout.write(`A whole core: ${noLimits}.\n`);
     const sandbox = await startSandbox({
       module: new URL('../../dist/receiver.mjs', import.meta.url).href,
       environment: {
@@ -237,7 +237,9 @@ describeOnDynamoDbLocal('bombs', (engine) => {
       const { cpu } = await sandbox.invoke(JSON.stringify(event));
       const [, peak = ''] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(status, 'utf8')) ?? [];
       const seconds = Math.round(cpu / 100 / shareOf(LAMBDA.memory)) / 10;
-      costs[name] = { seconds, megabytes: Math.round(Number(peak) / 1024) };
+      const megabytes = Math.round(Number(peak) / 1024);
+      costs[name] = { seconds, megabytes };
+      process.stdout.write(`${name}: ${seconds} s, ${megabytes} MB\n`);
     };
     for (const [name, make] of Object.entries(BOMBS)) {
       raw = Buffer.from(make(), 'latin1');
@@ -245,7 +247,6 @@ describeOnDynamoDbLocal('bombs', (engine) => {
       await handle(name);
       expect(sandbox.isRunning()).toBe(true);
     }
-    console.table(costs);
     const isDear = ({ seconds, megabytes }: (typeof costs)[string]): boolean =>
       seconds > LAMBDA.seconds || megabytes > LAMBDA.megabytes;
     expect(Object.entries(costs).filter(([, cost]) => isDear(cost))).toEqual([]);
