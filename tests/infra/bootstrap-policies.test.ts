@@ -16,7 +16,8 @@ interface Statement {
   Sid?: string;
   Effect: 'Allow' | 'Deny';
   Action: OneOrMore;
-  Resource: OneOrMore;
+  Resource?: OneOrMore;
+  NotResource?: OneOrMore;
   Condition?: Record<string, Context>;
 }
 type Policies = Record<string, { Statement: readonly Statement[] }>;
@@ -52,9 +53,11 @@ function allows(names: readonly string[], [action, resource = '*', context = {}]
   const matching = names
     .flatMap((name) => policies[name]?.Statement ?? [])
     .filter(
-      ({ Action, Resource, Condition = {} }) =>
+      ({ Action, Resource, NotResource, Condition = {} }) =>
         [Action].flat().some((pattern) => isLike(pattern, action)) &&
-        [Resource].flat().some((pattern) => isLike(pattern, resource)) &&
+        (Resource === undefined
+          ? ![NotResource ?? []].flat().some((pattern) => isLike(pattern, resource))
+          : [Resource].flat().some((pattern) => isLike(pattern, resource))) &&
         Object.entries(Condition).every(([operator, keys]) =>
           Object.entries(keys).every(([key, expected]) =>
             holds(operator, key, [expected].flat(), context),
@@ -110,7 +113,12 @@ const needed = (stage: Stage) => {
     ['iam:CreateRole PutRolePolicy', role(stage), bounded(stage)],
     ['iam:GetRole', role(stage)],
     ['iam:PassRole', role(stage), { 'iam:PassedToService': 'lambda.amazonaws.com' }],
-    ['lambda:UpdateFunctionCode InvokeFunction', arn('lambda', `function:${name}`)],
+    ['lambda:UpdateFunctionCode', arn('lambda', `function:${name}`)],
+    // The gate's.
+    ...['', '-mailer'].map((each): Request => [
+      'lambda:InvokeFunction',
+      arn('lambda', `function:${name}${each}:17`),
+    ]),
     [
       'lambda:AddPermission',
       arn('lambda', `function:${name}-mailer`),
@@ -120,7 +128,12 @@ const needed = (stage: Stage) => {
     ['events:PutRule', arn('events', `rule/${name}-mailer-digests`)],
     ['cloudwatch:PutMetricAlarm', arn('cloudwatch', `alarm:${name}-function-errors`)],
     ['cloudwatch:PutDashboard', arn('cloudwatch', `dashboard/${name}`, '')],
-    ['sns:Subscribe', arn('sns', `${name}-alarms`)],
+    ['sns:Subscribe', arn('sns', `${name}-alarms`), { 'sns:Endpoint': 'oncall@example.com' }],
+    [
+      'sns:Subscribe',
+      arn('sns', `${name}-receiver-events`),
+      { 'sns:Endpoint': arn('sqs', `${name}-receiver-events`) },
+    ],
     ['sqs:CreateQueue', arn('sqs', `${name}-failed`)],
     ['ses:CreateConfigurationSet', arn('ses', `configuration-set/${name}`)],
     ['cognito-idp:CreateUserPoolClient AdminCreateUser', pool, tags(stage)],
@@ -166,6 +179,8 @@ const never = (stage: Stage) => {
     // To lose data or users.
     ['s3:DeleteObject DeleteObjectVersion', state(stage)],
     ['cognito-idp:AdminSetUserPassword AdminDeleteUser', pool, tags(stage)],
+    // To change whose mails a stage takes.
+    ['ses:CreateReceiptRule UpdateReceiptRule DeleteReceiptRule SetActiveReceiptRuleSet'],
     // To open what it has to others, or keep copies of it.
     ['kms:Decrypt'],
     [
@@ -207,7 +222,7 @@ describe('the policies', () => {
     const loose = ['read', 'deploy', 'boundary']
       .flatMap((kind) => policies[`${stage}-${kind}`]?.Statement ?? [])
       .filter(({ Effect, Resource, Condition = {} }) => {
-        const names = JSON.stringify(Condition).includes(stage) ? [] : [Resource].flat();
+        const names = JSON.stringify(Condition).includes(stage) ? [] : [Resource ?? []].flat();
         return Effect === 'Allow' && !names.every((name) => name.includes(stage));
       });
     // docs/roles.md says what follows. The gateway's is the creation of APIs.
@@ -249,6 +264,17 @@ describe('the policies', () => {
       ['sqs:ReceiveMessage PurgeQueue', arn('sqs', 'inquiries-develop-failed')],
       ['ses:SendEmail', arn('ses', 'identity/i'), tags(stage)],
       ['iam:PassRole', role(stage), { 'iam:PassedToService': 'ec2.amazonaws.com' }],
+      // With invented claims, or with an invented record.
+      ...['', ':live', ':$LATEST', '-mailer', '-mailer:live'].map((each): Request => [
+        'lambda:InvokeFunction',
+        arn('lambda', `function:inquiries-develop${each}`),
+      ]),
+      // What SES tells of mails.
+      ...['ana@example.com', arn('sqs', 'inquiries-main-x')].map((endpoint): Request => [
+        'sns:Subscribe',
+        arn('sns', 'inquiries-develop-receiver-events'),
+        { 'sns:Endpoint': endpoint },
+      ]),
     );
     expect(allowed(stage, boundary, data)).toEqual(data);
     expect(allowed(stage, deploy, data)).toEqual([]);
@@ -327,6 +353,37 @@ describe('the policies', () => {
     expect(all.filter((each) => allows(['main-inbox'], each))).toEqual([...answers, ...erasures]);
   });
 
+  it('let people on call do what npm run ops sends, and read no row', () => {
+    const own = 'inquiries-release';
+    const requests = toRequests(
+      ['logs:StartQuery', arn('logs', `log-group:/aws/lambda/${own}-mailer:*`)],
+      ['logs:StartQuery', arn('logs', `log-group:/aws/vendedlogs/apigateway/${own}:*`)],
+      ['logs:GetQueryResults'],
+      ['cloudwatch:DescribeAlarms'],
+      ['lambda:ListEventSourceMappings'],
+      [
+        'lambda:UpdateEventSourceMapping',
+        '*',
+        { 'lambda:FunctionArn': arn('lambda', `function:${own}-mailer:live`) },
+      ],
+      ['lambda:InvokeFunction', arn('lambda', `function:${own}-mailer:live`)],
+      [
+        'sqs:GetQueueUrl ReceiveMessage ChangeMessageVisibility DeleteMessage',
+        arn('sqs', `${own}-mailer-dead-letters`),
+      ],
+      ['sqs:GetQueueUrl SendMessage', arn('sqs', `${own}-receiver-events`)],
+    );
+    const refused = toRequests(
+      ['dynamodb:GetItem Query Scan', table('release')],
+      ['lambda:InvokeFunction', arn('lambda', `function:${own}:live`)],
+      ['sqs:ReceiveMessage', arn('sqs', `${own}-receiver-events`)],
+      ['logs:StartQuery', arn('logs', 'log-group:/aws/lambda/inquiries-main:*')],
+      ['lambda:UpdateEventSourceMapping'],
+    );
+    const all = [...requests, ...refused];
+    expect(all.filter((each) => allows(['release-on-call'], each))).toEqual(requests);
+  });
+
   it('trust the one repository’s environments by complete subjects, bounded, for an hour', () => {
     const issuer = 'token.actions.githubusercontent.com';
     const roles = ofType(golden, 'aws_iam_role');
@@ -357,18 +414,17 @@ describe('the policies', () => {
   it('let only people who erase read received mails', () => {
     const mails = `arn:aws:s3:::inquiries-develop-mails-${ACCOUNT}`;
     const requests = toRequests(
-      ['ses:CreateReceiptRule'],
       ['s3:PutBucketPolicy', mails],
       ['s3:GetObject DeleteObject', `${mails}/mail`],
     );
-    const [rule, policy, ...objects] = requests;
+    const [policy, ...objects] = requests;
     const allowedTo = (...kinds: string[]) => {
       const names = kinds.map((kind) => `develop-${kind}`);
       return requests.filter((request) => allows(names, request));
     };
     expect(allowedTo('boundary')).toEqual(requests);
     expect(allowedTo('read')).toEqual([]);
-    expect(allowedTo('read', 'deploy')).toEqual([rule, policy]);
+    expect(allowedTo('read', 'deploy')).toEqual([policy]);
     expect(allowedTo('inbox')).toEqual(objects);
     expect(allowedTo('inbox-answer')).toEqual([]);
   });

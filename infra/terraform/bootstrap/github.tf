@@ -10,7 +10,7 @@ resource "aws_iam_openid_connect_provider" "github" {
 resource "aws_iam_policy" "this" {
   for_each = {
     for name, policy in local.policies : name => policy
-    if strcontains(name, "-inbox") || (var.github != null && !endswith(name, "-deploy"))
+    if can(regex(local.for_people, name)) || (var.github != null && !endswith(name, "-deploy"))
   }
 
   name        = "${var.name}-${each.key}-${local.region}"

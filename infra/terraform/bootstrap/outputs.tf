@@ -8,7 +8,7 @@ output "github_roles" {
   value       = { for name, role in aws_iam_role.github : trimsuffix(name, "-deploy") => role.arn }
 }
 
-output "inbox_policy_arns" {
-  description = "Policies for operators: STAGE-inbox for all verbs of npm run inbox, STAGE-inbox-answer for all but erase."
-  value       = { for name, policy in aws_iam_policy.this : name => policy.arn if strcontains(name, "-inbox") }
+output "policy_arns" {
+  description = "Policies for people: STAGE-inbox for all verbs of npm run inbox, STAGE-inbox-answer for all but erase, STAGE-on-call for npm run ops."
+  value       = { for name, policy in aws_iam_policy.this : name => policy.arn if can(regex(local.for_people, name)) }
 }

@@ -73,13 +73,9 @@ locals {
         Resource  = "*"
         Condition = { ArnLike = { "lambda:FunctionArn" = "${own.functions[0]}-*" } }
       }
-      # Log deliveries have no narrower permission, headers policies neither names nor tags, receipt rules no resource
-      # types.
+      # Log deliveries have no narrower permission, headers policies neither names nor tags.
       WriteUnnamed = {
-        Action = concat(
-          ["cloudfront:UpdateResponseHeadersPolicy", "logs:*LogDelivery", "logs:PutResourcePolicy"],
-          [for use in local.received : "ses:*ReceiptRule"],
-        )
+        Action   = ["cloudfront:UpdateResponseHeadersPolicy", "logs:*LogDelivery", "logs:PutResourcePolicy"]
         Resource = "*"
       }
       HealthChecks = {
@@ -108,6 +104,8 @@ locals {
       }
     }
   }
+
+  for_people = "-(inbox|inbox-answer|on-call)$"
 
   # For operators; one of the two is attached by hand, and the smaller cannot delete. No role that deploys can change
   # them. Neither reaches a restored table.
@@ -180,7 +178,7 @@ locals {
           "cloudwatch:Describe*",
           "cognito-idp:DescribeUserPoolD*",
           "lambda:GetEvent*", "lambda:List*", "lambda:TagResource",
-          "logs:Describe*", "logs:List*", "logs:Test*",
+          "logs:Describe*", "logs:GetD*", "logs:List*", "logs:Test*",
           "route53:Get*", "route53:List*",
           "ses:Get*", "ses:List*",
           "sns:GetSub*",
@@ -249,8 +247,8 @@ locals {
           "cloudwatch:DescribeAlarms",
           "cognito-idp:DescribeUserPoolDomain",
           "lambda:GetEventSourceMapping", "lambda:ListEventSourceMappings", "lambda:ListTags",
-          "logs:DescribeLogGroups", "logs:DescribeResourcePolicies", "logs:GetLogDelivery", "logs:ListLogDeliveries",
-          "logs:TestMetricFilter",
+          "logs:DescribeLogGroups", "logs:DescribeResourcePolicies", "logs:GetDelivery*", "logs:GetLogDelivery",
+          "logs:ListLogDeliveries", "logs:ListTagsForResource", "logs:TestMetricFilter",
           "route53:Get*", "route53:List*",
           "ses:GetAccount", "ses:GetEmailIdentity", "ses:ListTagsForResource",
           "sns:GetSubscriptionAttributes",
@@ -270,7 +268,21 @@ locals {
       }
     }
 
+    # What it deploys can do what it must not: its code reads rows and sends mail.
     deploy = merge(local.shared[stage], {
+      # A published version is checked before users get it; `live` would take invented claims and records.
+      Versions = {
+        Effect      = "Deny"
+        Action      = "lambda:InvokeFunction"
+        NotResource = [for digit in range(1, 10) : "*:function:*:${digit}*"]
+      }
+      # What SES tells of mails goes to the stage's own queues.
+      Subscribers = {
+        Effect    = "Deny"
+        Action    = "sns:Subscribe"
+        Resource  = "*:${own.name}-*-events"
+        Condition = { StringNotLike = { "sns:Endpoint" = "${local.arn.sqs}:${own.name}-*" } }
+      }
       WriteSite = { Action = "s3:*", Resource = concat(own.buckets, ["${own.buckets[0]}/*"]) }
       WriteNamed = {
         Action = [
@@ -316,6 +328,33 @@ locals {
     })
 
     inbox-answer = local.answer[stage]
+
+    # `npm run ops`: logs, which name no person, and mails that are due.
+    on-call = {
+      QueryLogs = {
+        Action   = "logs:StartQuery"
+        Resource = formatlist("${local.arn.logs}:log-group:/aws/%s:*", ["lambda/${own.name}", "lambda/${own.name}-*", "vendedlogs/apigateway/${own.name}"])
+      }
+      # Of a query's id, of all alarms, and of mappings, which have no names.
+      ReadUnnamed = {
+        Action   = ["cloudwatch:DescribeAlarms", "lambda:ListEventSourceMappings", "logs:GetQueryResults"]
+        Resource = "*"
+      }
+      DeadLetters = {
+        Action   = ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"]
+        Resource = "${local.arn.sqs}:${own.name}-mailer-dead-letters"
+      }
+      Repeat = {
+        Action   = ["sqs:GetQueueUrl", "sqs:SendMessage"]
+        Resource = formatlist("${local.arn.sqs}:${own.name}-%s-events", ["mailer", "receiver"])
+      }
+      SwitchMappings = {
+        Action    = "lambda:UpdateEventSourceMapping"
+        Resource  = "*"
+        Condition = { ArnLike = { "lambda:FunctionArn" = "${own.functions[0]}-*" } }
+      }
+      SendAgain = { Action = "lambda:InvokeFunction", Resource = "${own.functions[0]}-mailer:live" }
+    }
 
     inbox = merge(local.answer[stage], {
       # Exports and erasures.
@@ -368,7 +407,7 @@ locals {
     Version = "2012-10-17"
     Statement = [
       for sid, statement in statements : merge({ Effect = "Allow" }, kind == "boundary" ? {} : { Sid = sid }, statement)
-      if length(statement.Resource) > 0
+      if try(length(statement.Resource), 1) > 0
     ]
   } }]...)
 
