@@ -1,22 +1,64 @@
-import { globSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
 import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
 import type { Json } from './planned-module.ts';
 
 const FOLDER = 'tests/infra/golden';
-export const toFile = (name: string): string => join(ROOT, FOLDER, `${name}.json`);
-export const FILES: readonly string[] = globSync('*.json', { cwd: join(ROOT, FOLDER) }).map(
-  (file) => basename(file, '.json'),
-);
+export const toFile = (name: string): string => join(ROOT, FOLDER, `${name}.yaml`);
+
+/** The files, and the plan to which each is the difference. */
+export const BASES = {
+  bootstrap: undefined,
+  develop: undefined,
+  'every-setting': 'develop',
+  'other-issuer': 'every-setting',
+  release: 'every-setting',
+} as const;
+export type GoldenName = keyof typeof BASES;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a literal has no others
+export const FILES = Object.keys(BASES) as GoldenName[];
 
 /** What plans.provider.test.ts compares with Terraform's plan; in place of texts of JSON stands what they say. */
-interface Golden {
+export interface Golden {
   /** By address. */
   resources: Record<string, Json>;
   outputs: Record<string, Json>;
 }
-export const readGolden = (name: string): Golden => JSON.parse(readText(`${FOLDER}/${name}.json`));
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A merge patch (RFC 7396), with the keys sorted; undefined without a difference. */
+export function toPatch(from: unknown, to: unknown): unknown {
+  if (!isObject(to)) return JSON.stringify(from) === JSON.stringify(to) ? undefined : to;
+  const before = isObject(from) ? from : {};
+  const names = [...new Set([...Object.keys(before), ...Object.keys(to)])].toSorted();
+  const entries = names
+    .map((name) => [name, name in to ? toPatch(before[name], to[name]) : null] as const)
+    .filter(([, value]) => value !== undefined);
+  return entries.length > 0 || !isObject(from) ? Object.fromEntries(entries) : undefined;
+}
+
+function applyPatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const before = isObject(target) ? target : {};
+  const changed = Object.entries(patch)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => [name, applyPatch(before[name], value)]);
+  const kept = Object.entries(before).filter(([name]) => !(name in patch));
+  return Object.fromEntries([...kept, ...changed]);
+}
+
+export const toYaml = (value: unknown): string =>
+  stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+
+export function readGolden(name: GoldenName): Golden {
+  const base = BASES[name];
+  const patch: unknown = parse(readText(`${FOLDER}/${name}.yaml`));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- plans.provider.test.ts writes it
+  return applyPatch(base && readGolden(base), patch) as Golden;
+}
 
 /** The values of a type's resources, by what follows the type in their addresses. */
 export const ofType = ({ resources }: Golden, type: string): Record<string, Json> =>

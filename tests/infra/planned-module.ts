@@ -129,8 +129,8 @@ const list = ({ resources = [], child_modules: modules = [] }: Part): Resource[]
 function keepConfigured(value: unknown, planned: unknown): unknown {
   if (value === null || typeof value !== 'object') {
     const isMadeUp =
-      planned === undefined && /^([a-z0-9]{8}|[0-9a-f-]{36}|0|false)$/.test(String(value));
-    return isMadeUp || value === null ? undefined : value;
+      typeof value === 'string' ? /^([a-z0-9]{8}|[0-9a-f-]{36})$/.test(value) : !value;
+    return value === null || (planned === undefined && isMadeUp) ? undefined : value;
   }
   const before = Object(planned);
   const kept = Object.entries(value)

@@ -1,5 +1,7 @@
 /** What a change of the infrastructure must not break, whatever golden file is accepted. */
+import { globSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { ROOT } from '../../lib/paths.ts';
 import { createDeliveryEntity, createQuotaEntity } from '../../src/entities/delivery.ts';
 import { createRateEntity } from '../../src/entities/rate.ts';
 import { createReplyKeyEntity } from '../../src/entities/reply-keys.ts';
@@ -51,11 +53,11 @@ describe('the infrastructure', () => {
       }
     }
     // CKV_AWS_301, CKV_AWS_309, AVD-AWS-0004
-    const open = Object.values(ofType(plan, 'aws_apigatewayv2_route'))
-      .filter((route) => route.authorization_type !== 'JWT')
-      .map((route) => route.route_key);
-    // Answered with the function's 401.
-    expect(open.filter((key) => key !== 'GET /probe')).toEqual([]);
+    const open = Object.entries(ofType(plan, 'aws_apigatewayv2_route'))
+      .filter(([, route]) => route.authorization_type !== 'JWT')
+      .map(([address]) => address);
+    // The pages of the inbox sign in themselves (docs/adr/0082).
+    expect(open.filter((address) => address !== 'module.team[0].this')).toEqual([]);
     if (name === 'bootstrap') return;
     // CKV_AWS_274, CKV2_AWS_56, CKV_AWS_258, CKV2_AWS_75
     const addresses = Object.keys(plan.resources).join(' ');
@@ -96,7 +98,7 @@ describe('the infrastructure', () => {
   it('the API’s role may do what its function requests, in the partitions of its entities', async () => {
     const roles = ofType(readGolden('every-setting'), 'aws_iam_role_policy');
     const statements = statementsOf(roles['module.function.this']).filter(
-      ({ Sid }) => Sid !== 'Logs',
+      ({ Sid }) => !['Logs', 'Traces'].includes(Sid),
     );
     const { store, storeClient } = await createOwnStore();
     const sent = recordRequests(storeClient);
@@ -158,9 +160,13 @@ describe('the infrastructure', () => {
     const plan = readGolden('release');
     const alarms = Object.values(ofType(plan, 'aws_cloudwatch_metric_alarm'));
     const headings = readText('docs/runbook.md').matchAll(/^### `(.*)`$/gm);
-    expect(new Set(alarms.map((each) => each.alarm_name))).toEqual(
-      new Set(Array.from(headings, ([, heading]) => `inquiries-release-${heading}`)),
-    );
+    expect(
+      new Set(
+        [alarms, Object.values(ofType(readGolden('every-setting'), 'aws_cloudwatch_metric_alarm'))]
+          .flat()
+          .map((each) => each.alarm_name),
+      ),
+    ).toEqual(new Set(Array.from(headings, ([, heading]) => `inquiries-STAGE-${heading}`)));
     const made = JSON.stringify(
       Object.entries(plan.resources).filter(([address]) => !address.includes('alarms')),
     );
@@ -197,5 +203,25 @@ describe('the infrastructure', () => {
       );
       expect(written).toContain(`"${name}":`);
     }
+  });
+
+  it('keeps what no plan shows: lifecycles, provisioners, backends, versions', () => {
+    const files = globSync('infra/terraform/**/*.tf', { cwd: ROOT, exclude: ['**/tests/**'] });
+    const blocks = files.toSorted().flatMap((file) => {
+      const source = readText(file).replaceAll(/^ *#.*\n/gm, '');
+      const ofResources = [
+        ...source.matchAll(/^resource "(\w+)" "(\w+)" \{\n([^]*?)^\}/gm),
+      ].flatMap(([, type, name, body = '']) =>
+        Array.from(
+          body.matchAll(/^ {2}(?:lifecycle|provisioner "[\w-]+") \{(?:.*\}$|[^]*?^ {2}\})/gm),
+          ([block]) => `${type}.${name}\n${block}`,
+        ),
+      );
+      const ofModule = file.endsWith('versions.tf')
+        ? (source.match(/^(?:terraform|provider "aws") \{\n[^]*?^\}/gm) ?? [])
+        : [];
+      return [...ofResources, ...ofModule].map((block) => `${file}: ${block}`);
+    });
+    expect(blocks.join('\n')).toMatchSnapshot();
   });
 });

@@ -8,7 +8,7 @@ import { readText } from '../helpers/repository.ts';
 const INFRA = 'infra/terraform';
 /** Beginnings of types that keep nothing. A type that is none of these is a place. */
 const KEEPS_NOTHING =
-  /^(terraform_data|aws_(acm|apigatewayv2|budgets|cloudfront|iam|lambda|route53|ses_|cloudwatch_(dashboard|event|log_metric_filter|metric_alarm)|cognito_user_pool_(client|domain)|managed_login_branding|s3_bucket_|sesv2_(email_identity|configuration_set_event)|sns_topic_|sqs_queue_))/;
+  /^(terraform_data|aws_(acm|apigatewayv2|budgets|cloudfront|iam|lambda|route53|ses_|cloudwatch_(dashboard|event|log_delivery|log_metric_filter|metric_alarm)|cognito_user_pool_(client|domain)|managed_login_branding|s3_bucket_|sesv2_(email_identity|configuration_set_event)|sns_topic_|sqs_queue_))/;
 
 const places = readText('docs/privacy.md').split('## Places')[1] ?? '';
 

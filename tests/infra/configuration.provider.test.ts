@@ -1,0 +1,179 @@
+/**
+ * What no plan's values show: which provider makes a resource, what it waits for, what its provisioners run, and where
+ * its values come from. It is in a plan's `configuration`, the same for all settings.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, assert, beforeAll, describe, expect, it } from 'vitest';
+import { copyModules } from '../../deploy/check-infra.ts';
+import { programOf, providerSource, run, terraformEnv } from '../../deploy/terraform.ts';
+import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
+import { unless } from '../helpers/needs.ts';
+import { toYaml } from './golden.ts';
+import { ACCOUNT, REGION } from './planned-module.ts';
+
+interface Expression {
+  references?: string[];
+  constant_value?: unknown;
+}
+type Expressions = Record<string, Expression | Expressions[]>;
+interface Resource {
+  address: string;
+  provider_config_key: string;
+  depends_on?: string[];
+  count_expression?: Expression;
+  for_each_expression?: Expression;
+  provisioners?: { type: string; expressions: Expressions }[];
+  expressions?: Expressions;
+}
+interface Call {
+  source: string;
+  depends_on?: string[];
+  count_expression?: Expression;
+  for_each_expression?: Expression;
+  expressions?: Expressions;
+  module: Module;
+}
+interface Module {
+  resources?: Resource[];
+  outputs?: Record<string, { expression?: Expression; depends_on?: string[] }>;
+  module_calls?: Record<string, Call>;
+}
+interface Configuration {
+  provider_config: Record<string, { version_constraint?: string; expressions?: Expressions }>;
+  root_module: Module;
+}
+
+/** Terraform also names what a reference is part of. */
+function listReferences(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(listReferences);
+  if (Object(value) !== value) return [];
+  const { references, ...rest } = Object(value);
+  const own = (references ?? []) as string[];
+  const whole = own.filter((one) => !own.some((other) => other !== one && isPart(one, other)));
+  return [...whole, ...Object.values(rest).flatMap(listReferences)];
+}
+const isPart = (one: string, other: string) =>
+  other.startsWith(`${one}.`) || other.startsWith(`${one}[`);
+const toText = (...values: unknown[]) =>
+  [...new Set(listReferences(values))].join(' ') || undefined;
+
+/** Without what is not set. */
+const describeSet = (values: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+const isEdge = ({ provider_config_key: provider }: Resource) => provider.endsWith('us_east_1');
+const describeResource = (resource: Resource) =>
+  describeSet({
+    provider: isEdge(resource) ? 'us_east_1' : undefined,
+    each: toText(resource.count_expression, resource.for_each_expression),
+    after: resource.depends_on?.join(' '),
+    of: toText(resource.expressions),
+    runs: resource.provisioners?.map(({ expressions }) =>
+      Object.entries(expressions).map(
+        ([name, value]) => `${name}: ${toText(value) ?? JSON.stringify(value)}`,
+      ),
+    ),
+  });
+
+const describeCall = (call: Call) =>
+  describeSet({
+    source: call.source,
+    provider: call.module.resources?.every(isEdge) ? 'us_east_1' : undefined,
+    each: toText(call.count_expression, call.for_each_expression),
+    after: call.depends_on?.join(' '),
+    of: toText(call.expressions),
+  });
+
+/** By source: what is called twice is described once. */
+function listModules(module: Module, source: string): [string, unknown][] {
+  const calls = Object.entries(module.module_calls ?? {});
+  const own = {
+    ...Object.fromEntries(
+      (module.resources ?? []).map((resource) => [resource.address, describeResource(resource)]),
+    ),
+    ...Object.fromEntries(calls.map(([name, call]) => [`module.${name}`, describeCall(call)])),
+    outputs: describeSet(
+      Object.fromEntries(
+        Object.entries(module.outputs ?? {}).map(([name, output]) => [
+          name,
+          [toText(output.expression), ...(output.depends_on ?? [])].join(' '),
+        ]),
+      ),
+    ),
+  };
+  return [
+    [source, own],
+    ...calls.flatMap(([, call]) => listModules(call.module, call.source.replace(/^\.*\//, ''))),
+  ];
+}
+
+/** As AWS answers GetCallerIdentity, the only call of a plan without a state. */
+const IDENTITY = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>
+<Arn>arn:aws:iam::${ACCOUNT}:user/test</Arn><UserId>test</UserId><Account>${ACCOUNT}</Account>
+</GetCallerIdentityResult></GetCallerIdentityResponse>`;
+
+const copy = await copyModules(process.env);
+
+describe('the configuration', unless(copy ? undefined : 'the AWS provider is needed'), () => {
+  const sts = createServer((_, response) => response.end(IDENTITY));
+  const modules: Record<string, unknown> = {};
+
+  async function readConfiguration(module: string, workspace: string, ...variables: string[]) {
+    const cwd = join(copy ?? '', module);
+    writeFileSync(join(cwd, 'backend_override.tf'), 'terraform {\n  backend "local" {}\n}\n');
+    const main = join(cwd, 'main.tf');
+    // An import reads the bucket.
+    if (workspace === 'default') {
+      writeFileSync(main, readFileSync(main, 'utf8').replace(/^import \{[^]*?^\}\n/m, ''));
+    }
+    const env = terraformEnv({
+      TF_WORKSPACE: workspace,
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+      AWS_REGION: REGION,
+      AWS_ENDPOINT_URL_STS: await serve(sts, 0),
+    });
+    const terraform = async (...args: string[]) => {
+      const { code, stdout, output } = await run(programOf(env), args, { cwd, env });
+      assert(code === 0, output);
+      return stdout;
+    };
+    await terraform('init', '-reconfigure', ...providerSource());
+    const named = variables.map((variable) => `-var=${variable}`);
+    await terraform('plan', '-lock=false', '-out=plan', ...named);
+    const { configuration } = JSON.parse(await terraform('show', '-json', 'plan'));
+    await closeServer(sts);
+    return configuration as Configuration;
+  }
+  beforeAll(async () => {
+    const stages = await readConfiguration('infra/terraform', 'develop', 'stages={develop={}}');
+    const bootstrap = await readConfiguration(
+      'infra/terraform/bootstrap',
+      'default',
+      'bucket=state-bucket',
+    );
+    const providers = [stages, bootstrap].map(({ provider_config: all }) =>
+      Object.entries(all).map(
+        ([name, { version_constraint: version, expressions }]) =>
+          `${name} ${version ?? ''} ${toText(expressions) ?? JSON.stringify(expressions)}`,
+      ),
+    );
+    Object.assign(
+      modules,
+      { providers },
+      // Of two, the first holds.
+      Object.fromEntries(listModules(stages.root_module, 'stages').toReversed()),
+      Object.fromEntries(listModules(bootstrap.root_module, 'bootstrap')),
+    );
+  });
+  afterAll(() => rmSync(copy ?? '', { recursive: true, force: true }));
+
+  it.each('providers stages function mailer team site identity alarms bootstrap'.split(' '))(
+    'of %s is as its golden part says; npm run golden accepts a change',
+    (name) => {
+      expect(toYaml(modules[name])).toMatchSnapshot();
+    },
+  );
+});
