@@ -238,7 +238,8 @@ function describeStage({ site, api_url, dashboard_url, dns_records = [] }: Stage
     ({ purpose, name, type, value, next }) =>
       `\nEnter this DNS record, which ${purpose}; once it can be resolved, ${next}, and deploy again:\n  ${name} ${type} ${value}\n`,
   );
-  return `\nDeployed: ${addresses}\nDashboard ${dashboard_url}\n${records.join('')}`.trimEnd();
+  const dashboard = dashboard_url ? `Dashboard ${dashboard_url}\n` : '';
+  return `\nDeployed: ${addresses}\n${dashboard}${records.join('')}`.trimEnd();
 }
 
 export const main: Main = async (args, io) => {

@@ -18,7 +18,7 @@ interface DeployedFunction {
 export interface StageOutputs {
   api_url: string;
   cors_origin: string;
-  dashboard_url: string;
+  dashboard_url: string | null;
   function: DeployedFunction;
   /** Empty without mail. */
   mailer: Record<string, DeployedFunction>;

@@ -101,47 +101,10 @@ resource "aws_apigatewayv2_stage" "this" {
     format          = jsonencode(local.access_log_fields)
   }
 
-  # Each call invokes the function.
-  dynamic "route_settings" {
-    for_each = values(aws_apigatewayv2_route.probe)[*].route_key
-
-    content {
-      route_key              = route_settings.value
-      throttling_rate_limit  = 10
-      throttling_burst_limit = 20
-    }
-  }
-
   # The gateway takes a missing limit for 0 and answers every call with 429. Metrics per route are billed as custom
   # ones.
   default_route_settings {
     throttling_rate_limit  = local.settings.throttling.rate_limit
     throttling_burst_limit = local.settings.throttling.burst_limit
   }
-}
-
-# For Route 53, with the setting `probe`. Without claims the function answers 401 and reads nothing; a health check
-# takes only 2xx and 3xx for success.
-resource "aws_apigatewayv2_integration" "probe" {
-  for_each = toset(local.settings.probe ? ["GET"] : [])
-
-  api_id                 = aws_apigatewayv2_api.this.id
-  integration_type       = "AWS_PROXY"
-  integration_method     = "POST"
-  integration_uri        = module.function.alias.invoke_arn
-  payload_format_version = "2.0"
-  timeout_milliseconds   = 30000
-
-  response_parameters {
-    status_code = "401"
-    mappings    = { "overwrite:statuscode" = "200" }
-  }
-}
-
-resource "aws_apigatewayv2_route" "probe" {
-  for_each = aws_apigatewayv2_integration.probe
-
-  api_id    = aws_apigatewayv2_api.this.id
-  route_key = "${each.key} /probe"
-  target    = "integrations/${each.value.id}"
 }

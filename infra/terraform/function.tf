@@ -58,14 +58,8 @@ module "function" {
     STORED_FOR_MAIL    = local.inbox == null ? null : join(",", local.stored_for_mail)
   }
 
-  callers = merge(
-    { for method in local.methods : "gateway-${lower(method)}" => {
-      principal  = "apigateway.amazonaws.com"
-      source_arn = "${aws_apigatewayv2_api.this.execution_arn}/*/${method}/inquiries"
-    } },
-    { for method in keys(aws_apigatewayv2_integration.probe) : "gateway-probe" => {
-      principal  = "apigateway.amazonaws.com"
-      source_arn = "${aws_apigatewayv2_api.this.execution_arn}/*/${method}/probe"
-    } },
-  )
+  callers = { for method in local.methods : "gateway-${lower(method)}" => {
+    principal  = "apigateway.amazonaws.com"
+    source_arn = "${aws_apigatewayv2_api.this.execution_arn}/*/${method}/inquiries"
+  } }
 }

@@ -250,7 +250,7 @@ locals {
       access-Admitted = {
         log = aws_cloudwatch_log_group.access
         pattern = format(
-          "{ $.status != \"401\" && $.routeKey != \"GET /probe\" && (%s) }",
+          "{ $.status != \"401\" && (%s) }",
           join(" || ", formatlist("$.integrationStatus = \"%d*\"", [2, 4, 5])),
         )
         metric    = "Admitted"
@@ -322,24 +322,19 @@ module "alarms" {
 locals {
   issuer_url = regex("^https://(?P<host>[^/:]+):?(?P<port>[0-9]*)(?P<path>/.*)?$", local.issuer)
 
-  # A health check takes the API's 401 for a failure: /probe turns it into a 200 (api.tf).
+  # Not the API: a health check takes its 401 for a failure.
   health_checks = { for name, check in {
     form = local.has_site ? {
       what = "The form"
       host = trimprefix(local.site_origin, "https://")
       path = "/"
     } : null
-    api = local.settings.probe ? {
-      what = "The API"
-      host = trimprefix(local.api_url, "https://")
-      path = "/probe"
-    } : null
-    issuer = local.has_site || local.settings.probe ? {
+    issuer = {
       what = "The issuer, without which the gateway checks no token,"
       host = local.issuer_url.host
       port = local.issuer_url.port == "" ? 443 : tonumber(local.issuer_url.port)
       path = "${trimsuffix(coalesce(local.issuer_url.path, "/"), "/")}/.well-known/openid-configuration"
-    } : null
+    }
     sign-in = local.has_site && local.has_user_pool ? {
       what = "The sign-in page"
       host = trimprefix(local.sign_in_origin, "https://")
@@ -348,7 +343,7 @@ locals {
         "redirect_uri=${urlencode("${local.site_origin}/")}",
       ])
     } : null
-  } : name => check if check != null }
+  } : name => check if check != null && local.has_health_checks }
 
   metrics_us_east_1 = merge(
     { for name, check in aws_route53_health_check.this : replace(name, "-", "_") => {
@@ -363,7 +358,7 @@ locals {
   )
 }
 
-# The fewest regions: each call of the API is a request, an invocation and log lines.
+# The fewest regions.
 resource "aws_route53_health_check" "this" {
   for_each = local.health_checks
 
@@ -405,6 +400,8 @@ module "alarms_us_east_1" {
 # A graph of each alarm, and how long clients wait. CloudWatch places them, four in a row
 # (docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html).
 resource "aws_cloudwatch_dashboard" "this" {
+  count = local.has_dashboard ? 1 : 0
+
   dashboard_name = local.name
 
   dashboard_body = jsonencode({

@@ -77,11 +77,11 @@ output "dns_records" {
 }
 
 output "dashboard_url" {
-  description = "The dashboard in the CloudWatch console."
-  value = join("#", [
+  description = "The dashboard in the CloudWatch console; null without one."
+  value = one([for dashboard in aws_cloudwatch_dashboard.this : join("#", [
     "https://${local.region}.console.aws.amazon.com/cloudwatch/home?region=${local.region}",
-    "dashboards/dashboard/${aws_cloudwatch_dashboard.this.dashboard_name}",
-  ])
+    "dashboards/dashboard/${dashboard.dashboard_name}",
+  ])])
 }
 
 output "dead_letter_queue_url" {

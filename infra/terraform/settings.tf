@@ -117,8 +117,8 @@ locals {
         for units in local.settings.warm_throughput[*] : units == floor(max(4001, units))
       ])
 
-      "alarm_topic_arns needs a topic of us-east-1, too, for the alarms of the form and of probe" = (
-        length(local.settings.alarm_topic_arns) == 0 || !(local.settings.probe || local.has_site)
+      "alarm_topic_arns needs a topic of us-east-1, too, for the alarms of health_checks and site_domain" = (
+        length(local.settings.alarm_topic_arns) == 0 || !(local.has_health_checks || local.settings.site_domain != null)
         || anytrue([for arn in local.settings.alarm_topic_arns : strcontains(arn, ":sns:us-east-1:")])
       )
 

@@ -25,11 +25,13 @@ locals {
 }
 
 module "site" {
-  source = "./site"
-  count  = local.has_site ? 1 : 0
+  source    = "./site"
+  count     = local.has_site ? 1 : 0
+  providers = { aws = aws, aws.us_east_1 = aws.us_east_1 }
 
-  name        = local.name
-  connections = local.site_connections
+  name               = local.name
+  connections        = local.site_connections
+  log_retention_days = local.settings.form_log ? local.settings.log_retention_days : null
   domain = local.site_alias == null ? null : {
     name = local.site_alias.name
     certificate_arn = coalesce(

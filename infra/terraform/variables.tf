@@ -24,6 +24,9 @@ variable "stages" {
       languages    = optional(list(string))
     }))
 
+    # Whether requests for the form are logged, with the addresses of who sends them (docs/operations.md).
+    form_log = optional(bool, false)
+
     # Domain names of API and form; unset: AWS's. `certificate_arn`: an ACM certificate of the same region, for the form
     # of us-east-1; unset: one is requested. `hosted_zone`: a public zone of this account for the records; unset: they
     # are entered by hand, and `dns` says which exist: "none" (default), "certificate" (default with certificate_arn) or
@@ -97,14 +100,14 @@ variable "stages" {
     # Reserved concurrency of the function; unset: the account's pool; 0 stops it.
     reserved_concurrency = optional(number)
 
-    # Whether X-Ray traces the functions.
-    tracing = optional(bool, true)
+    # Whether X-Ray traces the functions. Whether there is a dashboard, and Route 53 asks every 30 seconds for the form,
+    # the issuer and the sign-in page; by default on main and release.
+    tracing       = optional(bool, false)
+    dashboard     = optional(bool)
+    health_checks = optional(bool)
 
-    # Whether Route 53 calls the API at /probe.
-    probe = optional(bool, false)
-
-    # Address of alarms, and SNS topics that page somebody: one of the stage's region, and with a form or probe one of
-    # us-east-1. What a stranger or one user can raise is mailed only.
+    # Address of alarms, and SNS topics that page somebody: one of the stage's region, and with health_checks or a
+    # site_domain one of us-east-1. What a stranger or one user can raise is mailed only.
     alarm_email      = optional(string)
     alarm_topic_arns = optional(list(string), [])
 

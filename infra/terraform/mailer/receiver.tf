@@ -12,9 +12,8 @@ locals {
 resource "aws_s3_bucket" "mails" {
   for_each = local.replies
 
-  # Unique over all accounts.
-  bucket        = "${var.name}-mails-${data.aws_caller_identity.this.account_id}"
-  force_destroy = true
+  # Unique over all accounts. AWS refuses to delete it while it has mails.
+  bucket = "${var.name}-mails-${data.aws_caller_identity.this.account_id}"
 }
 
 resource "aws_s3_bucket_public_access_block" "mails" {
@@ -50,6 +49,8 @@ resource "aws_s3_bucket_lifecycle_configuration" "mails" {
     filter { prefix = "handled/" }
 
     expiration { days = 7 }
+
+    abort_incomplete_multipart_upload { days_after_initiation = 1 }
   }
 }
 

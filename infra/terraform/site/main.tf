@@ -2,7 +2,10 @@
 
 terraform {
   required_providers {
-    aws = { source = "hashicorp/aws" }
+    aws = {
+      source                = "hashicorp/aws"
+      configuration_aliases = [aws.us_east_1]
+    }
   }
 }
 
@@ -19,6 +22,11 @@ variable "domain" {
 variable "connections" {
   description = "The addresses that the page may connect to, as a Content-Security-Policy has them."
   type        = list(string)
+}
+
+variable "log_retention_days" {
+  description = "Days for which requests for the form are logged, with the addresses of who sends them; null: no log."
+  type        = number
 }
 
 locals {
@@ -97,6 +105,15 @@ resource "aws_cloudfront_response_headers_policy" "this" {
     access_control_allow_origins { items = ["*"] }
   }
 
+  # As the local server sends it (lib/pages/page-server.ts).
+  custom_headers_config {
+    items {
+      header   = "Cross-Origin-Opener-Policy"
+      value    = "same-origin"
+      override = true
+    }
+  }
+
   security_headers_config {
     content_security_policy {
       override = true
@@ -167,6 +184,44 @@ resource "aws_cloudfront_distribution" "this" {
     ssl_support_method             = var.domain == null ? null : "sni-only"
     minimum_protocol_version       = var.domain == null ? "TLSv1" : "TLSv1.2_2021"
   }
+}
+
+# CloudFront delivers its logs in this region only (CreateDelivery, "standard logging v2").
+resource "aws_cloudwatch_log_group" "requests" {
+  for_each = toset([for days in var.log_retention_days[*] : "form"])
+  provider = aws.us_east_1
+
+  name              = "/aws/vendedlogs/cloudfront/${var.name}"
+  retention_in_days = var.log_retention_days
+}
+
+resource "aws_cloudwatch_log_delivery_source" "requests" {
+  for_each = aws_cloudwatch_log_group.requests
+  provider = aws.us_east_1
+
+  name         = "${var.name}-form"
+  log_type     = "ACCESS_LOGS"
+  resource_arn = aws_cloudfront_distribution.this.arn
+}
+
+resource "aws_cloudwatch_log_delivery_destination" "requests" {
+  for_each = aws_cloudwatch_log_group.requests
+  provider = aws.us_east_1
+
+  name          = "${var.name}-form"
+  output_format = "json"
+
+  delivery_destination_configuration { destination_resource_arn = each.value.arn }
+}
+
+resource "aws_cloudwatch_log_delivery" "requests" {
+  for_each = aws_cloudwatch_log_delivery_source.requests
+  provider = aws.us_east_1
+
+  delivery_source_name     = each.value.name
+  delivery_destination_arn = aws_cloudwatch_log_delivery_destination.requests[each.key].arn
+
+  record_fields = ["date", "time", "c-ip", "cs-method", "cs-uri-stem", "sc-status", "x-edge-location", "x-edge-result-type"]
 }
 
 output "bucket" {

@@ -57,8 +57,13 @@ variable "access_log" {
 }
 
 variable "shared" {
-  description = "What the functions of a stage have in common (function/variables.tf)."
-  type        = any
+  description = "What the functions of a stage have in common."
+  type = object({
+    region               = string
+    permissions_boundary = string
+    log_retention_days   = number
+    tracing              = bool
+  })
 }
 
 data "aws_caller_identity" "this" {}
