@@ -1,5 +1,5 @@
 /** Answers in the forms of mail programs, on their way from a received mail to the owner's. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, inject, it } from 'vitest';
 import { decide } from '../../../mail/received/decide.ts';
 import { parseMail } from '../../../mail/received/parse-mail.ts';

@@ -16,8 +16,8 @@ export interface Reply {
 
 type Form = (answer: string, mail: Mail, at: Date) => Reply;
 
-const mark = (text: string, mark = '> '): string =>
-  text.replaceAll(/^/gm, mark).replaceAll(/ +$/gm, '');
+const mark = (text: string, sign = '> '): string =>
+  text.replaceAll(/^/gm, sign).replaceAll(/ +$/gm, '');
 
 const toHtml = (text: string): string =>
   text
