@@ -97,5 +97,12 @@ export const toCsvText = (text: string): string =>
 const CSV = {
   record_delimiter: 'windows',
   quoted_string: true,
-  cast: { string: toCsvText },
+  cast: {
+    string: toCsvText,
+    // Additions, or names of files.
+    object: (value: object) =>
+      (value as (string | NonNullable<StoredInquiry['additions']>[number])[])
+        .map((one) => toCsvText(typeof one === 'string' ? one : `${one.at}: ${one.text}`))
+        .join('\n'),
+  },
 } as const;

@@ -44,6 +44,7 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
     undelivered_at = '',
     follows,
     follow_ups = [],
+    additions = [],
   } = inquiry;
   const how = reply === undefined ? 'dismissed' : 'answered';
   const noMail = canMail(inquiry) ? undefined : 'none can go to this address';
@@ -68,5 +69,11 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
       : wrapLine(`${name.padEnd(LABEL)}${toLine(value)}`.trimEnd(), columns, LABEL),
   );
   const replyLines = reply === undefined ? [] : ['', 'Reply', '', indent(reply, columns)];
-  return `${[...lines, '', indent(body, columns), ...replyLines].join('\n')}\n`;
+  const added = additions.flatMap(({ text, at }) => [
+    '',
+    describe('Added', at),
+    '',
+    indent(text, columns),
+  ]);
+  return `${[...lines, '', indent(body, columns), ...replyLines, ...added].join('\n')}\n`;
 }

@@ -28,8 +28,8 @@ export const INQUIRY_MODEL = {
     reply_at: { type: 'string' },
     // Names of the answer's files, which the receiver mails. docs/adr/0085
     files: { type: 'list', items: { type: 'string' } },
-    // A hash of the mail that the answer came by.
-    reply_mail: { type: 'string', hidden: true },
+    // A hash of the mail that the answer came by, for the receiver alone.
+    reply_mail: { type: 'string' },
     // What its respondent has sent by mail since. docs/adr/0085
     additions: {
       type: 'list',

@@ -1,5 +1,5 @@
 /** Reads of the table are strongly consistent, of the index eventually. */
-import { GetCommand, paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
 import { isTestAddress } from '../limits.ts';
 import { deleteItems, getItems, MOST_READ, type Item } from './batches.ts';
@@ -19,7 +19,7 @@ export type InquiryKeys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
 export const FIELDS = Object.entries(INQUIRY_MODEL.attributes).flatMap(([name, attribute]) =>
-  'hidden' in attribute ? [] : [name],
+  'hidden' in attribute || name === 'reply_mail' ? [] : [name],
 ) as (keyof StoredInquiry)[];
 
 export interface InquiryFilter extends Omit<IndexQuery, 'first' | 'last'> {
@@ -205,16 +205,14 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       );
       if (status === 'too-large') return { status };
       if (status === 'updated') return { status: 'answered', reply_at };
-      const request = { TableName, Key: keyOf(inquiry), ConsistentRead: true };
-      const { Item } = await client.send(new GetCommand(request));
-      const [row] = Item ? parse([Item]) : [];
+      const row = await read(inquiry);
       if (row?.reply_at === undefined) return { status: 'not-found' };
       const { respondent: by = '' } = row;
       // The SDK repeats an update after a lost response and finds its own answer.
       const isRepeated =
         mail === undefined
           ? row.reply_at === reply_at && by === respondent && row.reply === reply
-          : Item?.['reply_mail'] === mail;
+          : row.reply_mail === mail;
       if (isRepeated) {
         return { status: 'answered', reply_at: row.reply_at };
       }

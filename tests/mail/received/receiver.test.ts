@@ -189,7 +189,14 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
       story.push(text.slice(0, 800));
     }
     const rows = await listAll();
-    for (const { id: _, cognito_sub: __, created_at: ___, reply_at, ...row } of rows) {
+    for (const {
+      id: _,
+      cognito_sub: __,
+      created_at: ___,
+      reply_mail: ____,
+      reply_at,
+      ...row
+    } of rows) {
       story.push(
         `${reply_at === undefined ? 'Open' : 'Done'}: ${JSON.stringify(row, [...Object.keys(row).toSorted(), 'text'])}`,
       );
