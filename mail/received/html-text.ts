@@ -117,12 +117,16 @@ function checkDepth(html: string): void {
 
 /** Without style sheets and embedded pictures, which can be longer than any text. */
 function lighten(html: string): string {
-  const [begin, ...styled] = html.split(/<style\b/i);
-  const after = styled.map((part) => {
-    const end = part.search(/<\/style/i);
-    return end === -1 ? `<style${part}` : part.slice(end);
-  });
-  return [begin, ...after].join('').replaceAll(/(?<=["'=(])data:[^"'\s>)]*/g, '');
+  let light = '';
+  let start = 0;
+  for (const { index } of html.matchAll(/<style\b/gi)) {
+    if (index < start) continue;
+    const end = html.slice(index).search(/<\/style/i);
+    if (end === -1) break;
+    light += html.slice(start, index);
+    start = index + end;
+  }
+  return (light + html.slice(start)).replaceAll(/(?<=["'=(])data:[^"'\s>)]*/g, '');
 }
 
 /** For one mail: what reads the text of HTML documents; quoted lines begin with `> `. */

@@ -24,7 +24,7 @@ export interface ReceivedMail {
 }
 
 /** Bytes of a text that are looked at; an HTML text may have pictures. */
-const LIMITS = { plain: 1024 * 1024, html: 8 * 1024 * 1024 };
+const LIMITS = { plain: 1024 * 1024, html: 3 * 1024 * 1024 };
 
 /** UTF-16 units of From, a line of RFC 5322. */
 const FROM_LIMIT = 998;

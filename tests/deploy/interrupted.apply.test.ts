@@ -5,6 +5,7 @@
 import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Lambda } from '@aws-sdk/client-lambda';
 import { describe, expect, it, vi, type TestContext } from 'vitest';
 import { createStages, needsEmulator, OWN } from './emulator-stages.ts';
 import type { Moment } from './emulator.ts';
@@ -22,7 +23,7 @@ interface Interruption {
 async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, settings = {}) {
   let next: Interruption | undefined;
   let interrupt: ((found: Interruption) => Promise<void>) | undefined;
-  const { folder, bucket, s3, start, remove } = await createStages(
+  const { name, folder, bucket, client, s3, start, change, remove } = await createStages(
     'stop',
     { develop: settings },
     async (request, when) => {
@@ -57,7 +58,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
       timeout: 300_000,
       interval: 500,
     });
-    const temporary = readdirSync(join(folder, 'tmp')).map((name) => join(folder, 'tmp', name));
+    const temporary = readdirSync(join(folder, 'tmp')).map((each) => join(folder, 'tmp', each));
     if (code === null) for (const path of temporary) rmSync(path, { recursive: true });
     const { Contents = [] } = await s3.listObjectsV2({ Bucket: bucket });
     const left = [
@@ -73,7 +74,15 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
     ]);
     return output;
   }
-  return deploy;
+  /** The live version and the alias's description. */
+  async function readLive() {
+    const lambda = new Lambda(client);
+    const FunctionName = `${name}-develop`;
+    const { FunctionVersion, Description } = await lambda.getAlias({ FunctionName, Name: 'live' });
+    lambda.destroy();
+    return `${FunctionVersion}: ${Description}`;
+  }
+  return { deploy, change, readLive };
 }
 
 const NOTHING = 'Interrupted. Nothing was changed.';
@@ -102,18 +111,29 @@ const APPLY: readonly Omit<Interruption, 'signal'>[] = [
 
 describe.concurrent('npm run deploy, interrupted', needsEmulator, () => {
   it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
-    const deploy = await createStage(context);
+    const { deploy } = await createStage(context);
     for (const [request, signal, message] of AROUND) {
       expect(await deploy({ request, when: 'after', signal })).toContain(message);
     }
     expect(await deploy()).toContain('Deployed: ');
   });
 
+  it('killed in its smoke test: the next one tests the version that is live', async (context) => {
+    const { deploy, change, readLive } = await createStage(context, OWN);
+    await deploy();
+    expect(await readLive()).toBe('1: Passed its smoke test: 1.');
+    change('inquiries.zip', '// another');
+    await deploy({ request: /^GET \/smoke-test/, when: 'before', signal: 'SIGKILL' });
+    expect(await readLive()).toBe('2: Passed its smoke test: 1.');
+    expect(await deploy()).toMatch(/not tested to the end[^]*^Deployed: /m);
+    expect(await readLive()).toBe('2: Passed its smoke test: 2.');
+  });
+
   it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
     '%s in a first apply: Terraform ends by itself, its state is whole, the next run succeeds',
     async (signal, context) => {
       for (const moment of APPLY) {
-        const deploy = await createStage(context, OWN);
+        const { deploy } = await createStage(context, OWN);
         const output = await deploy({ ...moment, signal });
         const waiting = `\n${signal}: waiting for terraform apply to end …\n`;
         const said = signal === 'SIGKILL' ? [] : [waiting, 'Apply complete!', SAVED];

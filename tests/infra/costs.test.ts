@@ -137,3 +137,17 @@ it('a million costs what operations.md says', () => {
     MILLION * (8 + 25) * PRICES.readUnits,
   );
 });
+
+it('the README has the sums of operations.md', () => {
+  const sumOf = (part: string) => operations.split(`| ${part} | `)[1]?.split(' |', 1)[0];
+  const sums = [
+    '`develop = {}`: alarms',
+    '`main = {}`, `release = {}`',
+    '**POSTs of the form**: a key and a preflight',
+  ].map(sumOf);
+  const [, ...named] =
+    /develop` costs ([\d.]+) USD a month, an idle `release` ([\d.]+), a million inquiries of the form ([\d.]+) /.exec(
+      readText('README.md').replaceAll('\n', ' '),
+    ) ?? [];
+  expect(named).toEqual(sums);
+});
