@@ -66,7 +66,10 @@ const OVERRIDES: Record<string, object> = {
       this: ignore('delivery_options', 'tracking_options', 'vdm_options'),
       team: ignore('delivery_options', 'tracking_options', 'vdm_options'),
     },
-    aws_sesv2_configuration_set_event_destination: { metrics: none, team: none },
+    aws_sesv2_configuration_set_event_destination: {
+      metrics: { for_each: {} },
+      team: { for_each: {} },
+    },
     aws_sqs_queue: { ses: ignore('redrive_policy') },
   },
   site: {

@@ -5,13 +5,14 @@ import { answer, refuse } from '../resilience/fault-proxy.ts';
 import { writeIdempotencyKey } from './idempotency.ts';
 import { openInbox, startStage } from './test-inbox.ts';
 
-const ERASURES = 'inquiries-develop-erasures';
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
 /** A stage with all stores: AWS's are in memory, and its changes can end at a step. */
 export async function openPersonStage() {
   const own = await openInbox();
-  const records = createErasureRecords({ ...own, name: ERASURES });
+  // The engine is that of all tests.
+  const erasures = `${own.name}-erasures`;
+  const records = createErasureRecords({ ...own, name: erasures });
   await records.create();
   const { answers, objects } = await startStage(own.url);
   const accounts = new Map<string, { sub: string; email: string; created: number }>();
@@ -128,12 +129,12 @@ export async function openPersonStage() {
     killAfter: (steps: number): void => void (stepsLeft = steps),
     wasKilled: (): boolean => stepsLeft < 0,
     run: (line: string) =>
-      own.run(`${line} --stage develop --table ${own.name} --erasures ${ERASURES}`),
+      own.run(`${line} --stage develop --table ${own.name} --erasures ${erasures}`),
     /** All stores, without the erasures' time. */
     readStores: async (): Promise<string> =>
       JSON.stringify([
         await own.scan(),
-        await own.scan(ERASURES),
+        await own.scan(erasures),
         [...objects],
         [...accounts.values()],
         [...suppressed],

@@ -155,16 +155,6 @@ describe('expire', () => {
   });
 });
 
-it('--forget-before deletes old records alone, before a replay', async () => {
-  const records = ['2026-01-01T00:00:00.000Z', new Date().toISOString()];
-  await stage.addRecords(records.map((time) => `key#hash#${time}`));
-  const forget = (line: string) => stage.run(`erase --replay --forget-before ${line}`);
-  await forget('36d');
-  expect(await findLeft(records)).toEqual(records);
-  await forget('36d --yes');
-  expect(await findLeft(records)).toEqual(records.slice(1));
-});
-
 it('--replay --users removes who was erased from a list of users, before an import', async () => {
   const [erased, kept] = [await stage.addPerson(), await stage.addPerson()];
   await stage.run(`erase --sub ${erased.sub} --yes`);
@@ -177,4 +167,14 @@ it('--replay --users removes who was erased from a list of users, before an impo
   expect(parseLines(stdout)).toEqual([{ file, removed: 1 }]);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ Users: [toUser(kept)] });
   expect(await stage.run('erase --replay --users LICENSE')).toMatchObject({ code: 2 });
+});
+
+it('--forget-before deletes old records alone, before a replay', async () => {
+  const records = ['2026-01-01T00:00:00.000Z', new Date().toISOString()];
+  await stage.addRecords(records.map((time) => `key#hash#${time}`));
+  const forget = (line: string) => stage.run(`erase --replay --forget-before ${line}`);
+  await forget('36d');
+  expect(await findLeft(records)).toEqual(records);
+  await forget('36d --yes');
+  expect(await findLeft(records)).toEqual(records.slice(1));
 });

@@ -98,7 +98,7 @@ export async function openInbox({
     transcribe: async (lines: Parameters<typeof transcribe>[1]) =>
       (await transcribe(runLine, lines))
         .replaceAll(folder, 'FOLDER')
-        .replaceAll(/(?<=--(?:data|file|out) )'(FOLDER[^']*)'/g, '$1')
+        .replaceAll(/(?<=^[$%] .*--(?:data|file|out) )'(FOLDER[^']*)'/gm, '$1')
         .replaceAll(own.name, 'TABLE')
         .replaceAll(END_OF_ID, '…'),
     /** Stores SUB's inquiry of so many milliseconds ago, or of `at`. */

@@ -89,6 +89,7 @@ const REFUSED: Record<string, object> = {
   'numbers that are not whole': numbers(() => 1.5),
   'an issuer without client ids, and no topic of us-east-1': {
     issuer: own.issuer,
+    health_checks: true,
     alarm_topic_arns: ['arn:aws:sns:eu-central-1:111122223333:pager'],
   },
   'an address that Cognito does not return to': { cors_origin: 'http://www.example.com' },

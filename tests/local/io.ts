@@ -18,7 +18,7 @@ export interface IoOptions {
 
 /** As a shell does, with apostrophes around paths, which may have spaces. */
 export const splitWords = (line: string): string[] =>
-  (line.match(/'[^']*'|[^ ']\S*/g) ?? []).map((word) => word.replaceAll(/^'|'$/g, ''));
+  (line.match(/'[^']*'|[^ '][^ ]*/g) ?? []).map((word) => word.replaceAll(/^'|'$/g, ''));
 
 /**
  * Runs a command in this process. Expects no line that is wider than a terminal of 80 columns or more.
