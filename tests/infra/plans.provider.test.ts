@@ -117,7 +117,10 @@ const OF_RELEASE = {
     live_mailer_versions: { replies: '8' },
     permissions_boundaries: { release: iamArn('policy/boundary') },
   }),
-  tooLong: toStage('release', { inbox, form: { expectation: { en: '日日'.repeat(1000) } } }),
+  tooLong: toStage('release', {
+    ...RELEASE,
+    form: { ...RELEASE.form, expectation: { en: '日日'.repeat(1000) } },
+  }),
 };
 
 const toBootstrap = (variables: object, overrides: Input['overrides'] = {}): Input => ({
