@@ -147,7 +147,12 @@ describe('a deployment', needsEmulator, () => {
     });
     await run('deploy', 'release --yes', 0, 'Deployed: ');
     expect(await readConfig('release')).not.toEqual(config);
-    await run('rollback', 'release --yes', 0, `Switched: version ${version} is live.`);
+    await run(
+      'rollback',
+      'release --yes',
+      0,
+      `Switched: version ${version} of ${stages.name}-release is live.`,
+    );
     expect(await readConfig('release')).toEqual(config);
 
     const checkedAgain = '# module.function.terraform_data.live must be replaced';

@@ -337,7 +337,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
     const answer = await stack.findMail(EVE, 'Re: Lamp');
     expect(textOf(answer)).toMatch(/^We send a new one\.$/m);
     await reply(answer, EVE, 'And the shade?');
-    const next = await stack.findMail(TEAM, '[inquiries local] Re: Lamp');
+    const next = await stack.findMail(TEAM, 'Re: [inquiries local] Lamp');
     expect(textOf(next)).toContain('And the shade?');
     expect((await stack.subjects()).slice(0, 2)).toEqual(['Re: Lamp', 'Lamp']);
     const mail = { from: TEAM, to: EVE, subject: 's', text: 't' };
