@@ -55,7 +55,7 @@ export default defineConfig(({ mode }) => {
       reporters: ['default', skippedReporter],
       // A golden part for each story, under the name of its test.
       resolveSnapshotPath: (test) =>
-        join(dirname(test), 'golden', `${basename(test).replace(/\..*/, '')}.txt`),
+        join(dirname(test), 'golden', `${basename(test).replace(/\.test\.ts$/, '')}.txt`),
       snapshotFormat: { escapeString: false },
       maxWorkers: availableParallelism(),
       // For tests that say `concurrent`: those under security and resilience wait for timeouts.

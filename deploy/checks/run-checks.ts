@@ -31,7 +31,10 @@ export const ask =
 
 /** In one line; some messages of the SDK have more. */
 const describeError = ({ message, cause }: Error): string =>
-  [message.split('\n')[0], cause instanceof Error && cause.message].filter(Boolean).join(': ');
+  [message, cause instanceof Error && cause.message]
+    .filter((each) => typeof each === 'string' && each !== '')
+    .map((each) => String(each).split('\n')[0])
+    .join(': ');
 
 /** Rejects with an interruption's reason. @returns The titles of those that failed. */
 export async function runChecks(

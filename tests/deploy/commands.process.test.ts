@@ -27,14 +27,16 @@ const writeTerraform = (version: string) =>
   writeFileSync(terraform, `#!/bin/sh\necho '{"terraform_version":"${version}"}'\n`, {
     mode: 0o755,
   });
-writeTerraform('1.11.0');
 const aws = await startAws();
 // A set-up checkout names its account, which is compared with the credentials'.
 const backend = parseBackend(readIfThere(join(MODULE, 'backend.s3.tfbackend')) ?? '');
 const account = backend.allowed_account_ids ?? ACCOUNT;
 aws.state.answers['GetCallerIdentity'] = () => callerIdentity(account);
 afterAll(aws.close);
-beforeEach(() => stubAws(aws.env));
+beforeEach(() => {
+  writeTerraform('1.11.0');
+  stubAws(aws.env);
+});
 const env = () => ({ ...process.env, PATH: `${folder}:/usr/bin:/bin` });
 const script = (name: string) => join(ROOT, 'deploy', `${name}.ts`);
 const NO_STAGE = '"x" is not a stage; stages are develop, main, release.\n';
@@ -50,22 +52,23 @@ it.each([
 });
 
 it('looks for Terraform before anything is built or created', async () => {
-  const outcomes = async (names: string[]) =>
-    Promise.all(
-      names.map(async (name) => {
-        const args = [script(name), ...(name === 'deploy' ? ['develop'] : [])];
-        const { code, output } = await run(process.execPath, args, { env: env() });
-        return [code, output];
-      }),
-    );
-  const names = ['deploy', 'bootstrap'];
+  const outcomeOf = async (...[name = '', ...args]: string[]) => {
+    const outcome = await run(process.execPath, [script(name), ...args], { env: env() });
+    return [outcome.code, outcome.output];
+  };
+  const refusesFor = async (reason: string) => {
+    expect(await outcomeOf('deploy', 'develop')).toEqual([2, `${reason}\n`]);
+    // Bootstrap names all that an account lacks at once.
+    const title = 'Terraform is there and new enough'.padEnd(48);
+    expect(await outcomeOf('bootstrap')).toEqual([
+      2,
+      expect.stringMatching(RegExp(`^failed   ${title} ${reason}\n[^]*\nNothing was changed\\.`)),
+    ]);
+  };
   writeTerraform('1.9.8');
-  const old = 'terraform is 1.9.8; version 1.11 or later is needed.\n';
-  expect(await outcomes(names)).toEqual(names.map(() => [2, old]));
+  await refusesFor('terraform is 1.9.8; version 1.11 or later is needed.');
   rmSync(terraform);
-  const missing = 'terraform is not on the PATH; version 1.11 or later is needed.\n';
-  expect(await outcomes(names)).toEqual(names.map(() => [2, missing]));
-  writeTerraform('1.11.0');
+  await refusesFor('terraform is not on the PATH; version 1.11 or later is needed.');
 });
 
 it('Ctrl-C, which the whole process group gets, does not reach a program of npm run deploy', async () => {
