@@ -6,7 +6,6 @@ import { DEMO_TEAM, INBOX_CLIENT_ID } from '../lib/issuer/issuer-tokens.ts';
 import { closeServer, serve } from '../lib/pages/loopback-server.ts';
 import { toEvent } from './event.ts';
 import { startFunction } from './lambda/function.ts';
-import { findTimeZone } from './mail/start-mail.ts';
 
 /** Payload format 2.0. */
 interface Result {
@@ -14,6 +13,13 @@ interface Result {
   headers: Record<string, string>;
   cookies?: string[];
   body: string;
+}
+
+interface InboxOptions {
+  environment: Record<string, string>;
+  issuer: string;
+  hasMail?: boolean;
+  log: (line: string) => void;
 }
 
 /**
@@ -47,22 +53,17 @@ export async function openInbox(port: number) {
     url,
     close: async () => closeServer(server),
     /** Runs the app in a function, signed in through the local issuer. */
-    async start(
-      environment: Record<string, string>,
-      { issuer, hasMail, log }: { issuer: string; hasMail: boolean; log: (line: string) => void },
-    ) {
+    async start({ environment, issuer, hasMail = false, log }: InboxOptions) {
       const app = await startFunction({
         module: new URL('../inbox/handler.ts', import.meta.url).href,
         environment: {
           ...environment,
-          STAGE: 'local',
           ORIGIN: url,
           ISSUER: issuer,
           SIGN_IN_ORIGIN: issuer,
           CLIENT_ID: INBOX_CLIENT_ID,
           TEAM: DEMO_TEAM.join(),
           MAIL: hasMail ? 'sent' : 'none',
-          TIME_ZONE: findTimeZone(),
         },
         timeout: limits.timeout,
         lazy: true,

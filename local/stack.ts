@@ -77,8 +77,16 @@ async function startPages(
   return { demo, form, docs, corsOrigins };
 }
 
+/** ICU's name of an empty or unknown TZ is none that it takes. */
+function findTimeZone(): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
+}
+
 /** Not the user's AWS settings. */
 const toEnvironment = (engineUrl: string): Record<string, string> => ({
+  STAGE: 'local',
+  TIME_ZONE: findTimeZone(),
   TABLE_NAME: TABLE,
   AWS_ENDPOINT_URL_DYNAMODB: engineUrl,
   AWS_REGION: 'local',
@@ -154,7 +162,10 @@ export async function startStack(options: StackOptions) {
       ? undefined
       : keep(
           await startMail({
-            environment: { ...environment, INBOX_URL: `${inbox.url}/` },
+            environment: {
+              ...environment,
+              INBOX_URL: `${inbox.url}/`,
+            },
             company: { ...branding, form: form.url },
             mailboxPort: portAt(4),
             smtpPort: portAt(6),
@@ -162,7 +173,12 @@ export async function startStack(options: StackOptions) {
           }),
         );
   const team = keep(
-    await inbox.start(environment, { issuer: issuer.url, hasMail: mail !== undefined, log }),
+    await inbox.start({
+      environment,
+      issuer: issuer.url,
+      hasMail: mail !== undefined,
+      log,
+    }),
   );
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId], ...signIn }),

@@ -131,7 +131,7 @@ export const main: Main = async (args, { stdout }) => {
   await bundle(out, 'mailer', 'mail/handler.ts');
   await bundle(out, 'receiver', 'mail/received/handler.ts', SHIMS);
   pack(out, 'mailer.zip', ['mailer', 'receiver'], stdout);
-  // Hono asks for the class of web streams.
+  // The inbox asks for the class of web streams.
   await bundle(out, 'inbox/handler', 'inbox/handler.ts', SHIMS, {});
   pack(out, 'inbox.zip', ['inbox/handler'], stdout, INBOX_FILES);
 };

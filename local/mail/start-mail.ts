@@ -11,12 +11,6 @@ const DIGEST_INTERVAL = 5 * 60_000;
 const REPLY_DOMAIN = 'reply.example.com';
 const TEAM = 'support@example.com';
 
-/** ICU's name of an empty or unknown TZ is none that it takes. */
-export function findTimeZone(): string {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
-}
-
 interface MailOptions {
   /** Of the function, with settings of the user. */
   environment: Record<string, string>;
@@ -55,11 +49,9 @@ export async function startMail({
     FOLLOW_UPS: 'true',
     FILES: 'true',
     ...settings,
-    STAGE: 'local',
     INBOX_TO: TEAM,
     INBOX_FROM: 'inquiries@example.com',
     COMPANY: JSON.stringify(company),
-    TIME_ZONE: findTimeZone(),
     AWS_ENDPOINT_URL_SESV2: mailbox.url,
     REPLY_DOMAIN,
   };

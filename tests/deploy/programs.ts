@@ -12,7 +12,7 @@ import { afterAll, beforeEach, expect, vi } from 'vitest';
 import type { Outcome } from '../../deploy/terraform.ts';
 import type { Main } from '../../lib/terminal/command-line.ts';
 import { startAws, stubAws } from './aws.ts';
-import { skipTime } from '../inbox/clock.ts';
+import { skipTime } from '../local/clock.ts';
 import { run as runInProcess } from '../local/io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
 

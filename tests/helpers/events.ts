@@ -1,7 +1,6 @@
 import type { Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import { createGatewayEvent } from '../../src/gateway-event.ts';
 import type { GatewayEvent } from '../../src/http.ts';
-import type { MailerConfig } from '../../mail/config.ts';
 import type { Inquiries, StoreCall } from '../../src/inquiries.ts';
 
 export const SUB = '1f0d2c3b-4a59-4687-9a5b-c6d7e8f90a1b';
@@ -13,28 +12,6 @@ export const INQUIRY: Inquiry = {
   subject: 's',
   body: 'b',
   created_at: '2026-11-20T06:11:02.647Z',
-};
-
-export const MAIL_SETTINGS: MailerConfig = {
-  tableName: 'inquiries-develop',
-  hashKey: undefined,
-  linksOnly: false,
-  teamConfigurationSet: undefined,
-  configurationSet: undefined,
-  answerWithin: undefined,
-  acknowledge: false,
-  stage: 'develop',
-  inboxTo: 'support@example.com',
-  inboxFrom: 'inquiries@mail.example.com',
-  mailsPerHour: 10,
-  totalMailsPerHour: 100,
-  language: 'en',
-  company: {},
-  timeZone: 'UTC',
-  replyDomain: undefined,
-  followUps: false,
-  inboxUrl: undefined,
-  files: false,
 };
 
 export const makeCall = (signal = new AbortController().signal): StoreCall => ({

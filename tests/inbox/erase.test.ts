@@ -8,7 +8,7 @@ import { createErasureRecords } from '../../src/entities/erasures.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { createTable } from '../../local/database/table.ts';
 import { refusal } from '../deploy/aws.ts';
-import { stopClock } from './clock.ts';
+import { stopClock } from '../local/clock.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { SUB } from '../helpers/events.ts';
 import { always, answer, first, pass, refuse, type Fault } from '../resilience/fault-proxy.ts';

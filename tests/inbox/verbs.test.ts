@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { VERBS } from '../../inbox/verbs.ts';
 import { stubAws } from '../deploy/aws.ts';
-import { stopClock } from './clock.ts';
+import { stopClock } from '../local/clock.ts';
 import { createFolder, writeState } from '../local/data-folder.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';
 import { first, refuse } from '../resilience/fault-proxy.ts';

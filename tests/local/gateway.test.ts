@@ -5,7 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 import { createGateway } from '../../local/gateway.ts';
 import { limits } from '../../lib/contract/gateway-replies.ts';
 import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
-import { stopClock } from '../inbox/clock.ts';
+import { stopClock } from './clock.ts';
 import { send } from './http.ts';
 
 const ORIGIN = 'https://www.example.com';

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { parseMailerConfig } from '../../mail/config.ts';
 import { parseReceiverConfig } from '../../mail/received/config.ts';
-import { MAIL_SETTINGS } from '../helpers/events.ts';
+import { expectInTerraformAndDocs } from '../helpers/repository.ts';
+import { MAIL_SETTINGS } from './mail-settings.ts';
 
 const ENV = {
   TABLE_NAME: 'inquiries-develop',
@@ -76,3 +77,11 @@ it.each([
 ])('refuses %s=%j by name', (name, value) =>
   expect(() => parseMailerConfig({ ...ENV, [name]: value })).toThrow(`variable: ${name}`),
 );
+
+it.each([
+  ['mailer', parseMailerConfig, ['mailer/main']],
+  ['receiver', parseReceiverConfig, ['mailer/main', 'mailer/receiver']],
+])('every setting of the %s is in Terraform and docs', (_, parse, files) => {
+  const ofReceiver = { REPLY_DOMAIN: 'e.example', REPLY_FROM: '@b.example', MAIL_BUCKET: 'b' };
+  expectInTerraformAndDocs(parse, { ...ENV, ...ofReceiver }, files);
+});

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { HOUR, toReference } from '../../src/limits.ts';
 import { RateLimited } from '../../mail/send-mail.ts';
-import { stopTimeouts } from '../inbox/clock.ts';
+import { stopTimeouts } from '../local/clock.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { createMailerInstances, type MailerInstances } from './mailer-instances.ts';
 import { idOf, sequenceOf, toReply, type StreamRecord } from './test-mailer.ts';

@@ -12,7 +12,7 @@ import { withTrial } from '../../mail/trial.ts';
 import type { ReceiverConfig } from '../../mail/received/config.ts';
 import { createReceiver, type ReceiverParts } from '../../mail/received/receiver.ts';
 import { toTrialMails } from '../../mail/received/trial.ts';
-import { MAIL_SETTINGS } from '../helpers/events.ts';
+import { MAIL_SETTINGS } from './mail-settings.ts';
 import { createWriter, readFailures, type StreamRecord } from './test-mailer.ts';
 import { createOwnTable } from '../helpers/own-table.ts';
 import { RECEIVER_SETTINGS, toQueueEvent } from './received/test-mails.ts';

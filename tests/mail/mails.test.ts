@@ -19,7 +19,8 @@ import {
   createReturnedMail,
 } from '../../mail/received/mails.ts';
 import { LANGUAGES } from '../../text/languages.ts';
-import { EMAIL, INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
+import { EMAIL, INQUIRY } from '../helpers/events.ts';
+import { MAIL_SETTINGS } from './mail-settings.ts';
 import { HOSTILE_TEXTS } from '../text/hostile-texts.ts';
 
 const SETTINGS = {

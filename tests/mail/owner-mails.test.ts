@@ -7,7 +7,8 @@ import {
   toReplySubject,
 } from '../../mail/owner-mails.ts';
 import { formatYouWrote } from '../../mail/texts.ts';
-import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
+import { INQUIRY } from '../helpers/events.ts';
+import { MAIL_SETTINGS as SETTINGS } from './mail-settings.ts';
 
 const ANSWERED = { ...INQUIRY, reply: 'r', isEmailVerified: true };
 const reply = (inquiry: object) => createReplyMail({ ...ANSWERED, ...inquiry }, SETTINGS);

@@ -3,7 +3,8 @@ import { RateLimited } from '../../mail/send-mail.ts';
 import { createSendMail } from '../../mail/ses.ts';
 import { createInquiryMail } from '../../mail/team-mails.ts';
 import { stubAws } from '../deploy/aws.ts';
-import { INQUIRY, MAIL_SETTINGS } from '../helpers/events.ts';
+import { INQUIRY } from '../helpers/events.ts';
+import { MAIL_SETTINGS } from './mail-settings.ts';
 import {
   always,
   answer,

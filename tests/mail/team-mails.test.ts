@@ -6,7 +6,8 @@ import {
   createInquiryMail,
   createNoticeMail,
 } from '../../mail/team-mails.ts';
-import { INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
+import { INQUIRY } from '../helpers/events.ts';
+import { MAIL_SETTINGS as SETTINGS } from './mail-settings.ts';
 
 it('the mails of a stage that takes answers by mail name no command', () => {
   const settings = { ...SETTINGS, replyDomain: 'reply.example.com' };

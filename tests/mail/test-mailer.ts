@@ -6,7 +6,7 @@ import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import type { Inquiry } from '../../src/contract.ts';
 import { toShard } from '../../src/entities/keys.ts';
 import { createRequests } from '../../src/entities/requests.generated.ts';
-import { MAIL_SETTINGS } from '../helpers/events.ts';
+import { MAIL_SETTINGS } from './mail-settings.ts';
 import { answerById, putInquiries, type NewInquiry } from '../function/test-inquiries.ts';
 import { removeRow, type OwnTable } from '../helpers/own-table.ts';
 

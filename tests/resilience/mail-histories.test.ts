@@ -15,7 +15,7 @@ import type { MailerStore } from '../../mail/store.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { HOUR, toReference } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
-import { MAIL_SETTINGS } from '../helpers/events.ts';
+import { MAIL_SETTINGS } from '../mail/mail-settings.ts';
 import { createMailerInstances, type MailerInstances } from '../mail/mailer-instances.ts';
 import { createAddress, deliverMail, quoting } from '../mail/received/test-mails.ts';
 import { SES_EXAMPLES, toEvent } from '../mail/ses-events.ts';

@@ -7,7 +7,8 @@ import { escapeAddress } from '../../text/invisible.ts';
 import { createDigestMail, createInquiryMail } from '../../mail/team-mails.ts';
 import { toMailbox } from '../../text/mailbox.ts';
 import { escapeText } from '../../text/visible.ts';
-import { EMAIL, INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
+import { EMAIL, INQUIRY } from '../helpers/events.ts';
+import { MAIL_SETTINGS as SETTINGS } from '../mail/mail-settings.ts';
 import { select } from '../resilience/selection.ts';
 
 const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) =>

@@ -5,7 +5,8 @@ import { createReplyMail } from '../../mail/owner-mails.ts';
 import type { Mail } from '../../mail/send-mail.ts';
 import { createInquiryMail, createNoticeMail } from '../../mail/team-mails.ts';
 import { escapeText, toOneLine } from '../../text/visible.ts';
-import { EMAIL, INQUIRY, MAIL_SETTINGS as SETTINGS } from '../helpers/events.ts';
+import { EMAIL, INQUIRY } from '../helpers/events.ts';
+import { MAIL_SETTINGS as SETTINGS } from '../mail/mail-settings.ts';
 import { HOSTILE_TEXTS } from '../text/hostile-texts.ts';
 
 // oxfmt-ignore

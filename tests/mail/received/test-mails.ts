@@ -4,7 +4,7 @@ import type { SESMessage, SESReceiptStatus, SQSEvent } from 'aws-lambda';
 import type { Table } from '../../../src/entities/table.ts';
 import { createReplyKeys } from '../../../src/entities/reply-keys.ts';
 import { createReplyAddresses, type ReplyKind } from '../../../mail/reply-addresses.ts';
-import { MAIL_SETTINGS } from '../../helpers/events.ts';
+import { MAIL_SETTINGS } from '../mail-settings.ts';
 import { MARKER } from '../../../mail/team-mails.ts';
 
 /** Beside the mailer's. */
