@@ -25,7 +25,7 @@ type Request = readonly [action: string, resource?: string, context?: Context];
 
 const STATE_BUCKET = 'arn:aws:s3:::state-bucket';
 const HEALTH_CHECK = 'arn:aws:route53:::healthcheck/';
-const golden = readGolden('bootstrap');
+const golden = readGolden('bootstrap-stages');
 /** Without the service's name. */
 const policies: Policies = Object.fromEntries(
   ['aws_iam_policy', 'aws_iam_role_policy'].flatMap((type) =>

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { STAGES } from '../../lib/aws/stages.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
 import type { Json } from './planned-module.ts';
@@ -10,6 +11,7 @@ export const toFile = (name: string): string => join(ROOT, FOLDER, `${name}.yaml
 /** The files, and the plan to which each is the difference. */
 export const BASES = {
   bootstrap: undefined,
+  'bootstrap-stages': 'bootstrap',
   develop: undefined,
   'every-setting': 'develop',
   'other-issuer': 'every-setting',
@@ -29,8 +31,17 @@ export interface Golden {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A merge patch (RFC 7396), with the keys sorted; undefined without a difference. */
+const areRows = (value: unknown): value is object[] =>
+  Array.isArray(value) && value.every((each) => Object(each) === each);
+
+/**
+ * A merge patch (RFC 7396), with the keys sorted; undefined without a difference. Lists of as many objects are compared
+ * one by one, under their numbers.
+ */
 export function toPatch(from: unknown, to: unknown): unknown {
+  if (areRows(from) && areRows(to) && from.length === to.length) {
+    return toPatch(Object.assign({}, from), Object.assign({}, to));
+  }
   if (!isObject(to)) return JSON.stringify(from) === JSON.stringify(to) ? undefined : to;
   const before = isObject(from) ? from : {};
   const names = [...new Set([...Object.keys(before), ...Object.keys(to)])].toSorted();
@@ -42,12 +53,29 @@ export function toPatch(from: unknown, to: unknown): unknown {
 
 function applyPatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
-  const before = isObject(target) ? target : {};
+  const before = Object(target);
   const changed = Object.entries(patch)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => [name, applyPatch(before[name], value)]);
   const kept = Object.entries(before).filter(([name]) => !(name in patch));
-  return Object.fromEntries([...kept, ...changed]);
+  const patched = Object.fromEntries([...kept, ...changed]);
+  return Array.isArray(target) ? Object.values(patched) : patched;
+}
+
+/** The part of a plan that its file has: of bootstrap, what is no other stage's than develop. */
+export function toPart(name: GoldenName, { resources, ...rest }: Golden): Golden {
+  const entries = Object.entries(resources).filter(
+    ([address]) => name !== 'bootstrap' || !/\["(main|release)\b/.test(address),
+  );
+  return { ...rest, resources: Object.fromEntries(entries) };
+}
+
+/** What a file is compared with: of bootstrap's stages, the resources of develop under their names. */
+export function toBase(name: GoldenName, base: Golden): Golden {
+  if (name !== 'bootstrap-stages') return base;
+  const own = JSON.stringify(base.resources);
+  const all = STAGES.map((stage): object => JSON.parse(own.replaceAll('develop', stage)));
+  return { ...base, resources: Object.assign({}, ...all) };
 }
 
 export const toYaml = (value: unknown): string =>
@@ -57,7 +85,7 @@ export function readGolden(name: GoldenName): Golden {
   const base = BASES[name];
   const patch: unknown = parse(readText(`${FOLDER}/${name}.yaml`));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- plans.provider.test.ts writes it
-  return applyPatch(base && readGolden(base), patch) as Golden;
+  return applyPatch(base && toBase(name, readGolden(base)), patch) as Golden;
 }
 
 /** The values of a type's resources, by what follows the type in their addresses. */

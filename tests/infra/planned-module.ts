@@ -74,11 +74,13 @@ const ASSIGNED: Record<string, (address: string) => Values> = {
   aws_sqs_queue: (address) => ({ url: `url of ${address}` }),
 };
 
+const shorten = (address: string): string => address.replaceAll(/module\.|\[0\]/g, '');
+export const idOf = (address: string): string => `id of ${shorten(address)}`;
 function assign({ address, type }: Resource): Values {
-  const short = address.replaceAll(/module\.|\[0\]/g, '');
+  const short = shorten(address);
   const region = /us_east_1|^site/.test(short) ? EDGE : REGION;
   const own = ASSIGNED[type]?.(short);
-  return { id: `id of ${short}`, arn: arn(type.split('_')[1] ?? '', short, region), ...own };
+  return { id: idOf(address), arn: arn(type.split('_')[1] ?? '', short, region), ...own };
 }
 
 const toProvider = (region: string) => ({
@@ -213,7 +215,11 @@ export async function openModules() {
       const result = plans[at];
       for (const one of list(root)) {
         const { after, importing } = planned[at]?.get(one.address)?.change ?? {};
-        const values = keepConfigured(one.values, importing ? {} : after) ?? {};
+        const values = Object(keepConfigured(one.values, importing ? {} : after));
+        // What refers to them shows them.
+        const { id, arn: name } = assign(one);
+        if (values.id === id) delete values.id;
+        if (values.arn === name) delete values.arn;
         if (result) result.resources[one.address] = values;
       }
       for (const [key, { value }] of Object.entries(outputs)) {
