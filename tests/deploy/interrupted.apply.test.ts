@@ -2,11 +2,13 @@
  * `npm run deploy` with a real Terraform on an emulator (tests/infra/stages.apply.test.ts), with state and lock in a
  * bucket, interrupted and killed. A moment is a request to the emulator, whatever the machine's speed.
  */
-import { existsSync, globSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { describe, expect, it, vi, type TestContext } from 'vitest';
+import { toEvent } from '../../lib/contract/contract-checks.ts';
 import { createStages, needsEmulator, OWN } from './emulator-stages.ts';
 import type { Moment } from './emulator.ts';
 
@@ -74,13 +76,24 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
     ]);
     return output;
   }
-  /** The live version and the alias's description. */
+  /** Whether users get the package of dist/, and whether it has passed its smoke test. */
   async function readLive() {
     const lambda = new Lambda(client);
     const FunctionName = `${name}-develop`;
     const { FunctionVersion, Description } = await lambda.getAlias({ FunctionName, Name: 'live' });
+    const { CodeSha256 } = await lambda.getFunctionConfiguration({
+      FunctionName,
+      Qualifier: 'live',
+    });
+    const claims = { sub: crypto.randomUUID(), email: 'user@example.com' };
+    const Payload = JSON.stringify(toEvent({ method: 'GET' }, claims));
+    const answer = await lambda.invoke({ FunctionName, Qualifier: 'live', Payload });
+    const { statusCode } = JSON.parse(answer.Payload?.transformToString() ?? '');
     lambda.destroy();
-    return `${FunctionVersion}: ${Description}`;
+    const zip = readFileSync(join(folder, 'dist/inquiries.zip'));
+    const isNew = CodeSha256 === createHash('sha256').update(zip).digest('base64');
+    const isTested = Description === `Passed its smoke test: ${FunctionVersion}.`;
+    return [statusCode, isNew ? 'new' : 'before', isTested ? 'tested' : 'not tested'].join(' ');
   }
   return { deploy, change, readLive };
 }
@@ -90,51 +103,72 @@ const APPLIED = 'Interrupted. The plan is applied.';
 const SAVED = 'Interrupted. Terraform has saved what it changed. Version 1 of ';
 const LOCK = /^PUT \/stop-\w+-state\/env.*\.tflock/;
 
-/** Moments around an apply of one stage. */
-const AROUND: readonly (readonly [request: RegExp, signal: Signal, message: string])[] = [
-  [/^GET \/stop-\w+-state\/?\?/, 'SIGINT', NOTHING],
+/** Moments around an apply of one stage, and what a signal that it gets then makes it say. */
+const AROUND: readonly (readonly [request: RegExp, message: string])[] = [
+  [/^GET \/stop-\w+-state\/?\?/, NOTHING],
   // The workspace is created.
-  [/^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, 'SIGINT', NOTHING],
-  [LOCK, 'SIGINT', NOTHING],
-  [LOCK, 'SIGKILL', ''],
-  [/^PUT .*-site-.*\/assets\//, 'SIGINT', APPLIED],
-  [/^GET \/smoke-test/, 'SIGINT', APPLIED],
+  [/^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, NOTHING],
+  [LOCK, NOTHING],
+  [/^PUT .*-site-.*\/assets\//, APPLIED],
+  [/^GET \/smoke-test/, APPLIED],
 ];
-/** Moments of a first apply; each row is a new stage. */
-const APPLY: readonly Omit<Interruption, 'signal'>[] = [
-  { request: /CreateTable/, when: 'before' },
-  { request: /Action=CreateRole\b/, when: 'in flight' },
-  { request: /^POST \/v2\/apis /, when: 'in flight' },
-  { request: /PutMetricAlarm/, when: 'after' },
-  { request: /^POST \/2015-03-31\/functions /, when: 'in flight' },
+/** Moments of a first apply, at which a new stage is killed, and another gets this signal. */
+const APPLY: readonly (readonly [request: RegExp, when: Moment, signal: Signal])[] = [
+  [/CreateTable/, 'before', 'SIGINT'],
+  [/Action=CreateRole\b/, 'in flight', 'SIGTERM'],
+  [/^POST \/v2\/apis /, 'in flight', 'SIGHUP'],
+  [/PutMetricAlarm/, 'after', 'SIGINT'],
+  [/^POST \/2015-03-31\/functions /, 'in flight', 'SIGTERM'],
+];
+/**
+ * Moments of a second deployment at which it is killed, and what users get afterwards. Terraform, which is not killed,
+ * ends its apply, and with it the gate.
+ */
+const SECOND: readonly (readonly [request: RegExp, when: Moment, users: 'before' | 'new'])[] = [
+  [/Action=GetCallerIdentity/, 'before', 'before'],
+  [/^GET .*\/aliases\/live/, 'in flight', 'before'],
+  [/DescribeTimeToLive/, 'before', 'before'],
+  [/^PUT .*\/functions\/[^/]+\/code/, 'before', 'new'],
+  [/^POST .*\/versions/, 'in flight', 'new'],
+  [/^POST .*\/invocations/, 'before', 'new'],
+  [/^PUT .*\/aliases\/live/, 'before', 'new'],
+  [/^PUT .*\/aliases\/live/, 'after', 'new'],
+  [/^PUT .*\/env[^?]*\.tfstate(\?|$)/, 'after', 'new'],
+  [/^GET \/smoke-test/, 'before', 'new'],
 ];
 
 describe.concurrent('npm run deploy, interrupted', needsEmulator, () => {
   it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
     const { deploy } = await createStage(context);
-    for (const [request, signal, message] of AROUND) {
-      expect(await deploy({ request, when: 'after', signal })).toContain(message);
+    for (const [request, message] of AROUND) {
+      await deploy({ request, when: 'after', signal: 'SIGKILL' });
+      expect(await deploy({ request, when: 'after', signal: 'SIGINT' })).toContain(message);
     }
     expect(await deploy()).toContain('Deployed: ');
   });
 
-  it('killed in its smoke test: the next one tests the version that is live', async (context) => {
+  it('killed: users get a version that the gate has passed, and the next run tests it', async (context) => {
     const { deploy, change, readLive } = await createStage(context, OWN);
     await deploy();
-    expect(await readLive()).toBe('1: Passed its smoke test: 1.');
-    change('inquiries.zip', '// another');
-    await deploy({ request: /^GET \/smoke-test/, when: 'before', signal: 'SIGKILL' });
-    expect(await readLive()).toBe('2: Passed its smoke test: 1.');
-    expect(await deploy()).toMatch(/not tested to the end[^]*^Deployed: /m);
-    expect(await readLive()).toBe('2: Passed its smoke test: 2.');
+    expect(await readLive()).toBe('200 new tested');
+    for (const [at, [request, when, users]] of SECOND.entries()) {
+      change('inquiries.zip', `// ${at}`);
+      await deploy({ request, when, signal: 'SIGKILL' });
+      const state = users === 'new' ? 'not tested' : 'tested';
+      expect([at, await readLive()]).toEqual([at, `200 ${users} ${state}`]);
+      const output = await deploy();
+      expect(output).toContain('Deployed: ');
+      expect(output.includes('was not tested to the end')).toBe(users === 'new');
+      expect(await readLive()).toBe('200 new tested');
+    }
   });
 
-  it.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
-    '%s in a first apply: Terraform ends by itself, its state is whole, the next run succeeds',
-    async (signal, context) => {
-      for (const moment of APPLY) {
+  it.for(APPLY)(
+    'in a first apply, at %s: Terraform ends, its state is whole, the next run succeeds',
+    async ([request, when, other], context) => {
+      for (const signal of ['SIGKILL', other] as const) {
         const { deploy } = await createStage(context, OWN);
-        const output = await deploy({ ...moment, signal });
+        const output = await deploy({ request, when, signal });
         const waiting = `\n${signal}: waiting for terraform apply to end …\n`;
         const said = signal === 'SIGKILL' ? [] : [waiting, 'Apply complete!', SAVED];
         for (const text of said) expect(output).toContain(text);

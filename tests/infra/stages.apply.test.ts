@@ -56,6 +56,14 @@ interface Resource {
   address: string;
   values: { id: string; tags_all?: object | null };
 }
+interface Part {
+  resources?: Resource[];
+  child_modules?: Part[];
+}
+const listResources = ({ resources = [], child_modules: modules = [] }: Part): Resource[] => [
+  ...resources,
+  ...modules.flatMap(listResources),
+];
 
 function open(stage: Stage) {
   const { name, folder, bucket: Bucket, s3 } = stages;
@@ -74,8 +82,7 @@ function open(stage: Stage) {
   }
   async function show(): Promise<readonly Resource[]> {
     const { values } = JSON.parse(await terraform('show', '-json'));
-    const { root_module: root } = values;
-    return [root, ...(root.child_modules ?? [])].flatMap(({ resources = [] }) => resources);
+    return listResources(values.root_module);
   }
   const apply = () => terraform('apply', '-no-color', '-auto-approve');
   const plan = async () => (await planChanges()).flatMap(describeChange).toSorted();
