@@ -15,10 +15,10 @@ import { MODULE, ROOT } from '../lib/paths.ts';
 import {
   programOf,
   providerSource,
-  run,
   terraformEnv,
   terraformUnavailableReason,
 } from './terraform.ts';
+import { run } from '../lib/terminal/run.ts';
 
 const USAGE = `
 Usage: npm run check:infra [-- --no-skip]

@@ -44,7 +44,7 @@ import {
   type StageOutputs,
 } from './stage.ts';
 import { confirm, runSession, runStep, terraform, type Session } from './steps.ts';
-import { run } from './terraform.ts';
+import { run } from '../lib/terminal/run.ts';
 import {
   describeWithdrawal,
   listVersions,

@@ -6,13 +6,8 @@ import { isConfirmed, UsageError, type Io } from '../lib/terminal/command-line.t
 import { writeLines } from '../lib/terminal/terminal-text.ts';
 import type { Context } from './checks/run-checks.ts';
 import { lockCheckout } from './checkout-lock.ts';
-import {
-  programOf,
-  run,
-  terraformEnv,
-  terraformUnavailableReason,
-  type RunOptions,
-} from './terraform.ts';
+import { programOf, terraformEnv, terraformUnavailableReason } from './terraform.ts';
+import { run, type RunOptions } from '../lib/terminal/run.ts';
 import { describeLive } from './versions.ts';
 
 const UNCHANGED = 'Nothing was changed.';

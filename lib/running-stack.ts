@@ -5,7 +5,7 @@ export interface StackState {
   pid: number;
   gateway: string;
   form: string;
-  inbox: string;
+  inbox?: string | undefined;
   /** Absent on dynalite, which also lacks transactions. */
   mailbox?: string | undefined;
   smtp?: string | undefined;

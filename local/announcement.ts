@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { styleText } from 'node:util';
 import { DATA_FOLDER } from '../lib/paths.ts';
+import type { StackState } from '../lib/running-stack.ts';
 import { installLineOf } from '../lib/terminal/programs.ts';
 import { engineNames } from './database/engines.ts';
 import type { Settings } from './settings.ts';
@@ -13,7 +14,7 @@ export function formatAnnouncement(
   { folder, liveForm, inspect, engine: chosen }: Settings,
   seeded: number | undefined,
 ): string {
-  const { gateway, form, inbox, mailbox, smtp, issuer, usersIssuer, table } = state;
+  const { gateway, form, inbox, mailbox, smtp, issuer, usersIssuer, table }: StackState = state;
   // Other commands find the default.
   const data = folder === DATA_FOLDER ? '' : ` --data '${folder}'`;
   const lines: string[] = [];
@@ -30,7 +31,8 @@ export function formatAnnouncement(
     lines.push('');
   }
   add('Form', form, liveForm ? '(from web/; changes apply in the open page)' : '');
-  add('Inbox', inbox, `(the team; or npm run inbox${data && ` --${data}`})`);
+  if (inbox !== undefined)
+    add('Inbox', inbox, `(the team; or npm run inbox${data && ` --${data}`})`);
   add('Mailbox', mailbox ?? 'off (see above)', mailbox && '(all mails; none is sent)');
   if (smtp !== undefined) add('Answers', smtp, '(a mail program may reply there)');
   add('Demo', demoUrl, '(another site with <inquiry-form>)');

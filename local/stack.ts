@@ -120,7 +120,7 @@ const startRequestFunction = async (
  * @throws UsageError if the engine cannot run.
  */
 export async function startStack(options: StackOptions) {
-  const { port = 0, folder, keysFile, branding = {}, variables = {}, log = printLine } = options;
+  const { port = 0, folder, keysFile, variables = {}, log = printLine } = options;
   const hasDynamoDbLocal = dynamoDbLocalUnavailableReason() === undefined;
   const { engine: engineName = hasDynamoDbLocal ? 'dynamodb-local' : 'dynalite' } = options;
   // dynalite has neither streams nor transactions.
@@ -166,7 +166,7 @@ export async function startStack(options: StackOptions) {
               ...environment,
               INBOX_URL: `${inbox.url}/`,
             },
-            company: { ...branding, form: form.url },
+            company: { ...options.branding, form: form.url },
             mailboxPort: portAt(4),
             smtpPort: portAt(6),
             stream: { endpoint: engine.url, streamArn, log },

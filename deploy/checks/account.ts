@@ -8,7 +8,8 @@ import { NETWORK } from '../../lib/aws/aws.ts';
 import { RECEIVING_REGIONS } from '../../lib/aws/stages.ts';
 import { assert } from '../../lib/contract/contract-checks.ts';
 import { parseObject } from '../../lib/terminal/command-line.ts';
-import { run, terraformUnavailableReason } from '../terraform.ts';
+import { terraformUnavailableReason } from '../terraform.ts';
+import { run } from '../../lib/terminal/run.ts';
 import { ask, Pending, type Check } from './run-checks.ts';
 
 /** AWS's default is 1,000, and 10 for new accounts (docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */

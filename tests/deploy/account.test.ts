@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { createAccountChecks } from '../../deploy/checks/account.ts';
 import { runChecks } from '../../deploy/checks/run-checks.ts';
 import { run as runInProcess } from '../local/io.ts';
-import { ACCOUNT, refusal, startAws, stubAws } from './aws.ts';
+import { ACCOUNT, refusal, startAws, stubAws } from '../local/aws.ts';
 
 const cli = vi.hoisted(() => vi.fn<() => Promise<object>>());
 vi.mock(import('../../deploy/terraform.ts'), async (original) => ({

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
 import { SES } from '@aws-sdk/client-ses';
 import { expect, it, onTestFinished } from 'vitest';
-import { run } from '../../deploy/terraform.ts';
+import { run } from '../../lib/terminal/run.ts';
 import { STAGES } from '../../lib/aws/stages.ts';
 import {
   clientOf,

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { setUpProject, type World } from './programs.ts';
 import { main } from '../../deploy/bootstrap.ts';
 import { isServiceName } from '../../lib/aws/stages.ts';
-import { ACCOUNT, refusal, type Answer } from './aws.ts';
+import { ACCOUNT, refusal, type Answer } from '../local/aws.ts';
 
 // account.test.ts asks.
 vi.mock(import('../../deploy/checks/account.ts'), () => ({ createAccountChecks: () => [] }));

@@ -5,10 +5,10 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { parseBackend } from '../../deploy/stage.ts';
-import { run } from '../../deploy/terraform.ts';
+import { run } from '../../lib/terminal/run.ts';
 import { readIfThere } from '../../lib/terminal/command-line.ts';
 import { MODULE, ROOT } from '../../lib/paths.ts';
-import { ACCOUNT, callerIdentity, startAws, stubAws } from './aws.ts';
+import { ACCOUNT, callerIdentity, startAws, stubAws } from '../local/aws.ts';
 import { createFolder } from '../local/data-folder.ts';
 
 /** A build that waits and records a signal: the command gets no further in this checkout. */

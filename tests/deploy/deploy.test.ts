@@ -6,7 +6,7 @@ import { expect, it, vi } from 'vitest';
 import { calls, FORM_OUTPUTS, setUpProject, type World } from './programs.ts';
 import { testStage } from './smoke-test.ts';
 import { main } from '../../deploy/deploy.ts';
-import { refusal } from './aws.ts';
+import { refusal } from '../local/aws.ts';
 import { paths } from './project.ts';
 
 const runForm = vi.hoisted(() => vi.fn<() => Promise<string>>());

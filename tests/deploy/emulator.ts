@@ -17,7 +17,7 @@ import { buffer } from 'node:stream/consumers';
 import { unzipSync } from 'fflate';
 import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
 import { startFunction } from '../../local/lambda/function.ts';
-import { toAwsEnv } from './aws.ts';
+import { toAwsEnv } from '../local/aws.ts';
 
 /** Before the emulator gets a request, before its answer is sent on, or after that. */
 export type Moment = 'before' | 'in flight' | 'after';

@@ -4,7 +4,7 @@ import { FORM_OUTPUTS, setUpProject } from './programs.ts';
 import { main } from '../../deploy/make-live.ts';
 import type { CreateInquiryResponse, Inquiry, InquiryListResponse } from '../../src/contract.ts';
 import type { GatewayEvent } from '../../src/http.ts';
-import { createService, refusal, type Answer } from './aws.ts';
+import { createService, refusal, type Answer } from '../local/aws.ts';
 
 const { name, package: hash } = FORM_OUTPUTS.function;
 const report = (maxMemoryUsedMB: number) =>

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { readText } from '../helpers/repository.ts';
-import { ACCOUNT, refusal, type Answer } from './aws.ts';
+import { ACCOUNT, refusal, type Answer } from '../local/aws.ts';
 import { setUpProject } from './programs.ts';
 import { main } from '../../deploy/ops.ts';
 

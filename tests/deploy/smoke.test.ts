@@ -7,7 +7,7 @@ import { main } from '../../deploy/smoke.ts';
 import type { InquiryListResponse } from '../../src/contract.ts';
 import { createInquiries } from '../../src/inquiries.ts';
 import { ORIGIN, serveApp } from '../function/test-app.ts';
-import { refusal } from './aws.ts';
+import { refusal } from '../local/aws.ts';
 import { createOwnStore, whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { unless } from '../helpers/needs.ts';
 import { paths } from './project.ts';

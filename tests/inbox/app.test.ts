@@ -4,7 +4,7 @@ import { createOneTimeAccess, type Access } from '../../inbox/access.ts';
 import { createInbox } from '../../inbox/app.ts';
 import { connectLocally, connectToStage, type Connection } from '../../inbox/connect.ts';
 import type { StoredInquiries } from '../../src/entities/stored-inquiries.ts';
-import { refusal } from '../deploy/aws.ts';
+import { refusal } from '../local/aws.ts';
 import { stopClock } from '../local/clock.ts';
 import { containing, END_OF_ID, openInbox, startStage, textsOf } from './test-inbox.ts';
 import { putInquiries } from '../function/test-inquiries.ts';

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createErasureRecords } from '../../src/entities/erasures.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { createTable } from '../../local/database/table.ts';
-import { refusal } from '../deploy/aws.ts';
+import { refusal } from '../local/aws.ts';
 import { stopClock } from '../local/clock.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { SUB } from '../helpers/events.ts';

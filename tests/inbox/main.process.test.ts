@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, inject, it, onTestFinished } from 'vitest';
-import { run } from '../../deploy/terraform.ts';
+import { run } from '../../lib/terminal/run.ts';
 import { isListening } from '../../lib/pages/loopback-server.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { findProgram } from '../../lib/terminal/programs.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createErasureRecords } from '../../src/entities/erasures.ts';
-import { refusal, type Answer } from '../deploy/aws.ts';
+import { refusal, type Answer } from '../local/aws.ts';
 import { answer, refuse } from '../resilience/fault-proxy.ts';
 import { writeIdempotencyKey } from './idempotency.ts';
 import { openInbox, startStage } from './test-inbox.ts';

@@ -9,7 +9,7 @@ import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import { createStoredInquiries, type StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { openTable } from '../../src/entities/table.ts';
-import { startAws, stubAws } from '../deploy/aws.ts';
+import { startAws, stubAws } from '../local/aws.ts';
 import { createFolder, writeState } from '../local/data-folder.ts';
 import { SUB } from '../helpers/events.ts';
 import { pass, startFaultProxy, type Fault, type Plan } from '../resilience/fault-proxy.ts';

@@ -10,7 +10,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { VERBS } from '../../inbox/verbs.ts';
-import { stubAws } from '../deploy/aws.ts';
+import { stubAws } from '../local/aws.ts';
 import { stopClock } from '../local/clock.ts';
 import { createFolder, writeState } from '../local/data-folder.ts';
 import { EMAIL, SUB } from '../helpers/events.ts';

@@ -5,12 +5,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyModules } from '../../deploy/check-infra.ts';
-import {
-  programOf,
-  run,
-  terraformEnv,
-  terraformUnavailableReason,
-} from '../../deploy/terraform.ts';
+import { programOf, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
+import { run } from '../../lib/terminal/run.ts';
 
 export const ACCOUNT = '111122223333';
 export const REGION = 'eu-central-1';

@@ -2,7 +2,8 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
+import { terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
+import { run } from '../../lib/terminal/run.ts';
 import { MODULE, ROOT } from '../../lib/paths.ts';
 import { STAGES } from '../../lib/aws/stages.ts';
 import { MAXIMA } from '../../src/config.ts';

@@ -156,9 +156,10 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     proxy.plan = (_, operation) =>
       operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined;
     await expect.poll(() => refused).toBeGreaterThan(2);
-    const more = await own.post(1);
     // A trimmed position is older than all records: from the start.
     const again = count === 0 ? [ids] : [];
+    await expect.poll(batches).toEqual([ids, ...again]);
+    const more = await own.post(1);
     await expect.poll(batches).toEqual([ids, ...again, more]);
     const line = `"The stream of the table cannot be read: ${name}"`;
     expect(lines).toEqual(Array.from({ length: count }, () => expect.stringContaining(line)));

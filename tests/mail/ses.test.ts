@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { RateLimited } from '../../mail/send-mail.ts';
 import { createSendMail } from '../../mail/ses.ts';
 import { createInquiryMail } from '../../mail/team-mails.ts';
-import { stubAws } from '../deploy/aws.ts';
+import { stubAws } from '../local/aws.ts';
 import { INQUIRY } from '../helpers/events.ts';
 import { MAIL_SETTINGS } from './mail-settings.ts';
 import {
