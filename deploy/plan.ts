@@ -1,8 +1,8 @@
 /** Plans of a stage, and which are never applied. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { UsageError } from '../lib/terminal/command-line.ts';
+import { readIfThere, UsageError } from '../lib/terminal/command-line.ts';
 import { MODULE, ROOT } from '../lib/paths.ts';
 import type { Stage } from '../lib/aws/stages.ts';
 import { terraform, type Session } from './steps.ts';
@@ -129,10 +129,15 @@ export function refuseOtherPackages({ packages }: Plan): void {
   }
 }
 
-/** @throws UsageError if an earlier apply has left a state in the folder. */
+/** @throws UsageError if an earlier apply has left a state in the folder, with the command that saves it. */
 export function refuseUnsavedState(module: string): void {
-  if (!existsSync(join(module, 'errored.tfstate'))) return;
+  const state = readIfThere(join(module, 'errored.tfstate'));
+  if (state === undefined) return;
+  const folder = relative(ROOT, module);
+  // The tags of its resources. Bootstrap has no stage.
+  const [, stage] = /"stage": *"(\w+)"/.exec(state) ?? [];
+  const where = stage && `TF_WORKSPACE=${stage} TF_DATA_DIR=.terraform/${stage} `;
   throw new UsageError(
-    `${relative(ROOT, module)}/errored.tfstate is a state that Terraform could not save: see docs/runbook.md, "A deployment was interrupted".`,
+    `${folder}/errored.tfstate is the state of ${stage ?? 'the account'}, which Terraform could not save. Save it, and remove the file: ${where ?? ''}terraform -chdir=${folder} state push errored.tfstate`,
   );
 }

@@ -4,7 +4,7 @@ import {
   paginateListVersionsByFunction,
   PreconditionFailedException,
 } from '@aws-sdk/client-lambda';
-import { NETWORK } from '../lib/aws/aws.ts';
+import { ACCOUNT, describeFailure, NETWORK } from '../lib/aws/aws.ts';
 import { UsageError } from '../lib/terminal/command-line.ts';
 
 export const LIVE = 'live';
@@ -49,6 +49,8 @@ export async function readVersion(FunctionName: string, Qualifier: string) {
   return { hash: CodeSha256, environment: Environment?.Variables ?? {} };
 }
 
+const describe = (error: Error): string => (describeFailure(error, ACCOUNT) as Error).message;
+
 /** A sentence for each function. */
 export const describeLive = (functions: string[]): Promise<string[]> =>
   Promise.all(
@@ -56,7 +58,7 @@ export const describeLive = (functions: string[]): Promise<string[]> =>
       readLive(name).then(
         ({ version }) =>
           `${version === NONE ? 'No version' : `Version ${version}`} of ${name} is live.`,
-        ({ message }: Error) => `No live version of ${name} could be read: ${message}.`,
+        (error: Error) => `No live version of ${name} could be read: ${describe(error)}`,
       ),
     ),
   );

@@ -46,7 +46,7 @@ export interface Target {
 /** An account, before a stage is read. */
 export const ACCOUNT: Target = {
   server: 'AWS',
-  missing: 'There is no table.',
+  missing: 'The resource does not exist in this account and region.',
   policy: 'the role of a deployment',
 };
 

@@ -26,6 +26,10 @@ export interface Io {
 /** @returns The exit code, by default 0. @throws UsageError for exit code 2, any other error for 1. */
 export type Main = (args: string[], io: Io) => Promise<number | void>;
 
+/** Messages of the AWS SDK, whose errors have `$metadata`, may go on about its parser. */
+const describe = (error: Error): string =>
+  '$metadata' in error ? `${error.name}: ${error.message.split('\n')[0]}` : error.message;
+
 /** Prints an error's message to stderr. Never rejects. @returns The exit code. */
 export async function runMain(main: Main, args: string[], io: Io): Promise<number> {
   try {
@@ -35,7 +39,7 @@ export async function runMain(main: Main, args: string[], io: Io): Promise<numbe
       io.stdout.write(`${error.message}\n`);
       return 0;
     }
-    const message = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? describe(error) : String(error);
     // Arguments and paths may hold escape sequences of a terminal.
     writeLines(io.stderr, message.split('\n').map(escapeUnsafe).join('\n'));
     return error instanceof UsageError ? 2 : 1;

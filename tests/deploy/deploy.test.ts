@@ -50,7 +50,9 @@ const ALIAS = 'PUT /2015-03-31/functions/inquiries-develop/aliases/live';
 const refuse = (action: string, times = Infinity): void => {
   let count = 0;
   state.answers[action] = () =>
-    (count += 1) > times ? undefined : refusal(400, 'InvalidRequest', 'no');
+    (count += 1) > times
+      ? undefined
+      : refusal(400, 'InvalidRequest', 'no\n  Deserialization error');
 };
 /** The apply makes version 11 live. */
 const newVersion = (happen: () => void = () => {}): Partial<World> => ({
@@ -92,7 +94,9 @@ const CASES: Record<string, Case> = {
     world: { files: { 'main.s3.tfbackend': 'allowed_account_ids = ["4"]' } },
   },
   'another region': { world: { files: { 'backend.s3.tfbackend': ' region="us-west-2"' } } },
-  'an unsaved state': { world: { files: { 'errored.tfstate': '' } } },
+  'an unsaved state': {
+    world: { files: { 'errored.tfstate': '{"tags_all":{"stage": "release"}}' } },
+  },
   'no credentials': { happen: () => vi.stubEnv('AWS_ACCESS_KEY_ID', undefined) },
   'a plan of another package': {
     args: 'develop --yes --plan /p',

@@ -140,7 +140,7 @@ const CASES: Record<string, string | (() => unknown)> = {
   'the version that is live': '10',
   'a function that keeps memory': () => (state.log = report(121)),
   'a version that Lambda does not publish': () => {
-    const refused = refusal(400, 'CodeStorageExceededException', 'full');
+    const refused = refusal(400, 'CodeStorageExceededException', 'full\n  Deserialization');
     state.answers[`${URL}/versions`] = () => refused;
   },
   'a mailer': answer(mail),
