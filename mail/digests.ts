@@ -32,7 +32,7 @@ interface Part {
   hour: number;
   from: number;
   to: number;
-  /** Whether this is the last look: failed mails are given up. */
+  /** Whether this is the last look, at the whole hour: failed mails are given up, and the index may have been late. */
   isOver: boolean;
 }
 
@@ -73,8 +73,14 @@ export function createDigests({ store, config }: MailerParts) {
     return unsent;
   }
 
-  /** Closes the hour up to a time, which fixes the ids mailed one by one; all others belong to this digest. */
-  async function digestHour({ hour, from, to, isOver }: Part, signal: AbortSignal) {
+  /**
+   * Closes the hour up to a time, which fixes the ids mailed one by one; all others belong to digests.
+   *
+   * @param counted - By digests of this hour. The last one has them again if the index has more.
+   */
+  async function digestHour(part: Part, counted: number, signal: AbortSignal) {
+    const { hour, to, isOver } = part;
+    const from = isOver ? hour * HOUR : part.from;
     const before = toFirstId(to);
     const mailed = await quotas.closeHour(hour, before, signal);
     const lost = isOver ? await findUnsent(mailed, signal) : [];
@@ -85,8 +91,9 @@ export function createDigests({ store, config }: MailerParts) {
       others += left.length;
       newest.push(...left.slice(0, NEWEST - newest.length));
     }
-    const since = lost.length > 0 ? hour * HOUR : others > 0 ? from : Infinity;
-    return { count: lost.length + others, newest: [...lost, ...newest], since };
+    if (isOver && others <= counted) [others, newest.length] = [0, 0];
+    const count = lost.length + others;
+    return { count, others, newest: [...lost, ...newest], since: count > 0 ? from : Infinity };
   }
 
   /** Those that have waited too long. */
@@ -116,6 +123,7 @@ export function createDigests({ store, config }: MailerParts) {
       signal: AbortSignal,
     ): Promise<DueMail | undefined> {
       const digested: Record<string, number> = { ...state.digested };
+      const counted: Record<string, number> = { ...state.counted };
       let nextHour = state.next_hour ?? Math.floor(time / HOUR) - 1;
       const newest: IndexedInquiry[] = [];
       let count = 0;
@@ -124,16 +132,18 @@ export function createDigests({ store, config }: MailerParts) {
         if (count >= ENOUGH) break;
         const { hour, to, isOver } = part;
         if (!isOver && !(await quotas.isWithheld(hour, signal))) continue;
-        const found = await digestHour(part, signal);
+        const found = await digestHour(part, counted[hour] ?? 0, signal);
         newest.push(...found.newest);
         count += found.count;
         since = Math.min(since, found.since);
         digested[hour] = to;
+        counted[hour] = (counted[hour] ?? 0) + found.others;
         if (!isOver) continue;
         delete digested[hour];
+        delete counted[hour];
         nextHour = hour + 1;
       }
-      const after: DigestState = { next_hour: nextHour, digested };
+      const after: DigestState = { next_hour: nextHour, digested, counted };
       if (count === 0) {
         await quotas.saveDigest(after, signal);
         return undefined;

@@ -57,6 +57,7 @@ export function createQuotaEntity(table: string, client?: DocumentClient) {
         next_at: { type: 'number' },
         next_hour: { type: 'number' },
         digested: { type: 'any' },
+        counted: { type: 'any' },
         daily_on: { type: 'string' },
         acknowledged: { type: 'number' },
         replied: { type: 'number' },

@@ -8,6 +8,8 @@ export interface DigestState {
   next_hour?: number;
   /** By hour: the time up to which digests have counted. */
   digested?: Record<string, number>;
+  /** By hour: how many inquiries they have counted. */
+  counted?: Record<string, number>;
   daily_on?: string;
   /** Milliseconds: up to which inquiries are acknowledged, and replies are mailed, also without the stream. */
   acknowledged?: number;

@@ -1,4 +1,5 @@
 /** Reads of the table are strongly consistent, of the index eventually. */
+import { setTimeout } from 'node:timers/promises';
 import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { EntityItem } from 'electrodb';
 import { isTestAddress } from '../limits.ts';
@@ -45,6 +46,16 @@ export type AnswerResult =
 /** What a respondent has sent by mail after the answer; `mail` is a hash of it. */
 export type Addition = Pick<NonNullable<StoredInquiry['additions']>[number], 'text' | 'mail'>;
 
+/** Milliseconds, in which the index usually has what is new, or moves from the unanswered to the answered. */
+const SECOND_LOOK = 500;
+
+async function lookTwice<Found>(look: () => Promise<Found[]>): Promise<Found[]> {
+  const found = await look();
+  if (found.length > 0) return found;
+  await setTimeout(SECOND_LOOK);
+  return look();
+}
+
 export type StoredInquiries = ReturnType<typeof createStoredInquiries>;
 
 /** Hides expired inquiries and smoke tests', unless a method says otherwise. */
@@ -88,7 +99,10 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
 
   /** Also a hidden inquiry, once the index has it. */
   async function find(id: string, abortSignal?: AbortSignal): Promise<StoredInquiry | undefined> {
-    const keys = await locate(id, abortSignal);
+    const [keys] = await lookTwice(async () => {
+      const row = await locate(id, abortSignal);
+      return row === undefined ? [] : [row];
+    });
     return keys && read(keys, abortSignal);
   }
 
@@ -175,8 +189,9 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       return data.filter(isShown).map((row) => row.id);
     },
     async findIds(beginning: string): Promise<string[]> {
-      const pages = readIndex(inquiries, { first: beginning, last: `${beginning}${LAST_ID}` });
-      return (await Array.fromAsync(pages)).flat().map(({ id }) => id);
+      const range = { first: beginning, last: `${beginning}${LAST_ID}` };
+      const look = async () => (await Array.fromAsync(readIndex(inquiries, range))).flat();
+      return (await lookTwice(look)).map(({ id }) => id);
     },
     /**
      * Records an answer, once; without `reply`, a dismissal. A hidden inquiry is not answered: the mailer would not

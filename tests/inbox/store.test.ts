@@ -1,6 +1,7 @@
 /** What verbs cannot show: paging, races, faults. */
 import { expect, it } from 'vitest';
 import { sendAll } from '../../src/entities/batches.ts';
+import { findInquiry } from '../../inbox/arguments.ts';
 import { parseReply } from '../../inbox/record-answer.ts';
 import type { InquiryFilter, StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { toFirstId, toShard } from '../../src/entities/keys.ts';
@@ -109,6 +110,18 @@ it('reads an inquiry, texts and all of the table as they are stored now', async 
   expect(await inbox.get(row.id)).toEqual(row);
   expect(await readAll(inbox.listInFull())).toEqual([row]);
   expect(await readAll(inbox.scan())).toEqual([row]);
+});
+
+it.each([
+  ['an id', 2, ({ id }: StoredInquiry) => id],
+  ['a reference', 32, ({ id }: StoredInquiry) => id.slice(0, 13)],
+])('looks twice for %s that the index does not have', async (_, requests, toNamed) => {
+  const { inbox, add, meet, remove } = await open();
+  const row = await add(1);
+  meet(first(requests, nothing), 'Query');
+  expect(await findInquiry(inbox, toNamed(row))).toEqual(row);
+  await remove(row);
+  await expect(findInquiry(inbox, toNamed(row))).rejects.toThrow('There is no inquiry');
 });
 
 it('reads texts in the order of the list, and asks again for unprocessed keys', async () => {

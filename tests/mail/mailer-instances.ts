@@ -1,5 +1,6 @@
 /** Instances of the mailer on one table, with the test's clock and SES. */
 import { randomUUID } from 'node:crypto';
+import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { SESMessage } from 'aws-lambda';
 import { createClient } from '../../local/database/table.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -18,6 +19,22 @@ import { createOwnTable } from '../helpers/own-table.ts';
 import { RECEIVER_SETTINGS, toQueueEvent } from './received/test-mails.ts';
 
 export type MailerInstances = Awaited<ReturnType<typeof createMailerInstances>>;
+
+type Row = Record<string, unknown>;
+
+/** The index's answer to a query for a range of one partition. */
+function queryRows(
+  rows: Row[],
+  { ExpressionAttributeValues, ScanIndexForward }: QueryCommandInput,
+) {
+  const [inbox, first, last] = Object.values(ExpressionAttributeValues ?? {});
+  const found = rows
+    .filter(
+      (row) => row['inbox'] === inbox && String(row['id']) >= first && String(row['id']) <= last,
+    )
+    .toSorted((one, other) => (String(one['id']) < String(other['id']) ? -1 : 1));
+  return { Items: ScanIndexForward === false ? found.toReversed() : found };
+}
 
 export async function createMailerInstances(
   engine: string,
@@ -50,7 +67,9 @@ export async function createMailerInstances(
           value: async (...[command, options]: Parameters<typeof client.send>) =>
             run(async () => {
               throwIfFailing(command.constructor.name);
-              return of.send(command, options);
+              const { input } = command;
+              const isOfIndex = all.index !== undefined && 'IndexName' in input;
+              return isOfIndex ? queryRows(all.index ?? [], input) : of.send(command, options);
             }),
         },
       });
@@ -117,6 +136,8 @@ export async function createMailerInstances(
     /** As SES has stored them, by id. */
     rawMails: new Map<string, Uint8Array>(),
     log: [] as CompletedMail[],
+    /** What the index has, if that is not what the table has now. */
+    index: undefined as Row[] | undefined,
     /** Errors by the kind of a mail or the name of a command. */
     failing: {} as Partial<Record<string, Error>>,
     beforeSend: (async () => undefined) as (mail: Mail, signal: AbortSignal) => Promise<unknown>,

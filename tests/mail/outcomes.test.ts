@@ -184,6 +184,17 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
         await deliver([await all.add({ ...VERIFIED, at: START, email })]);
       }
     },
+    async 'more inquiries than mails, of which the index gets one late'(story) {
+      const { all, post, deliver, tick } = story;
+      await tick(0);
+      const records = await post(7);
+      await deliver(records);
+      const late = idOf(records[6] as StreamRecord);
+      all.index = (await readTable(all.client, all.table)).filter(({ id }) => id !== late);
+      await tick(5);
+      all.index = undefined;
+      for (const minute of [10, 8 * 60]) await tick(minute);
+    },
     async 'more inquiries than mails in an hour'({ all, post, deliver, tick }) {
       await tick(0);
       const records = await post(9);
