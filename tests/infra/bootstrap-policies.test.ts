@@ -6,7 +6,7 @@ import { answerById } from '../function/test-inquiries.ts';
 import { createOwnStore } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { ofType, readGolden } from './golden.ts';
-import { ACCOUNT, REGION, arn, iamArn } from './planned-module.ts';
+import { ACCOUNT, arn, iamArn, REGION } from './planned-module.ts';
 import { recordRequests } from './recorded-requests.ts';
 
 type OneOrMore = string | readonly string[];
@@ -21,10 +21,8 @@ interface Statement {
   Condition?: Record<string, Context>;
 }
 type Policies = Record<string, { Statement: readonly Statement[] }>;
-type Request = readonly [action: string, resource?: string, context?: Context];
+type Request = readonly [action: string, resource: string, context: Context];
 
-const STATE_BUCKET = 'arn:aws:s3:::state-bucket';
-const HEALTH_CHECK = 'arn:aws:route53:::healthcheck/';
 const golden = readGolden('bootstrap-stages');
 /** Without the service's name. */
 const policies: Policies = Object.fromEntries(
@@ -39,6 +37,8 @@ const policies: Policies = Object.fromEntries(
 /** IAM's wildcard matches every character, also `/`. */
 const isLike = (pattern: string, text: string) =>
   new RegExp(`^${pattern.replaceAll(/[$.]/g, String.raw`\$&`).replaceAll('*', '.*')}$`).test(text);
+const isAnyLike = (patterns: OneOrMore, text: string) =>
+  [patterns].flat().some((pattern) => isLike(pattern, text));
 
 /** A missing key fails, except with a negation or `ForAllValues`. */
 function holds(operator: string, key: string, expected: readonly string[], context: Context) {
@@ -49,15 +49,13 @@ function holds(operator: string, key: string, expected: readonly string[], conte
   return values.every((value) => expected.some((each) => matches(each, value)) !== isNegated);
 }
 
-function allows(names: readonly string[], [action, resource = '*', context = {}]: Request) {
+function allows(names: readonly string[], [action, resource, context]: Request) {
   const matching = names
     .flatMap((name) => policies[name]?.Statement ?? [])
     .filter(
-      ({ Action, Resource, NotResource, Condition = {} }) =>
-        [Action].flat().some((pattern) => isLike(pattern, action)) &&
-        (Resource === undefined
-          ? ![NotResource ?? []].flat().some((pattern) => isLike(pattern, resource))
-          : [Resource].flat().some((pattern) => isLike(pattern, resource))) &&
+      ({ Action, Resource, NotResource = [], Condition = {} }) =>
+        isAnyLike(Action, action) &&
+        (Resource ? isAnyLike(Resource, resource) : !isAnyLike(NotResource, resource)) &&
         Object.entries(Condition).every(([operator, keys]) =>
           Object.entries(keys).every(([key, expected]) =>
             holds(operator, key, [expected].flat(), context),
@@ -66,159 +64,243 @@ function allows(names: readonly string[], [action, resource = '*', context = {}]
     );
   return matching.length > 0 && matching.every(({ Effect }) => Effect === 'Allow');
 }
-/** What a role with these policies may request, within its boundary. */
-const allowed = (stage: Stage, kinds: readonly string[], requests: readonly Request[]) =>
-  requests.filter((request) =>
-    [boundary, kinds].every((each) =>
-      allows(
-        each.map((kind) => `${stage}-${kind}`),
-        request,
-      ),
-    ),
-  );
-/** Also given to a role that `deploy` makes. */
-const boundary = ['boundary'];
-const plan = ['read'];
-const deploy = ['read', 'deploy'];
 
-const table = (stage: Stage) => arn('dynamodb', `table/inquiries-${stage}`);
-const role = (stage: Stage) => iamArn(`role/inquiries-${stage}-function`);
-const pool = arn('cognito-idp', 'userpool/u');
-const COGNITO_MAIL = 'email.cognito-idp.amazonaws.com';
-const linkedRole = (service: string) => iamArn(`role/aws-service-role/${service}/mock`);
-const linkedService = (service: string): Context => ({ 'iam:AWSServiceName': service });
-const state = (stage: Stage) => `${STATE_BUCKET}/env:/${stage}/inquiries/terraform.tfstate`;
-const tags = (stage: Stage, kind = 'Resource'): Context => ({
-  [`aws:${kind}Tag/service`]: 'inquiries',
-  [`aws:${kind}Tag/stage`]: stage,
-});
-const bounded = (stage: Stage): Context => ({
-  'iam:PermissionsBoundary': iamArn(
-    `policy/terraform-bootstrap/inquiries-${stage}-boundary-${REGION}`,
-  ),
-});
-/** `SERVICE:A B` → SERVICE:A, SERVICE:B, with the rest of the request. */
-const toRequests = (...rows: readonly Request[]) =>
-  rows.flatMap(([actions, resource = '*', context = {}]) => {
-    const [service, names = ''] = actions.split(':');
-    return names.split(' ').map((name): Request => [`${service}:${name}`, resource, context]);
-  });
-/** What a stage's deployment asks for, of each way in which a policy limits it. */
-const needed = (stage: Stage) => {
-  const name = `inquiries-${stage}`;
-  return toRequests(
-    ['s3:ListBucket PutObject', `arn:aws:s3:::${name}-site-${ACCOUNT}`],
-    ['s3:GetObject PutObject', state(stage)],
-    ['dynamodb:CreateTable DescribeTimeToLive', table(stage)],
-    ['iam:CreateRole PutRolePolicy', role(stage), bounded(stage)],
-    ['iam:GetRole', role(stage)],
-    ['iam:PassRole', role(stage), { 'iam:PassedToService': 'lambda.amazonaws.com' }],
-    ['lambda:UpdateFunctionCode', arn('lambda', `function:${name}`)],
-    // The gate's.
-    ...['', '-mailer'].map((each): Request => [
-      'lambda:InvokeFunction',
-      arn('lambda', `function:${name}${each}:17`),
-    ]),
-    [
-      'lambda:AddPermission',
-      arn('lambda', `function:${name}-mailer`),
-      { 'lambda:Principal': 'events.amazonaws.com' },
-    ],
-    ['logs:PutRetentionPolicy', arn('logs', `log-group:/aws/lambda/${name}`)],
-    ['events:PutRule', arn('events', `rule/${name}-mailer-digests`)],
-    ['cloudwatch:PutMetricAlarm', arn('cloudwatch', `alarm:${name}-function-errors`)],
-    ['cloudwatch:PutDashboard', arn('cloudwatch', `dashboard/${name}`, '')],
-    ['sns:Subscribe', arn('sns', `${name}-alarms`), { 'sns:Endpoint': 'oncall@example.com' }],
-    [
-      'sns:Subscribe',
-      arn('sns', `${name}-receiver-events`),
-      { 'sns:Endpoint': arn('sqs', `${name}-receiver-events`) },
-    ],
-    ['sqs:CreateQueue', arn('sqs', `${name}-failed`)],
-    ['ses:CreateConfigurationSet', arn('ses', `configuration-set/${name}`)],
-    ['cognito-idp:CreateUserPoolClient AdminCreateUser', pool, tags(stage)],
-    ['cloudfront:UpdateDistribution', '*', tags(stage)],
-    ['acm:DeleteCertificate', '*', tags(stage)],
-    ['route53:UpdateHealthCheck', `${HEALTH_CHECK}of-${stage}`],
-    [
-      'lambda:CreateEventSourceMapping',
-      '*',
-      { 'lambda:FunctionArn': arn('lambda', `function:${name}-mailer:live`) },
-    ],
-    ['lambda:TagResource', arn('lambda', 'event-source-mapping:e'), tags(stage, 'Request')],
-    ['apigateway:GET PATCH', `arn:aws:apigateway:${REGION}::/apis/api-of-${stage}/routes/a`],
-  );
+/** Who has which policies. All that GitHub has, and each role that a deployment makes, is within the boundary. */
+const WHO: Record<string, readonly string[][]> = {
+  role: [['boundary']],
+  plan: [['boundary'], ['read']],
+  deploy: [['boundary'], ['read', 'deploy']],
+  answer: [['inbox-answer']],
+  inbox: [['inbox']],
+  on_call: [['on-call']],
 };
-/** What no role of a stage may request, whatever a deployment gives it. */
-const never = (stage: Stage) => {
-  const own = arn('lambda', `function:inquiries-${stage}`);
-  const other = stage === 'main' ? 'develop' : 'main';
-  const asked = tags(stage, 'Request');
-  return toRequests(
-    // To tag or make what is allowed by its tags or id.
-    ['acm:AddTagsToCertificate RequestCertificate', '*', asked],
-    ['cloudfront:TagResource', arn('cloudfront', 'distribution/E', ''), asked],
-    ['cognito-idp:TagResource', pool, asked],
-    ['ses:TagResource', arn('ses', 'identity/example.com'), asked],
-    ['route53:ChangeTagsForResource', 'arn:aws:route53:::hostedzone/Z1', asked],
-    // To change what is another stage's.
-    ['route53:ChangeTagsForResource', `${HEALTH_CHECK}of-${other}`, asked],
-    ['sns:SetSubscriptionAttributes Unsubscribe', arn('sns', `inquiries-${other}-alarms:1b2c`)],
-    // To free itself or another role.
-    ['iam:AttachRolePolicy DeleteRolePermissionsBoundary CreateRole PutRolePolicy', role(stage)],
-    ['iam:CreateRole PutRolePolicy', role(stage), bounded(other)],
-    [
-      'iam:CreateRole PutRolePolicy',
-      iamArn(`role/terraform-bootstrap/inquiries-${stage}-deploy-${REGION}`),
-      bounded(stage),
-    ],
-    ['iam:CreateUser AddClientIDToOpenIDConnectProvider'],
-    ['iam:CreateServiceLinkedRole', linkedRole(COGNITO_MAIL), linkedService('ecs.amazonaws.com')],
-    ['sts:AssumeRole'],
-    ['ec2:RunInstances'],
-    // To lose data or users.
-    ['s3:DeleteObject DeleteObjectVersion', state(stage)],
-    ['cognito-idp:AdminSetUserPassword AdminDeleteUser', pool, tags(stage)],
-    // To change whose mails a stage takes.
-    ['ses:CreateReceiptRule UpdateReceiptRule DeleteReceiptRule SetActiveReceiptRuleSet'],
-    // To open what it has to others, or keep copies of it.
-    ['kms:Decrypt'],
-    [
-      'dynamodb:PutResourcePolicy EnableKinesisStreamingDestination CreateBackup ExportTableToPointInTime',
-      table(stage),
-    ],
-    ['dynamodb:DeleteBackup RestoreTableFromBackup', `${table(stage)}/backup/1`],
-    ['dynamodb:RestoreTableToPointInTime', `${table(stage)}-copy`],
-    ['lambda:CreateFunctionUrlConfig UpdateFunctionUrlConfig PutResourcePolicy', own],
-    ...['*', ACCOUNT].map((caller): Request => [
-      'lambda:AddPermission',
-      own,
-      { 'lambda:Principal': caller },
-    ]),
-    [
-      'logs:PutSubscriptionFilter CreateExportTask',
-      arn('logs', `log-group:/aws/lambda/inquiries-${stage}`),
-    ],
-    ['ses:CreateEmailIdentityPolicy PutIdentityPolicy', arn('ses', 'identity/i'), tags(stage)],
-    // To end the protection of data.
-    ...(stage === 'develop'
-      ? []
-      : toRequests(
-          [
-            'dynamodb:DeleteTable UpdateTable UpdateTimeToLive UpdateContinuousBackups',
-            table(stage),
-          ],
-          ['cognito-idp:DeleteUserPool', pool, tags(stage)],
-        )),
-  );
+const listWho = (stage: Stage, request: Request) =>
+  Object.keys(WHO)
+    .filter((who) =>
+      WHO[who]?.every((kinds) =>
+        allows(
+          kinds.map((kind) => `${stage}-${kind}`),
+          request,
+        ),
+      ),
+    )
+    .join(' ');
+
+const STATE = 'arn:aws:s3:::state-bucket/env:/STAGE/inquiries/terraform.tfstate';
+/**
+ * Who may request what, of each stage or of those that are named: lines of `SERVICE:ACTION … | RESOURCE | CONTEXT`. OWN
+ * begins ARNs of the account and region, which are of the action's service if none is named.
+ */
+const RULES: readonly (readonly [who: string, requests: string, stages?: readonly string[]])[] = [
+  // What a deployment reads, and a plan.
+  [
+    'role plan deploy',
+    `s3:ListBucket | arn:aws:s3:::NAME-site-ACCOUNT
+s3:GetObject | ${STATE}
+dynamodb:DescribeTimeToLive | table/NAME
+iam:GetRole | role/NAME-function
+apigateway:GET | arn:aws:apigateway:REGION::/apis/api-of-STAGE/routes/a
+logs:TestMetricFilter DescribeLogGroups`,
+  ],
+  // What a deployment needs, of each way in which a policy limits it.
+  [
+    'role deploy',
+    `s3:PutObject | arn:aws:s3:::NAME-site-ACCOUNT
+s3:PutObject | ${STATE}
+s3:PutBucketPolicy | arn:aws:s3:::NAME-mails-ACCOUNT
+dynamodb:CreateTable | table/NAME
+iam:CreateRole PutRolePolicy | role/NAME-function | bounded
+iam:PassRole | role/NAME-function | iam:PassedToService=lambda.amazonaws.com
+iam:CreateServiceLinkedRole | role/aws-service-role/r | iam:AWSServiceName=email.cognito-idp.amazonaws.com
+lambda:UpdateFunctionCode | function:NAME
+lambda:InvokeFunction | function:NAME:17
+lambda:InvokeFunction | function:NAME-mailer:17
+lambda:AddPermission | function:NAME-mailer | lambda:Principal=events.amazonaws.com
+lambda:CreateEventSourceMapping | * | lambda:FunctionArn=OWN:lambda:function:NAME-mailer:live
+lambda:TagResource | event-source-mapping:e | asked
+logs:PutRetentionPolicy | log-group:/aws/lambda/NAME
+logs:UpdateLogDelivery PutResourcePolicy
+events:PutRule | rule/NAME-mailer-digests
+cloudwatch:PutMetricAlarm | alarm:NAME-function-errors
+cloudwatch:PutDashboard | arn:aws:cloudwatch::ACCOUNT:dashboard/NAME
+sns:Subscribe | NAME-alarms | sns:Endpoint=oncall@example.com
+sns:Subscribe | NAME-receiver-events | sns:Endpoint=OWN:sqs:NAME-receiver-events
+sqs:CreateQueue | NAME-failed
+ses:CreateConfigurationSet | configuration-set/NAME
+cognito-idp:CreateUserPoolClient AdminCreateUser | userpool/u | tagged
+cloudfront:UpdateDistribution | * | tagged
+acm:DeleteCertificate | * | tagged
+route53:UpdateHealthCheck | arn:aws:route53:::healthcheck/of-STAGE
+apigateway:PATCH | arn:aws:apigateway:REGION::/apis/api-of-STAGE/routes/a`,
+  ],
+  // What ends the protection of data.
+  [
+    'role deploy',
+    `dynamodb:DeleteTable UpdateTable UpdateTimeToLive UpdateContinuousBackups | table/NAME
+cognito-idp:DeleteUserPool | userpool/u | tagged`,
+    ['develop'],
+  ],
+  // The domains that are listed for a stage.
+  [
+    'role deploy',
+    'route53:ChangeResourceRecordSets | arn:aws:route53:::hostedzone/Z1 | DOMAINS=api.example.com,_1.www.example.com',
+    ['release'],
+  ],
+  [
+    '',
+    `route53:ChangeResourceRecordSets | arn:aws:route53:::hostedzone/Z1 | DOMAINS=api.example.com,example.com
+apigateway:PATCH | arn:aws:apigateway:REGION::/domainnames/other.com`,
+  ],
+  // A function touches data, and no deployment: neither does it invoke one with invented claims or records, nor
+  // subscribe to what SES tells of mails.
+  [
+    'role',
+    `dynamodb:PutItem DeleteItem | table/NAME
+dynamodb:UpdateItem | table/NAME | dynamodb:Attributes=subject
+dynamodb:UpdateItem | table/NAME | dynamodb:Attributes=body
+dynamodb:UpdateItem | table/NAME | dynamodb:Attributes=expires_at
+dynamodb:UpdateItem | table/NAME | dynamodb:LeadingKeys=$inquiries#quota_1
+dynamodb:BatchWriteItem | table/NAME | dynamodb:Attributes=pk,body
+logs:GetLogEvents | log-group:/aws/lambda/NAME:*
+sqs:ReceiveMessage PurgeQueue | NAME-failed
+sqs:ReceiveMessage | NAME-receiver-events
+ses:SendEmail | identity/i | tagged
+iam:PassRole | role/NAME-function | iam:PassedToService=ec2.amazonaws.com
+lambda:InvokeFunction | function:NAME
+lambda:InvokeFunction | function:NAME:live
+lambda:InvokeFunction | function:NAME:$LATEST
+lambda:InvokeFunction | function:NAME-mailer
+sns:Subscribe | NAME-receiver-events | sns:Endpoint=ana@example.com
+sns:Subscribe | NAME-receiver-events | sns:Endpoint=OWN:sqs:inquiries-OTHER-x`,
+  ],
+  // People: who answers, who also exports and erases, and who is on call (docs/runbook.md).
+  ['role answer inbox', 'dynamodb:GetItem Query | table/NAME'],
+  [
+    'role inbox',
+    `s3:GetObject DeleteObject | arn:aws:s3:::NAME-mails-ACCOUNT/mail
+dynamodb:Scan | table/NAME
+dynamodb:BatchWriteItem | table/NAME | dynamodb:Attributes=pk,sk`,
+  ],
+  [
+    'inbox',
+    `ses:DeleteSuppressedDestination
+ssm:PutParameter | parameter/NAME/erasure-key
+cognito-idp:AdminDeleteUser | userpool/u | tagged`,
+  ],
+  ['role inbox on_call', 'lambda:InvokeFunction | function:NAME-mailer:live'],
+  [
+    'role on_call',
+    `logs:StartQuery | log-group:/aws/lambda/NAME-mailer:*
+logs:StartQuery | log-group:/aws/vendedlogs/apigateway/NAME:*
+sqs:ReceiveMessage ChangeMessageVisibility DeleteMessage | NAME-mailer-dead-letters
+sqs:SendMessage | NAME-receiver-events`,
+  ],
+  ['on_call', 'logs:GetQueryResults'],
+  [
+    'role plan deploy on_call',
+    `cloudwatch:DescribeAlarms
+lambda:ListEventSourceMappings
+sqs:GetQueueUrl | NAME-mailer-dead-letters`,
+  ],
+  [
+    'role deploy on_call',
+    'lambda:UpdateEventSourceMapping | * | lambda:FunctionArn=OWN:lambda:function:NAME-mailer:live',
+  ],
+  // Nobody tags or makes what is allowed by its tags or id, or changes what is another stage's.
+  [
+    '',
+    `acm:AddTagsToCertificate RequestCertificate | * | asked
+cloudfront:TagResource | arn:aws:cloudfront::ACCOUNT:distribution/E | asked
+cognito-idp:TagResource | userpool/u | asked
+ses:TagResource | identity/example.com | asked
+route53:ChangeTagsForResource | arn:aws:route53:::hostedzone/Z1 | asked
+route53:ChangeTagsForResource | arn:aws:route53:::healthcheck/of-OTHER | asked
+sns:SetSubscriptionAttributes Unsubscribe | inquiries-OTHER-alarms:1b2c
+ses:CreateReceiptRule UpdateReceiptRule DeleteReceiptRule SetActiveReceiptRuleSet
+logs:StartQuery | log-group:/aws/lambda/inquiries-OTHER:*
+dynamodb:Query | table/inquiries-OTHER
+lambda:UpdateEventSourceMapping`,
+  ],
+  // Nobody frees a role of its boundary.
+  [
+    '',
+    `iam:AttachRolePolicy DeleteRolePermissionsBoundary CreateRole PutRolePolicy | role/NAME-function
+iam:CreateRole PutRolePolicy | role/NAME-function | iam:PermissionsBoundary=OWN:iam:policy/terraform-bootstrap/inquiries-OTHER-boundary-REGION
+iam:CreateRole PutRolePolicy | role/terraform-bootstrap/NAME-deploy-REGION | bounded
+iam:CreateUser AddClientIDToOpenIDConnectProvider
+iam:CreateServiceLinkedRole | role/aws-service-role/r | iam:AWSServiceName=ecs.amazonaws.com
+sts:AssumeRole
+ec2:RunInstances`,
+  ],
+  // Nobody loses data or users, opens them to others, or keeps copies of them.
+  [
+    '',
+    `s3:DeleteObject DeleteObjectVersion | ${STATE}
+ssm:PutParameter | parameter/NAME/erasure-key | ssm:Overwrite=true
+cognito-idp:AdminSetUserPassword | userpool/u | tagged
+kms:Decrypt
+dynamodb:PutResourcePolicy EnableKinesisStreamingDestination CreateBackup ExportTableToPointInTime | table/NAME
+dynamodb:DeleteBackup RestoreTableFromBackup | table/NAME/backup/1
+dynamodb:RestoreTableToPointInTime | table/NAME-copy
+lambda:CreateFunctionUrlConfig UpdateFunctionUrlConfig PutResourcePolicy | function:NAME
+lambda:AddPermission | function:NAME | lambda:Principal=*
+lambda:AddPermission | function:NAME | lambda:Principal=ACCOUNT
+logs:PutSubscriptionFilter CreateExportTask | log-group:/aws/lambda/NAME
+ses:CreateEmailIdentityPolicy PutIdentityPolicy | identity/i | tagged`,
+  ],
+];
+const LINES = RULES.flatMap(([who, requests, stages = STAGES]) =>
+  requests.split('\n').map((line) => [line, who, stages] as const),
+);
+
+const WORDS: Record<string, string> = {
+  tagged: 'aws:ResourceTag/service=inquiries aws:ResourceTag/stage=STAGE',
+  asked: 'aws:RequestTag/service=inquiries aws:RequestTag/stage=STAGE',
+  bounded:
+    'iam:PermissionsBoundary=OWN:iam:policy/terraform-bootstrap/inquiries-STAGE-boundary-REGION',
 };
-const isRead = ([action]: Request) => /:(Describe|Get|GET|List|Test)/.test(action);
+function toRequests(stage: Stage, line: string): Request[] {
+  const [actions = '', own = '*', conditions = ''] = line.split(' | ');
+  const [service = '', names = ''] = actions.split(':');
+  const fill = (text: string) =>
+    text
+      .replace('OWN:iam:', iamArn(''))
+      .replace(/OWN:([\w-]+):/, (_, of) => arn(of, ''))
+      .replace('DOMAINS', 'route53:ChangeResourceRecordSetsNormalizedRecordNames')
+      .replaceAll('NAME', 'inquiries-STAGE')
+      .replaceAll('STAGE', stage)
+      .replaceAll('OTHER', stage === 'main' ? 'develop' : 'main')
+      .replaceAll('REGION', REGION)
+      .replaceAll('ACCOUNT', ACCOUNT);
+  const resource = fill(/^(arn:|\*)/.test(own) ? own : `OWN:${service}:${own}`);
+  const context = fill(WORDS[conditions] ?? conditions)
+    .split(' ')
+    .map((each) => each.split('='))
+    .map(([key = '', values = '']) => [key, values.split(',')]);
+  return names
+    .split(' ')
+    .map((name) => [`${service}:${name}`, resource, Object.fromEntries(context)]);
+}
 
 describe('the policies', () => {
+  it.each(STAGES)('of %s allow each request to whom it is listed for', (stage) => {
+    for (const [line, who, stages] of LINES) {
+      const expected = stages.includes(stage) ? who : '';
+      for (const request of toRequests(stage, line)) {
+        expect([line, listWho(stage, request)]).toEqual([line, expected]);
+      }
+    }
+  });
+
   it.each(STAGES)('of %s reach nothing of another stage, and little without its name', (stage) => {
-    expect(
-      allowed(stage, deploy, STAGES.filter((other) => other !== stage).flatMap(needed)),
-    ).toEqual([]);
+    const named = LINES.filter(([line]) => /NAME|STAGE|tagged|asked/.test(line));
+    for (const [line] of named) {
+      for (const request of STAGES.flatMap((each) =>
+        each === stage ? [] : toRequests(each, line),
+      )) {
+        expect(`${line} ${listWho(stage, request)}`).toMatch(/ (role)?$/);
+      }
+    }
     const loose = ['read', 'deploy', 'boundary']
       .flatMap((kind) => policies[`${stage}-${kind}`]?.Statement ?? [])
       .filter(({ Effect, Resource, Condition = {} }) => {
@@ -237,65 +319,7 @@ describe('the policies', () => {
     );
   });
 
-  it('let a deployment do what it needs, and a plan read it', () => {
-    const requests = [
-      ...needed('develop'),
-      ...toRequests(
-        ['logs:TestMetricFilter UpdateLogDelivery PutResourcePolicy DescribeLogGroups'],
-        ['iam:CreateServiceLinkedRole', linkedRole(COGNITO_MAIL), linkedService(COGNITO_MAIL)],
-      ),
-    ];
-    expect(allowed('develop', deploy, requests)).toEqual(requests);
-    expect(allowed('develop', plan, requests)).toEqual(requests.filter(isRead));
-  });
-
-  it.each(STAGES)(
-    'let no role of %s free itself, open or lose data, or take what is not its',
-    (stage) => {
-      expect(allowed(stage, boundary, never(stage))).toEqual([]);
-    },
-  );
-
-  it('let a function touch data, but no deployment', () => {
-    const stage = 'develop';
-    const data = toRequests(
-      ['dynamodb:GetItem Query Scan PutItem DeleteItem', table(stage)],
-      ['logs:GetLogEvents', arn('logs', 'log-group:/aws/lambda/inquiries-develop:*')],
-      ['sqs:ReceiveMessage PurgeQueue', arn('sqs', 'inquiries-develop-failed')],
-      ['ses:SendEmail', arn('ses', 'identity/i'), tags(stage)],
-      ['iam:PassRole', role(stage), { 'iam:PassedToService': 'ec2.amazonaws.com' }],
-      // With invented claims, or with an invented record.
-      ...['', ':live', ':$LATEST', '-mailer', '-mailer:live'].map((each): Request => [
-        'lambda:InvokeFunction',
-        arn('lambda', `function:inquiries-develop${each}`),
-      ]),
-      // What SES tells of mails.
-      ...['ana@example.com', arn('sqs', 'inquiries-main-x')].map((endpoint): Request => [
-        'sns:Subscribe',
-        arn('sns', 'inquiries-develop-receiver-events'),
-        { 'sns:Endpoint': endpoint },
-      ]),
-    );
-    expect(allowed(stage, boundary, data)).toEqual(data);
-    expect(allowed(stage, deploy, data)).toEqual([]);
-  });
-
-  it('let a stage set up the domains that are listed for it, and no others', () => {
-    const change = (...names: string[]): Request => [
-      'route53:ChangeResourceRecordSets',
-      'arn:aws:route53:::hostedzone/Z1',
-      { 'route53:ChangeResourceRecordSetsNormalizedRecordNames': names },
-    ];
-    const own = change('api.example.com', '_1.www.example.com');
-    const others = [
-      change('api.example.com', 'example.com'),
-      ...toRequests([`apigateway:PATCH`, `arn:aws:apigateway:${REGION}::/domainnames/other.com`]),
-    ];
-    expect(allowed('release', deploy, [own, ...others])).toEqual([own]);
-    expect(allowed('develop', deploy, [own])).toEqual([]);
-  });
-
-  it('let an operator do what the inbox sends to answer, only the larger one scan and erase', async () => {
+  it('let an operator do what the inbox sends to answer', async () => {
     const own = await createOwnStore();
     const [first, second] = [INQUIRY.id, '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583'];
     for (const id of [first, second]) await own.store.put({ ...INQUIRY, id }, makeCall());
@@ -307,81 +331,24 @@ describe('the policies', () => {
     await answer(second, { respondent: 'ana' });
     expect(await inbox.get(first)).toMatchObject({ reply: 'yes', respondent: 'ana' });
 
-    const main = table('main');
-    const attributes = (...names: string[]) => ({ 'dynamodb:Attributes': names });
+    const main = arn('dynamodb', 'table/inquiries-main');
     const answers = sent.map(
       ([action, { IndexName, Key, UpdateExpression, ConditionExpression }]): Request => {
         const path = IndexName ? `/index/${IndexName}` : '';
-        if (UpdateExpression === undefined) return [action, main + path];
+        if (UpdateExpression === undefined) return [action, main + path, {}];
         // Placeholders and functions are no columns.
         const columns =
           `${UpdateExpression} ${ConditionExpression}`.match(/(?<![:\w])[a-z]\w*\b(?! *\()/g) ?? [];
-        return [
-          action,
-          main,
-          { ...attributes('pk', 'sk', ...columns), 'dynamodb:LeadingKeys': Key?.['pk'] ?? '' },
-        ];
+        const context = {
+          'dynamodb:Attributes': ['pk', 'sk', ...columns],
+          'dynamodb:LeadingKeys': Key?.['pk'] ?? '',
+        };
+        return [action, main, context];
       },
     );
     expect(answers.map(([action]) => action)).toContain('dynamodb:UpdateItem');
-    const key = arn('ssm', 'parameter/inquiries-main/erasure-key');
-    const mailer = arn('lambda', 'function:inquiries-main-mailer');
-    const erasures: Request[] = [
-      ['dynamodb:Scan', main],
-      ['ses:DeleteSuppressedDestination'],
-      ['dynamodb:BatchWriteItem', main, attributes('pk', 'sk')],
-      ['ssm:PutParameter', key],
-      ['cognito-idp:AdminDeleteUser', pool, tags('main')],
-      // docs/runbook.md invokes the live version (docs.aws.amazon.com/lambda/latest/dg/using-aliases.html).
-      ['lambda:InvokeFunction', `${mailer}:live`],
-    ];
-    const refused: Request[] = [
-      ...['subject', 'body', 'expires_at'].map((name): Request => [
-        'dynamodb:UpdateItem',
-        main,
-        attributes(name),
-      ]),
-      ['dynamodb:UpdateItem', main, { 'dynamodb:LeadingKeys': '$inquiries#quota_1' }],
-      ['dynamodb:BatchWriteItem', main, attributes('pk', 'body')],
-      ['dynamodb:Query', table('release')],
-      ['cognito-idp:AdminDeleteUser', pool, tags('release')],
-      ['ssm:PutParameter', key, { 'ssm:Overwrite': 'true' }],
-      ['lambda:InvokeFunction', mailer],
-    ];
-    const all = [...answers, ...erasures, ...refused];
-    expect(all.filter((each) => allows(['main-inbox-answer'], each))).toEqual(answers);
-    expect(all.filter((each) => allows(['main-inbox'], each))).toEqual([...answers, ...erasures]);
-  });
-
-  it('let people on call do what npm run ops sends, and read no row', () => {
-    const own = 'inquiries-release';
-    const requests = toRequests(
-      ['logs:StartQuery', arn('logs', `log-group:/aws/lambda/${own}-mailer:*`)],
-      ['logs:StartQuery', arn('logs', `log-group:/aws/vendedlogs/apigateway/${own}:*`)],
-      ['logs:GetQueryResults'],
-      ['cloudwatch:DescribeAlarms'],
-      ['lambda:ListEventSourceMappings'],
-      [
-        'lambda:UpdateEventSourceMapping',
-        '*',
-        { 'lambda:FunctionArn': arn('lambda', `function:${own}-mailer:live`) },
-      ],
-      ['lambda:InvokeFunction', arn('lambda', `function:${own}-mailer:live`)],
-      [
-        'sqs:GetQueueUrl ReceiveMessage ChangeMessageVisibility DeleteMessage',
-        arn('sqs', `${own}-mailer-dead-letters`),
-      ],
-      ['sqs:GetQueueUrl SendMessage', arn('sqs', `${own}-receiver-events`)],
-    );
-    const refused = toRequests(
-      ['dynamodb:GetItem Query Scan', table('release')],
-      ['lambda:InvokeFunction', arn('lambda', `function:${own}:live`)],
-      ['sqs:ReceiveMessage', arn('sqs', `${own}-receiver-events`)],
-      ['logs:StartQuery', arn('logs', 'log-group:/aws/lambda/inquiries-main:*')],
-      ['lambda:UpdateEventSourceMapping'],
-    );
-    const all = [...requests, ...refused];
-    expect(all.filter((each) => allows(['release-on-call'], each))).toEqual(requests);
+    const kinds = ['main-inbox-answer', 'main-inbox'];
+    for (const kind of kinds) expect(answers.filter((each) => !allows([kind], each))).toEqual([]);
   });
 
   it('trust the one repository’s environments by complete subjects, bounded, for an hour', () => {
@@ -392,7 +359,7 @@ describe('the policies', () => {
       const [, environment = '', stage] = /"((\w+?)(?:-plan)?)(?:-deploy)?"/.exec(address) ?? [];
       expect([values.max_session_duration, values.permissions_boundary]).toEqual([
         3_600,
-        bounded(stage as Stage)['iam:PermissionsBoundary'],
+        iamArn(`policy/terraform-bootstrap/inquiries-${stage}-boundary-${REGION}`),
       ]);
       expect(values.assume_role_policy.Statement).toMatchObject([
         {
@@ -409,23 +376,5 @@ describe('the policies', () => {
         },
       ]);
     }
-  });
-
-  it('let only people who erase read received mails', () => {
-    const mails = `arn:aws:s3:::inquiries-develop-mails-${ACCOUNT}`;
-    const requests = toRequests(
-      ['s3:PutBucketPolicy', mails],
-      ['s3:GetObject DeleteObject', `${mails}/mail`],
-    );
-    const [policy, ...objects] = requests;
-    const allowedTo = (...kinds: string[]) => {
-      const names = kinds.map((kind) => `develop-${kind}`);
-      return requests.filter((request) => allows(names, request));
-    };
-    expect(allowedTo('boundary')).toEqual(requests);
-    expect(allowedTo('read')).toEqual([]);
-    expect(allowedTo('read', 'deploy')).toEqual([policy]);
-    expect(allowedTo('inbox')).toEqual(objects);
-    expect(allowedTo('inbox-answer')).toEqual([]);
   });
 });
