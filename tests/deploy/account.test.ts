@@ -5,9 +5,9 @@ import { run as runInProcess } from '../local/io.ts';
 import { ACCOUNT, refusal, startAws, stubAws } from '../local/aws.ts';
 
 const cli = vi.hoisted(() => vi.fn<() => Promise<object>>());
+vi.mock(import('../../lib/terminal/run.ts'), async () => ({ run: cli as never }));
 vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
   ...(await original()),
-  run: cli as never,
   terraformUnavailableReason: async () => undefined,
 }));
 

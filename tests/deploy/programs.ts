@@ -17,9 +17,9 @@ import { run as runInProcess } from '../local/io.ts';
 import { paths, removeProject, resetProject } from './project.ts';
 
 vi.mock(import('../../lib/paths.ts'), () => paths);
+vi.mock(import('../../lib/terminal/run.ts'), async () => ({ run }));
 vi.mock(import('../../deploy/terraform.ts'), async (original) => ({
   ...(await original()),
-  run,
   terraformUnavailableReason: async () => undefined,
 }));
 vi.mock('node:timers/promises', async (original) => ({
