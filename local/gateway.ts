@@ -22,6 +22,13 @@ const PREFLIGHT = {
   'access-control-max-age': String(CORS.max_age),
 };
 
+/** Node's codes of errors for which it would send another status than 400. */
+const REFUSED_BY_NODE: Record<string, Reply> = {
+  HPE_HEADER_OVERFLOW: replies.headersTooLarge,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: replies.payloadTooLarge,
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'Request Timeout' },
+};
+
 export interface GatewayOptions {
   authorize: Authorize;
   invoke: (event: string, requestId: string) => Promise<string>;
@@ -53,31 +60,49 @@ export function createGateway({
     // After Node's 5 s, a busy client sends its next request just as the connection is closed, and gets a reset.
     keepAliveTimeout: 60_000,
   };
-  const server = createServer(options, (request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     // The client left while its body was read.
     respond(request, response).catch(() => response.destroy());
-  });
-  server.on('clientError', (_error, socket) => {
-    const { body } = toAnswer(replies.badRequest);
+  };
+  const server = createServer(options, onRequest);
+  // Node would answer 417. RFC 9110, 10.1.1, lets a server ignore an expectation.
+  server.on('checkExpectation', onRequest);
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
+    const reply = REFUSED_BY_NODE[code] ?? replies.badRequest;
+    const { status, headers, body } = withOwnHeaders(toAnswer(reply));
+    const lines = Object.entries({
+      ...headers,
+      'content-length': body.length,
+      connection: 'close',
+    });
     socket.end(
-      `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: ${corsOrigins[0]}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      [
+        `HTTP/1.1 ${status} ${reply.message}`,
+        ...lines.map(([name, value]) => `${name}: ${value}`),
+        '',
+        body,
+      ].join('\r\n'),
     );
   });
-  return server;
+  // A client may close its side once it has sent its request; Node would drop the response.
+  return Object.assign(server, { httpAllowHalfOpen: true });
 
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const start = performance.now();
-    const { status, headers, body } = await answer(request);
+  function withOwnHeaders({ status, headers, body }: Answer, origin = corsOrigins[0]): Answer {
     const own = {
-      'access-control-allow-origin': isAllowed(request) ? request.headers.origin : corsOrigins[0],
+      'access-control-allow-origin': origin,
       'access-control-expose-headers': CORS.expose_headers.join(),
       vary: 'Origin',
       'apigw-requestid': randomUUID(),
     };
+    return { status, headers: { ...headers, ...own }, body };
+  }
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const start = performance.now();
+    const origin = isAllowed(request) ? request.headers.origin : undefined;
+    const { status, headers, body } = withOwnHeaders(await answer(request), origin);
     response.statusCode = status;
-    for (const [name, value = ''] of Object.entries({ ...headers, ...own })) {
-      response.setHeader(name, value);
-    }
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.end(body);
     // Other paths may hold emails and escapes.
     const path = splitTarget(request).rawPath === inquiriesPath ? inquiriesPath : '(other path)';

@@ -60,7 +60,8 @@ export function refuseOtherSites(
   return true;
 }
 
-export function splitTarget({ url = '/' }: IncomingMessage) {
-  const [rawPath = '/', ...query] = url.split('?');
-  return { rawPath, rawQueryString: query.join('?') };
+/** The target may have scheme and host (RFC 9112, 3.2.2). */
+export function splitTarget({ url = '' }: IncomingMessage) {
+  const [rawPath, ...query] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?');
+  return { rawPath: rawPath || '/', rawQueryString: query.join('?') };
 }

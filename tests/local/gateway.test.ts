@@ -1,7 +1,9 @@
 /** What the gateway does as API Gateway does; tests/function/contract.test.ts has its replies. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, expect, it } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../local/gateway.ts';
 import { limits } from '../../lib/contract/gateway-replies.ts';
 import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
@@ -22,6 +24,8 @@ const server = createGateway({
   authorize: async (header) =>
     header === undefined ? { claims: { sub: 's' } } : { challenge: `Bearer of="${header}"` },
   invoke: async (event) => {
+    // A client that has closed its side is noticed meanwhile.
+    await setTimeout(20);
     events.push(JSON.parse(event) as Record<string, unknown>);
     return returned;
   },
@@ -103,10 +107,53 @@ it('keeps an idle connection for a minute', async () => {
   expect(headers.get('keep-alive')).toBe('timeout=60');
 });
 
-it('refuses a request whose body is malformed', async () => {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  socket.write('POST /inquiries HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\nx\r\n');
-  expect(await text(socket)).toMatch(/^HTTP\/1.1 400 [^]*"Bad Request"\}$/);
+/** What `send` cannot send, as lines. */
+const RAW: readonly (readonly [title: string, lines: string[]])[] = [
+  ['HEAD', ['HEAD /inquiries HTTP/1.1']],
+  ['TRACE, which has no route', ['TRACE /inquiries HTTP/1.1']],
+  ['a target with scheme and host', ['GET http://h/inquiries?a=1 HTTP/1.1']],
+  ['one without a path', ['GET HTTP://h?a=1 HTTP/1.1']],
+  ['an unknown expectation', ['GET /inquiries HTTP/1.1', 'expect: x']],
+  ['what is not HTTP', ['x']],
+  ['a malformed body', ['POST /inquiries HTTP/1.1', 'transfer-encoding: chunked', '', 'x']],
+  [
+    'more of an extension of a chunk than Node reads',
+    ['POST /inquiries HTTP/1.1', 'transfer-encoding: chunked', '', `1;${'x'.repeat(20_000)}`],
+  ],
+  ['more headers than Node reads', ['GET /inquiries HTTP/1.1', `x: ${'x'.repeat(1_000_000)}`]],
+];
+async function sendRaw([first, ...others]: string[], isHalfClosed: boolean): Promise<string> {
+  const port = Number(new URL(url).port);
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  socket.write([first, 'host: h', 'connection: close', ...others, '', ''].join('\r\n'));
+  if (isHalfClosed) socket.end();
+  return (await text(socket)).replaceAll(/(?<=^(date|apigw-requestid): ).*/gim, '…');
+}
+
+it('answers in its own way what Node would answer by itself', async () => {
+  returned = result();
+  const answers: string[] = [];
+  for (const [title, lines] of RAW) {
+    const answer = await sendRaw(lines, false);
+    expect([title, await sendRaw(lines, true)]).toEqual([title, answer]);
+    answers.push(`# ${title}`, ...answer.split('\r\n'));
+  }
+  expect(answers.join('\n')).toMatchSnapshot();
+});
+
+it('answers 408 to a request that takes longer than Node waits', async () => {
+  const connected = once(server, 'connection');
+  const answer = sendRaw(['POST /inquiries HTTP/1.1', 'content-length: 9'], false);
+  const [socket] = await connected;
+  server.emit(
+    'clientError',
+    Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+    socket,
+  );
+  expect(await answer).toMatch(
+    /^HTTP\/1.1 408 Request Timeout\r\n[^]*\{"message":"Request Timeout"\}$/,
+  );
 });
 
 it('makes events of payload 2.0: what is empty is absent, bodies are text or base64', async () => {
