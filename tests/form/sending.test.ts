@@ -16,7 +16,7 @@ import { createStorage } from './storage.ts';
 const refusing = toStore(() => {
   throw new Error('SecurityError');
 });
-const TEXTS = { subject: 'a', body: 'b' };
+const TEXTS = { ...EMPTY, subject: 'a', body: 'b' };
 const DRAFT = { ...TEXTS, key: 'k' };
 
 /** By default in a browser of their own. */
