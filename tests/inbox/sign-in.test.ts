@@ -91,12 +91,12 @@ it('signs a member in, leads back, and signs out', async () => {
 });
 
 it.each([
-  ['a state that nobody asked for', (url: string) => url.replace(/state=./, 'state=_')],
+  ['a state that nobody asked for', (url: string) => url.replace('state=', 'state=_')],
   [
     'another state of the same beginning',
     (url: string) => url.replace(/(state=.{20}).*?(?=&|$)/, '$1'),
   ],
-  ['a forged code', (url: string) => url.replace(/code=./, 'code=_')],
+  ['a forged code', (url: string) => url.replace('code=', 'code=_')],
   ['no code', (url: string) => url.replace(/code=[^&]*/, 'error=access_denied')],
 ])('a way back with %s signs nobody in', async (_, forge) => {
   const { ask, visit } = await begin();
@@ -108,8 +108,8 @@ it.each([
 
 it.each([
   ['without its cookie', (): string => ''],
-  ['with another nonce', (cookie: string) => cookie.replace(/(nonce%22%3A%22)./, '$1_')],
-  ['with another verifier', (cookie: string) => cookie.replace(/(verifier%22%3A%22)./, '$1_')],
+  ['with another nonce', (cookie: string) => cookie.replace('nonce%22%3A%22', '$&_')],
+  ['with another verifier', (cookie: string) => cookie.replace('verifier%22%3A%22', '$&_')],
   ['with a path of another site', (cookie: string) => cookie.replace(/(path%22%3A%22)/, '$1%2F')],
 ])('a way back %s signs nobody in', async (_, forge) => {
   const { ask, visit } = await begin();
