@@ -1,6 +1,6 @@
 /**
- * Checks the documents: each named path and test exists, a file named in brackets behind identifiers has them, and the
- * rooms' arrows are those that the lint allows and the sources use.
+ * Checks the documents: each named path and test exists, a file named in brackets behind identifiers has them, the rooms'
+ * arrows are those that the lint allows and the sources use, and README, changelog and packages name one version.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,6 +42,20 @@ function checkArrows(): string[] {
   });
 }
 
+function checkVersions(): string[] {
+  const [changelog, ...others] = [
+    /^## \[(\d.*?)\]/m.exec(read('CHANGELOG.md')),
+    /^\[(.*)\]\(CHANGELOG\.md\)$/m.exec(read('README.md')),
+    /(?<=Version )([\d.]+)/.exec(read('README.md')),
+    ...['package.json', 'web/package/package.json'].map((file) =>
+      /"version": "(.*)"/.exec(read(file)),
+    ),
+  ].map((found) => found?.[1]);
+  return others.every((other) => other === changelog)
+    ? []
+    : [`CHANGELOG.md has version ${changelog}, README.md and packages ${others.join()}`];
+}
+
 export const main: Main = async (args) => {
   parseOptions('Usage: npm run check:docs', {}, args);
   const documents = globSync(['*.md', 'docs/**/*.md', 'web/**/README.md'], { cwd: ROOT });
@@ -64,7 +78,7 @@ export const main: Main = async (args) => {
       (mistake) => `${document}: ${mistake}`,
     );
   });
-  mistakes.push(...checkArrows());
+  mistakes.push(...checkArrows(), ...checkVersions());
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
 };
 
