@@ -1,4 +1,4 @@
-import { Entity, type DocumentClient } from 'electrodb';
+import { Entity, type DocumentClient, type EntityItem } from 'electrodb';
 import { toShard } from './keys.ts';
 
 /**
@@ -68,3 +68,8 @@ export const INQUIRY_MODEL = {
 /** Without a client, for `.params()` only. */
 export const createInquiryEntity = (table: string, client?: DocumentClient) =>
   new Entity(INQUIRY_MODEL, { table, ...(client && { client }) });
+
+/** Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
+export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
+
+export type InquiryKeys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;

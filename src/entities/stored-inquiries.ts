@@ -1,22 +1,23 @@
 /** Reads of the table are strongly consistent, of the index eventually. */
 import { setTimeout } from 'node:timers/promises';
-import { paginateQuery, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { EntityItem } from 'electrodb';
+import { paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { isTestAddress } from '../limits.ts';
+import { createAnswers } from './answers.ts';
 import { deleteItems, getItems, MOST_READ, type Item } from './batches.ts';
 import { createDeliveryEntity, DELIVERED_MAILS } from './delivery.ts';
 import { isCurrent } from './expiry.ts';
 import { findInIndex, readIndex, type IndexedInquiry, type IndexQuery } from './inquiry-index.ts';
-import { createInquiryEntity, INQUIRY_MODEL } from './inquiry.ts';
-import { LAST_ID, toFirstId, toShard } from './keys.ts';
+import {
+  createInquiryEntity,
+  INQUIRY_MODEL,
+  type InquiryKeys,
+  type StoredInquiry,
+} from './inquiry.ts';
+import { LAST_ID, toFirstId } from './keys.ts';
 import type { Table } from './table.ts';
 
-export type { IndexedInquiry };
-
-/** Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
-export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
-
-export type InquiryKeys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;
+export type { AnswerResult } from './answers.ts';
+export type { IndexedInquiry, InquiryKeys, StoredInquiry };
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object is a literal
 export const FIELDS = Object.entries(INQUIRY_MODEL.attributes).flatMap(([name, attribute]) =>
@@ -35,16 +36,6 @@ export interface InquiryFilter extends Omit<IndexQuery, 'first' | 'last'> {
 }
 
 export type ScanFilter = Pick<InquiryFilter, 'email' | 'sub' | 'since' | 'withExpired'>;
-
-export type AnswerResult =
-  | { status: 'answered'; reply_at: string }
-  | { status: 'already-answered'; respondent: string; reply_at: string }
-  | { status: 'not-found' }
-  /** The item would exceed 400 KB. */
-  | { status: 'too-large' };
-
-/** What a respondent has sent by mail after the answer; `mail` is a hash of it. */
-export type Addition = Pick<NonNullable<StoredInquiry['additions']>[number], 'text' | 'mail'>;
 
 /** Milliseconds, in which the index usually has what is new, or moves from the unanswered to the answered. */
 const SECOND_LOOK = 500;
@@ -106,36 +97,6 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     return keys && read(keys, abortSignal);
   }
 
-  /** ElectroDB's patch also sets columns that the operators' policy refuses. */
-  async function update(
-    inquiry: InquiryKeys,
-    columns: Item,
-    condition: string,
-    values: Item = {},
-  ): Promise<'updated' | 'refused' | 'too-large'> {
-    const names = Object.keys(columns);
-    const command = new UpdateCommand({
-      TableName,
-      Key: keyOf(inquiry),
-      UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(', ')}`,
-      ConditionExpression: `attribute_exists(pk) AND ${condition}`,
-      ExpressionAttributeValues: {
-        ...values,
-        ...Object.fromEntries(names.map((name): [string, unknown] => [`:${name}`, columns[name]])),
-      },
-    });
-    try {
-      await client.send(command);
-      return 'updated';
-    } catch (error) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever it is, it is not one of these
-      const { name, message } = error as Error;
-      if (name === 'ValidationException' && /item size/i.test(message)) return 'too-large';
-      if (name === 'ConditionalCheckFailedException') return 'refused';
-      throw error;
-    }
-  }
-
   /** Yields up to 40 in the order of the keys, without missing and hidden ones. */
   async function* readInFull(keys: InquiryKeys[]): AsyncIterableIterator<StoredInquiry[]> {
     for (let at = 0; at < keys.length; at += MOST_READ) {
@@ -147,6 +108,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
   }
 
   return {
+    ...createAnswers({ table, now, keyOf, read, isShown }),
     list,
     locate,
     read,
@@ -192,99 +154,6 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       const range = { first: beginning, last: `${beginning}${LAST_ID}` };
       const look = async () => (await Array.fromAsync(readIndex(inquiries, range))).flat();
       return (await lookTwice(look)).map(({ id }) => id);
-    },
-    /**
-     * Records an answer, once; without `reply`, a dismissal. A hidden inquiry is not answered: the mailer would not
-     * send the reply.
-     *
-     * @param inquiry - As it was read.
-     * @param answer.mail - A hash of the mail that it came by; the same one answers again.
-     */
-    async answer(
-      inquiry: InquiryKeys & Pick<StoredInquiry, 'expires_at'>,
-      answer: { reply?: string | undefined; respondent: string; mail?: string; files?: string[] },
-    ): Promise<AnswerResult> {
-      if (!isShown(inquiry)) return { status: 'not-found' };
-      const { reply, respondent, mail, files = [] } = answer;
-      const reply_at = new Date(now()).toISOString();
-      const columns = { respondent, reply_at, inbox: toShard(inquiry.id, true) };
-      const status = await update(
-        inquiry,
-        {
-          ...columns,
-          ...(reply !== undefined && { reply }),
-          ...(mail && { reply_mail: mail }),
-          ...(files.length > 0 && { files }),
-        },
-        'attribute_not_exists(reply_at)',
-      );
-      if (status === 'too-large') return { status };
-      if (status === 'updated') return { status: 'answered', reply_at };
-      const row = await read(inquiry);
-      if (row?.reply_at === undefined) return { status: 'not-found' };
-      const { respondent: by = '' } = row;
-      // The SDK repeats an update after a lost response and finds its own answer.
-      const isRepeated =
-        mail === undefined
-          ? row.reply_at === reply_at && by === respondent && row.reply === reply
-          : row.reply_mail === mail;
-      if (isRepeated) {
-        return { status: 'answered', reply_at: row.reply_at };
-      }
-      return { status: 'already-answered', respondent: by, reply_at: row.reply_at };
-    },
-    /**
-     * Makes a dismissed inquiry unanswered again; nothing was mailed about it.
-     *
-     * @param dismissedAt - Of that very dismissal.
-     * @returns Whether it was still dismissed so.
-     */
-    async reopen(
-      inquiry: InquiryKeys & Pick<StoredInquiry, 'expires_at'>,
-      dismissedAt: string,
-    ): Promise<boolean> {
-      if (!isShown(inquiry)) return false;
-      try {
-        await client.send(
-          new UpdateCommand({
-            TableName,
-            Key: keyOf(inquiry),
-            UpdateExpression: 'SET inbox = :inbox REMOVE respondent, reply_at',
-            ConditionExpression: 'reply_at = :dismissed_at AND attribute_not_exists(reply)',
-            ExpressionAttributeValues: {
-              ':inbox': toShard(inquiry.id, false),
-              ':dismissed_at': dismissedAt,
-            },
-          }),
-        );
-        return true;
-      } catch (error) {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever it is, it is not one of these
-        if ((error as Error).name !== 'ConditionalCheckFailedException') throw error;
-      }
-      // The SDK repeats an update after a lost response.
-      const row = await read(inquiry);
-      return row !== undefined && row.reply_at === undefined;
-    },
-    /**
-     * Appends to an answer, once for a mail.
-     *
-     * @param inquiry - As it was read.
-     * @returns Whether it fits into the item.
-     * @throws Error when the inquiry has changed meanwhile.
-     */
-    async add(inquiry: StoredInquiry, { text, mail }: Addition): Promise<boolean> {
-      const { additions = [] } = inquiry;
-      if (additions.some((one) => one.mail === mail)) return true;
-      const at = new Date(now()).toISOString();
-      const status = await update(
-        inquiry,
-        { additions: [...additions, { text, at, mail }] },
-        additions.length === 0 ? 'attribute_not_exists(additions)' : 'size(additions) = :count',
-        additions.length === 0 ? {} : { ':count': additions.length },
-      );
-      if (status === 'refused') throw new Error('The inquiry has changed.');
-      return status === 'updated';
     },
     /**
      * Deletes an owner's inquiries, delivery records and idempotency keys. A repeated run finds an owner by inquiries,
