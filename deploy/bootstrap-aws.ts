@@ -6,7 +6,6 @@ import { NETWORK } from '../lib/aws/aws.ts';
 import { UsageError } from '../lib/terminal/command-line.ts';
 import type { Plan } from './plan.ts';
 
-/** The bucket of all stages' state. */
 export interface StateBucket {
   accountId: string;
   region: string;

@@ -7,7 +7,6 @@ import { parseObject, readIfThere, UsageError } from '../lib/terminal/command-li
 
 const FOLDER = join(MODULE, '.terraform');
 
-/** Who has the lock. */
 interface Holder {
   command: string;
   pid: number;

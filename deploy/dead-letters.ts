@@ -8,7 +8,6 @@ import { areDone, sendMails } from './send-mails.ts';
 const HIDDEN = 900;
 
 export interface DeadLetter {
-  /** In words, for the terminal. */
   what: string;
   /** @returns Whether it is handled, so that the message can go. */
   repeat: () => Promise<boolean>;

@@ -86,11 +86,8 @@ async function refuseCheckout(stage: Stage, env: NodeJS.ProcessEnv): Promise<voi
 }
 
 interface Source {
-  /** Of the plan. */
   file: string;
-  /** Whether there is one, made before. */
   isGiven: boolean;
-  /** Whose build is taken. */
   release: string | undefined;
 }
 
@@ -115,7 +112,6 @@ async function plan(session: Session, stage: Stage, { file, isGiven, release }: 
   return found;
 }
 
-/** Whether the stage serves another form than the built one. */
 async function isFormOther(stage: Stage, { io }: Session): Promise<boolean> {
   const outputs = await readOutputs(stage);
   const form = readStageForm(outputs);
@@ -149,7 +145,6 @@ async function refuseOther(
   }
 }
 
-/** @param before - The version to which to go back. */
 async function complete(
   session: Session,
   stage: Stage,

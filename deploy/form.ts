@@ -12,10 +12,8 @@ import { readLive } from './versions.ts';
 import type { StageOutputs } from './stage.ts';
 
 type Site = NonNullable<StageOutputs['site']>;
-/** Contents by name. */
 export type Form = ReadonlyMap<string, Buffer>;
 
-/** By extension; undefined if unknown. */
 const typeOf = (name: string): string | undefined =>
   lookup(name)?.replace(/^text\/.*/, '$&; charset=utf-8');
 /** Have the same address in every version of the form; the page is last. */
@@ -48,7 +46,6 @@ export function readForm(config: object, connectOrigins: string[]): Form {
   return files.set('index.html', Buffer.from(page));
 }
 
-/** Undefined if the stage has none. */
 export const readStageForm = ({
   form_config: config,
   connect_origins: origins = [],
@@ -117,10 +114,8 @@ export async function listDifferences(url: string, form: Form): Promise<string[]
 }
 
 const isAsset = (name: string): boolean => name.startsWith('assets/');
-/** The form of a function's version, without assets. */
 const folderOf = (version: string): string => `versions/${version}/`;
 
-/** A page comes after what it needs. */
 const byUse = (a: string, b: string): number => ENTRY.indexOf(a) - ENTRY.indexOf(b);
 
 /** Names of assets have a hash of the content. */
@@ -150,7 +145,6 @@ export async function uploadForm(
   }
 }
 
-/** The names of a version's own files. */
 async function listUploaded({ bucket: Bucket }: Site, version: string): Promise<string[]> {
   const Prefix = folderOf(version);
   const { Contents = [] } = await new S3(NETWORK).listObjectsV2({ Bucket, Prefix });

@@ -18,7 +18,6 @@ import {
   type Live,
 } from './versions.ts';
 
-/** How long AWS may refuse to switch back. */
 const PATIENCE_SECONDS = 30;
 
 /** Another command has made another version live: its own to test. */
@@ -50,7 +49,6 @@ interface Switched {
   function: Pick<StageOutputs['function'], 'name'>;
 }
 
-/** Unless another command has changed the alias. */
 const mayPass = (error: unknown): boolean => !(error instanceof UsageError);
 
 async function switchBack(
@@ -65,7 +63,6 @@ async function switchBack(
   if (site) await serveForm(site, name);
 }
 
-/** @throws {@link Overtaken} */
 export async function refuseSwitched(name: string, version: string): Promise<Live> {
   const live = await readLive(name);
   if (live.version === version) return live;

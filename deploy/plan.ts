@@ -87,17 +87,13 @@ export async function readPlan(session: Session, file: string) {
       .map(({ change: { before, after } }) => Object.assign({}, before, after));
   return {
     changes,
-    /** Also if only outputs change. */
     hasChanges: changes.length > 0 || Object.values(outputs).some(isChange),
-    /** The functions that an alias makes live. */
     functions: list('aws_lambda_alias').map(({ function_name: name }) => String(name)),
-    /** The API's. */
     functionName: resources
       .filter(({ address }) => address === 'module.function.aws_lambda_alias.live')
       .map(({ change: { before, after } }) => (after ?? before)?.['function_name'])
       .find((name) => typeof name === 'string'),
     packages: list('aws_lambda_function'),
-    /** Of each stage, as they are written. */
     settings: stages?.value ?? {},
     /** Without what only the apply knows; nothing without a form. */
     formConfig: outputs['form_config']?.after,

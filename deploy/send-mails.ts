@@ -37,6 +37,5 @@ export async function sendMails(name: string, ids: string[], again = false): Pro
   return outcomes;
 }
 
-/** Whether nothing is left to be sent. */
 export const areDone = (outcomes: readonly string[]): boolean =>
   !outcomes.some((outcome) => outcome === 'failed' || outcome === 'deferred');

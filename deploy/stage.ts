@@ -20,7 +20,6 @@ export interface StageOutputs {
   cors_origin: string;
   dashboard_url: string | null;
   function: DeployedFunction;
-  /** Empty without mail. */
   mailer: Record<string, DeployedFunction>;
   /** Null or absent without a team; its address ends with a slash. */
   inbox?: (DeployedFunction & { url: string }) | null;
@@ -36,7 +35,6 @@ export interface StageOutputs {
   dns_records?: readonly Record<'purpose' | 'name' | 'type' | 'value' | 'next', string>[];
 }
 
-/** @throws UsageError unless the text is a stage. */
 export function parseStage(text: string): Stage {
   const stage = STAGES.find((known) => known === text);
   if (stage !== undefined) return stage;
@@ -73,7 +71,6 @@ export async function readAccount(given?: string) {
   }
 }
 
-/** A file of the S3 backend. */
 type Backend = Partial<Record<'bucket' | 'region' | 'key' | 'allowed_account_ids', string>>;
 
 export function parseBackend(text: string): Backend {
@@ -85,7 +82,6 @@ export function parseBackend(text: string): Backend {
 export const findBackendFile = (stage: Stage): string | undefined =>
   [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((name) => existsSync(join(MODULE, name)));
 
-/** Empty without a file. */
 const readBackend = (stage: Stage): Backend =>
   parseBackend(readIfThere(join(MODULE, findBackendFile(stage) ?? 'none')) ?? '');
 
@@ -109,7 +105,6 @@ interface State {
   resources?: { type: string; instances: { attributes: { arn?: string } }[] }[];
 }
 
-/** A resource of a state that has an ARN. */
 export interface Resource {
   type: string;
   arn: string;

@@ -14,13 +14,10 @@ const UNCHANGED = 'Nothing was changed.';
 const RUNBOOK = 'docs/runbook.md, "A deployment was interrupted"';
 /** A run of a command that signals do not end at once. */
 export interface Session extends Context {
-  /** Terraform's. */
   module: string;
-  /** Terraform's environment. */
   variables: NodeJS.ProcessEnv;
   /** Names the program that runs now, for other commands of the checkout. */
   tell: (program?: number) => void;
-  /** A temporary one. */
   folder: string;
   step: string;
   /** What is true if it ends now. */
@@ -86,7 +83,6 @@ export async function runSession(
   }
 }
 
-/** @throws UsageError unless the expected answer is typed. */
 export async function confirm(
   question: string,
   expected: string,

@@ -18,7 +18,6 @@ export const NONE = '$LATEST';
 /** An alias. Its description keeps what the next deployment has to know. */
 export interface Live {
   version: string;
-  /** The last version that passed its smoke test. */
   passed?: string | undefined;
   /** `VERSION withdrawn at TIME`: the next apply checks the newest version again (infra/terraform/function/main.tf). */
   withdrawn?: string | undefined;
@@ -40,7 +39,6 @@ export async function readLive(FunctionName: string): Promise<Live> {
 export const describeWithdrawal = (version: string): string =>
   `${version} withdrawn at ${new Date().toISOString()}`;
 
-/** The code and settings of a version or an alias. */
 export async function readVersion(FunctionName: string, Qualifier: string) {
   const { CodeSha256 = '', Environment } = await lambda.getFunctionConfiguration({
     FunctionName,
@@ -51,7 +49,6 @@ export async function readVersion(FunctionName: string, Qualifier: string) {
 
 const describe = (error: Error): string => (describeFailure(error, ACCOUNT) as Error).message;
 
-/** A sentence for each function. */
 export const describeLive = (functions: string[]): Promise<string[]> =>
   Promise.all(
     functions.map((name) =>

@@ -18,9 +18,7 @@ const INSTANCES = 1_000;
 interface Account {
   accountId: string;
   region: string;
-  /** The service's. */
   name: string;
-  /** Bootstrap's setting, if any. */
   budget?: unknown;
   receivesMail: boolean;
   env: NodeJS.ProcessEnv;
@@ -105,7 +103,6 @@ async function checkSes(region: string): Promise<string> {
   );
 }
 
-/** Some ask only what the settings need. */
 export function createAccountChecks(account: Account): Check[] {
   const { accountId, region, budget, receivesMail, env } = account;
   const checks: Check[] = [

@@ -22,9 +22,7 @@ export interface Target {
   url: string;
   /** Allowed; by default that of the first response. */
   origin: string;
-  /** An ID token. */
   token: string;
-  /** Whether the service ignores Idempotency-Key. */
   ignoresKeys?: boolean;
 }
 

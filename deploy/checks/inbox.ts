@@ -31,7 +31,6 @@ export function createInboxFunctionChecks(invoke: Invoke, origin = ''): Check[] 
   ];
 }
 
-/** A check of the smoke test. */
 export const createInboxChecks = (url: string): Check[] => [
   [
     'the inbox leads to the sign-in of the team',

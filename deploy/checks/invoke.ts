@@ -15,9 +15,7 @@ const lambda = new Lambda({
   },
 });
 
-/** Invokes a version or an alias. */
 export type Invoke = (event: object) => Promise<{
-  /** The result, if it is an object. */
   result: Record<string, unknown>;
   /** The end of the invocation's log: lines of JSON. */
   log: Record<string, unknown>[];
@@ -48,7 +46,6 @@ export const createInvoke =
 /** Above them, the alarm function-memory is raised. */
 const MOST_MEMORY_MB = 115;
 
-/** A line of a function's log. */
 export interface Line {
   record?: { metrics?: { maxMemoryUsedMB?: number; initDurationMs?: number } };
 }

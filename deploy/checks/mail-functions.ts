@@ -4,7 +4,6 @@ import { assert } from '../../lib/contract/contract-checks.ts';
 import type { Invoke } from './invoke.ts';
 import type { Check } from './run-checks.ts';
 
-/** A new inquiry, or a reply. */
 function toStreamEvent(email: string, isReply: boolean) {
   const time = new Date().toISOString();
   const inquiry = {
@@ -95,7 +94,6 @@ export function createMailerChecks(invoke: Invoke): Check[] {
   ];
 }
 
-/** @param domain - Of the addresses to which answers are sent. */
 export const createReceiverChecks = (invoke: Invoke, domain: string): Check[] => [
   ['a received mail becomes one to the team', () => expectMail(invoke, toReceiptEvent(domain))],
 ];

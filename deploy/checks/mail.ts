@@ -7,7 +7,6 @@ import type { StageOutputs } from '../stage.ts';
 import { liveOf } from '../versions.ts';
 import { Pending, type Check } from './run-checks.ts';
 
-/** Whether Lambda reads stream and queue for a function that mails. */
 async function checkMappings(name: string): Promise<string> {
   const { EventSourceMappings = [] } = await new Lambda(NETWORK).listEventSourceMappings({
     FunctionName: liveOf(name),
@@ -85,7 +84,6 @@ async function sendBounce({ mail, function: { name } }: StageOutputs): Promise<s
   return 'sent; the team gets a mail about it within minutes, or see docs/runbook.md, "mailer-failures"';
 }
 
-/** @param bounces - Whether a mail is sent, which bounces. */
 export function createMailChecks(outputs: StageOutputs, bounces: boolean): Check[] {
   const { mailer, mail, mail_dns_records = [], reply_from } = outputs;
   const checks = Object.values(mailer).map(({ name }): Check => [

@@ -22,7 +22,6 @@ function createClaims() {
   return { sub, email: `test-${sub}@inquiries.invalid` };
 }
 
-/** @param origin - What the responses allow. */
 const createCall =
   (invoke: Invoke, origin: string) =>
   async (request: ServiceRequest, claims?: object): Promise<ServiceResponse> => {

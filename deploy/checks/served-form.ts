@@ -3,7 +3,6 @@ import { listDifferences, runForm, type Form } from '../form.ts';
 import type { StageOutputs } from '../stage.ts';
 import type { Check } from './run-checks.ts';
 
-/** Whether the user pool has a page to sign in. */
 async function checkSignInPage(
   { issuer, clientId }: Record<'issuer' | 'clientId', string>,
   redirect_uri: string,

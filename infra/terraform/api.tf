@@ -32,7 +32,6 @@ resource "aws_apigatewayv2_api" "this" {
   description   = "Inquiry service, stage ${local.stage}."
   protocol_type = "HTTP"
 
-  # Off once the domain is in use.
   disable_execute_api_endpoint = try(local.dns.api, null) == "all"
 
   cors_configuration {
@@ -64,7 +63,6 @@ resource "aws_apigatewayv2_integration" "this" {
   payload_format_version = "2.0"
   timeout_milliseconds   = 30000
 
-  # docs/contract.md
   dynamic "response_parameters" {
     for_each = ["200", "201"]
 

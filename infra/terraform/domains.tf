@@ -14,7 +14,6 @@ locals {
     )
   }
 
-  # Domains that have a certificate.
   usable     = { for use, domain in local.domains : use => domain if local.dns[use] != "none" }
   site_alias = lookup(local.usable, "site", null)
 
@@ -24,7 +23,6 @@ locals {
   ]) }
   certificates = merge(aws_acm_certificate.api, aws_acm_certificate.site)
 
-  # Certificate ARNs of the names in use.
   used_certificates = { for kind in ["api", "site"] : kind => [
     for use, domain in local.usable :
     coalesce(domain.certificate_arn, try(local.certificates[domain.name].arn, null)) if use == kind
@@ -40,7 +38,6 @@ locals {
     ])
   }
 
-  # Where the names point to.
   targets = merge(
     { for name, domain in aws_apigatewayv2_domain_name.this : name => {
       name    = domain.domain_name_configuration[0].target_domain_name

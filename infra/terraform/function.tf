@@ -1,4 +1,3 @@
-# The function of the API.
 locals {
   packages = "${path.module}/../../dist"
 
@@ -15,7 +14,6 @@ locals {
 
   # Also of the receiver, if it makes inquiries of mails.
   storing = {
-    # Also for transactions of puts.
     Inquiries = { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = [aws_dynamodb_table.this.arn] }
     # Partition keys of src/entities/rate.ts: the function cannot change an inquiry.
     Rates = local.settings.inquiries_per_hour == null ? null : {

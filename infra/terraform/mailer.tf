@@ -2,7 +2,6 @@ locals {
   mailer_names  = { inquiries = "${local.name}-mailer", replies = "${local.name}-mailer-replies" }
   receiver_name = "${local.name}-receiver"
 
-  # The mails to owners show these settings of the form.
   company = jsonencode(merge(
     {
       for key in ["name", "accent", "home", "privacy", "imprint", "expectation"] : key => local.form[key]

@@ -1,9 +1,7 @@
 locals {
-  # Also written by src/log.ts and mail/log.ts.
   metric_namespace   = "${var.name}/${local.stage}"
   function_namespace = "Inquiries"
 
-  # By the kind of their mails.
   alarmed = merge(local.mailer_names, { for replies in local.replies[*] : "received" => local.receiver_name })
 
   failures = flatten([for of in ["errors", "lost"] : formatlist("%s_${of}", keys(local.alarmed))])
@@ -161,13 +159,11 @@ locals {
       expression  = "index_read_throttles + index_write_throttles + 0 * requests"
     }
 
-    # Only with a team.
     inbox-errors = {
       description = "Pages of the inbox could not be shown."
       expression  = "inbox_errors + inbox_faults"
     }
 
-    # Only with a domain.
     certificate-api = local.certificate_alarm
 
     mailer-errors = {
@@ -195,7 +191,6 @@ locals {
       expression  = "IF(inquiries_polled + 0 * writes > 0 AND replies_polled + 0 * writes > 0, 0, writes)"
       period      = 60 * 60
     }
-    # Also when a mapping is off.
     mailer-events = {
       description = "An event of SES, such as a received mail, has waited for more than an hour."
       expression  = join(" + ", formatlist("%s_age", [for kind in keys(local.alarmed) : kind if kind != "replies"]))
@@ -232,7 +227,6 @@ locals {
     {
       # Zeros for not-json, whose log group is empty until a request reaches the function.
       access-NotJson = { log = aws_cloudwatch_log_group.access, pattern = "", metric = "NotJson", value = "0" }
-      # 401 by the gateway, or by the function.
       access-Refused = {
         log       = aws_cloudwatch_log_group.access
         pattern   = "{ $.status = \"401\" }"
@@ -358,7 +352,6 @@ locals {
   )
 }
 
-# The fewest regions.
 resource "aws_route53_health_check" "this" {
   for_each = local.health_checks
 

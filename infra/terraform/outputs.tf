@@ -2,7 +2,6 @@ output "api_url" {
   description = "Base URL of the API, without a trailing slash."
   value       = local.api_url
 
-  # The custom domain works only with the mapping.
   depends_on = [aws_apigatewayv2_api_mapping.this]
 }
 

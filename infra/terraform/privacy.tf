@@ -1,10 +1,7 @@
-# What docs/privacy.md promises of the settings.
-
 # Its id is random, and only the state has it.
 resource "terraform_data" "hash_key" {}
 
 locals {
-  # Of hashes of persons in the table's counts.
   hash_key = "key-${terraform_data.hash_key.id}"
 
   # What mails to owners use: their language, and to whom they may go.

@@ -15,7 +15,6 @@ locals {
   # An API for another host's page comes without a form, unless the form has a domain.
   has_site = coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null)
 
-  # By default not on develop.
   deletion_protection_enabled = coalesce(local.settings.deletion_protection_enabled, local.stage != "develop")
   has_dashboard               = coalesce(local.settings.dashboard, local.stage != "develop")
   has_health_checks           = coalesce(local.settings.health_checks, local.stage != "develop")

@@ -52,7 +52,6 @@ resource "aws_dynamodb_table" "this" {
     enabled        = true
   }
 
-  # Without the block, AWS owns the key.
   dynamic "server_side_encryption" {
     for_each = local.settings.table_kms_key_arn[*]
 
@@ -91,7 +90,6 @@ resource "aws_dynamodb_table" "erasures" {
 
   deletion_protection_enabled = local.deletion_protection_enabled
 
-  # Where `erase` finds accounts and mails.
   tags = merge(
     { user_pool = local.has_user_pool ? module.identity[0].pool.id : "none" },
     { for bucket in flatten(module.mailer[*].mail_buckets) : "mail_bucket" => bucket },

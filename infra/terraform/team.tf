@@ -1,8 +1,7 @@
 # The inbox as a page of the stage, with the setting inbox.team. docs/inbox.md
 locals {
   team_name = "${local.name}-inbox"
-  # The address for links in mails to the team.
-  team_url = one(module.team[*].url)
+  team_url  = one(module.team[*].url)
 }
 
 module "team" {

@@ -12,7 +12,6 @@ terraform {
   # Bucket and region come from `terraform init -backend-config=…`, so that a checkout without them cannot create a
   # second, local state. docs/adr/0020
   backend "s3" {
-    # Without -backend-config, Terraform refuses this region and prints it.
     bucket       = "none"
     region       = "(none: run npm run bootstrap, or copy backend.s3.tfbackend.example to backend.s3.tfbackend; then terraform init -backend-config=backend.s3.tfbackend)"
     key          = "inquiries/terraform.tfstate"

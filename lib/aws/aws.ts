@@ -35,11 +35,9 @@ const THROTTLING_ERRORS = new Set([
 
 /** What a command works on, in words for its failures. */
 export interface Target {
-  /** Cannot be reached. */
   server: string;
   /** Said without a table. */
   missing: string;
-  /** Gives the permissions. */
   policy: string;
 }
 

@@ -20,7 +20,6 @@ import {
 import { readImports } from '../helpers/repository.ts';
 
 const client = clientOf(endpoint);
-/** The emulator's. */
 const accountId = '123456789012';
 /** One emulator serves several runs. */
 const name = `bootstrap-${crypto.randomUUID().slice(0, 8)}`;
@@ -51,7 +50,6 @@ function clone(committed?: string) {
   return {
     infra,
     terraform: (...args: string[]) => run('terraform', args, { cwd, env }),
-    /** Must succeed. @returns Its output. */
     bootstrap: async () => {
       const { code, output } = await startCommand(folder, 'bootstrap', ['--yes'], env).ended;
       expect(code, `the output was: ${output}`).toBe(0);
@@ -89,7 +87,6 @@ it(
     const destroyed = await first.terraform('destroy', '-auto-approve', ...options);
     expect(destroyed.output).toContain('Instance cannot be destroyed');
 
-    // Everything exists, and the state is empty.
     await s3.deleteObject({ Bucket: bucket, Key: 'inquiries/bootstrap.tfstate' });
     // The identity provider may be of an earlier run.
     const lines = [...readImports('bootstrap')].filter(

@@ -12,21 +12,18 @@ const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
 const BOOTSTRAPPED = '<Contents><Key>inquiries/bootstrap.tfstate</Key></Contents>';
 const { arrange, command, transcribe, state } = await setUpProject(() => arrangeBucket(200));
 
-/** S3's answers about the bucket. */
 const arrangeBucket = (status: number, contents = ''): void => {
   state.answers[`GET /${BUCKET}/`] = ({ headers }) => ({
     status: headers.get('x-amz-expected-bucket-owner') === ACCOUNT ? status : 403,
     body: `<ListBucketResult>${contents}</ListBucketResult>`,
   });
 };
-/** Access Analyzer's. */
 const arrangeFindings = (reply: Answer): void => {
   state.answers['POST /policy/validation'] = ({ body }) => {
     expect(JSON.parse(body)).toEqual({ policyType: 'IDENTITY_POLICY', policyDocument: '{"a":1}' });
     return reply;
   };
 };
-/** SES's about the active receipt rule set. */
 const arrangeRuleSet = (name: string) => () => {
   const body = `<R><DescribeActiveReceiptRuleSetResult><Metadata><Name>${name}</Name></Metadata></DescribeActiveReceiptRuleSetResult></R>`;
   state.answers['DescribeActiveReceiptRuleSet'] = () => ({ status: 200, body });

@@ -82,7 +82,6 @@ describe('a deployment', needsEmulator, () => {
   it('by plain terraform apply: users meet no broken version, and the next apply checks it again', async () => {
     const terraform = async (...args: string[]) => {
       const { code, output } = await stages.terraform('main', ...args);
-      // Terraform breaks lines.
       return `${code} ${output.replaceAll(/\s+/g, ' ')}`;
     };
     const apply = () => terraform('apply', '-no-color', '-auto-approve');

@@ -46,7 +46,6 @@ const DRIFT = 'develop --drift';
 const CHECK = '405 for PUT';
 const OTHER = '413 for a body of 6.5 MB';
 const ALIAS = 'PUT /2015-03-31/functions/inquiries-develop/aliases/live';
-/** Refuses a request to AWS. */
 const refuse = (action: string, times = Infinity): void => {
   let count = 0;
   state.answers[action] = () =>
@@ -54,7 +53,6 @@ const refuse = (action: string, times = Infinity): void => {
       ? undefined
       : refusal(400, 'InvalidRequest', 'no\n  Deserialization error');
 };
-/** The apply makes version 11 live. */
 const newVersion = (happen: () => void = () => {}): Partial<World> => ({
   outputs: FORM_OUTPUTS,
   happen: () => {
@@ -80,7 +78,6 @@ interface Case {
   world?: Partial<World>;
   /** Before, or during the smoke test. */
   happen?: () => unknown;
-  /** Typed at a terminal. */
   keys?: string;
 }
 const sendSignals = (): void => {

@@ -40,7 +40,6 @@ export const needsEmulator = unless(
 
 const none = { count: 0 };
 const ignore = (...ignore_changes: string[]) => ({ lifecycle: { ignore_changes } });
-/** Without this block. */
 const without = (block: string) => ({ dynamic: { [block]: { for_each: [], content: {} } } });
 /**
  * By module: what moto lacks, enforces without its conditions or reads back otherwise than written. Plans have it all
@@ -111,7 +110,6 @@ export function copyProject(): string {
 /** For Terraform and commands; vitest.config.ts removes this machine's AWS settings. */
 export const emulatorEnv = (url: string) => terraformEnv(toAwsEnv(url));
 
-/** `ended`: exit code and output. */
 export function startCommand(
   folder: string,
   command: string,
@@ -199,7 +197,6 @@ allowed_account_ids = ["123456789012"]
     s3,
     env,
     configure,
-    /** Appends code to the modules of a package. */
     change(zip: 'inquiries.zip' | 'mailer.zip', code: string): void {
       const modules = Object.entries(unzipSync(readFileSync(join(ROOT, 'dist', zip)))).map(
         ([file, content]) => [file, Buffer.concat([content, Buffer.from(`\n${code}`)])],

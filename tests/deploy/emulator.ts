@@ -84,7 +84,6 @@ export async function startEmulatorProxy(
     });
   }
 
-  /** Runs a version's or alias's package with its environment. */
   async function invoke({ url: path, headers: { authorization }, body }: Sent): Promise<Answer> {
     const found = await forward({
       method: 'GET',
@@ -108,7 +107,6 @@ export async function startEmulatorProxy(
     }
   }
 
-  /** @param line - As `reach` gets it. */
   async function respond(sent: Sent, line: string): Promise<Answer> {
     if (/\/invocations(\?|$)/.test(sent.url)) return invoke(sent);
     if (/^P\w+ \S+\/functions(\/[^/]+\/code)? /.test(line)) keepPackage(sent);

@@ -63,7 +63,6 @@ const editList = (
   return { ...response, body: JSON.stringify({ ...edited, count: edited.inquiries.length }) };
 };
 const seen: Inquiry[] = [];
-/** Handlers that break a promise, by what they do. */
 const BROKEN: Record<string, (app: App, event: GatewayEvent) => ReturnType<App>> = {
   'lists all that its instance has seen': async (app, event) => {
     const response = await app(event);
@@ -117,7 +116,6 @@ const fail = (): never => {
 };
 const sendNothing = () => ({ mails: [] });
 const events: Event[] = [];
-/** A function that mails, with these results. */
 const answer =
   (toResult: (event: Event) => object, variables: object = {}) =>
   () => {
@@ -133,7 +131,6 @@ const answer =
     };
   };
 const RECEIVER = { MAIL_BUCKET: 'mails', REPLY_DOMAIN: 'reply.example.com' };
-/** What happens before, or the version that is named. */
 const CASES: Record<string, string | (() => unknown)> = {
   'a function': '',
   'a version that is named': '9',

@@ -56,7 +56,6 @@ const toList = (keys: string[]): string =>
     .map((key) => `<Contents><Key>${key}</Key><LastModified>${AT}</LastModified></Contents>`)
     .join('')}<Contents><Key>young</Key></Contents></ListBucketResult>`;
 
-/** A stage with a mailer, two lines in each log, and eleven dead letters. */
 function arrange({
   letters = [...Array.from({ length: 9 }, () => REQUEST), RECEIVED, BOUNCE],
   rows = [toRow({ 'message.inquiry': ID, 'message.errorName': 'A\u001b[2J' })],

@@ -30,7 +30,6 @@ vi.mock('node:timers/promises', async (original) => ({
 const PLANNING =
   /^(npm run build …\nterraform init …\nterraform workspace …\n)?terraform plan …\n\nTerraform will perform the following\n\nterraform show …\n/gm;
 
-/** A planned resource's values and action, by address. */
 type Changes = Record<string, readonly [action: string, after?: object]>;
 
 const PACKAGE = createHash('sha256').update('dist/inquiries.zip').digest('base64');
@@ -57,21 +56,17 @@ export const FORM_OUTPUTS = {
 /** A clean checkout, a place of the state, and a plan that changes the function. */
 const initially = () => ({
   dirty: '',
-  /** Files that differ from a tag. */
   differing: '',
-  /** The beginning of a failing call. */
   failing: 'nothing',
   files: { 'backend.s3.tfbackend': 'bucket = "b"\n' } as Record<string, string>,
   changes: { 'aws_lambda_function.this': ['update'] } as Changes,
   again: {} as Changes,
   settings: { release: {} } as object,
   outputChanges: {} as Record<string, { actions: string[]; after?: object }>,
-  /** During a call with this beginning. */
   happen: (): void => {},
   during: 'terraform apply',
   /** ARNs that only the state has, by address. */
   lost: {} as Record<string, string>,
-  /** In the state in S3. */
   outputs: OUTPUTS as object,
 });
 export type World = ReturnType<typeof initially>;

@@ -16,7 +16,6 @@ const { arrange, command, transcribe, state } = await setUpProject(() => {
   }
 });
 
-/** Just before this command does. */
 const switchMeanwhile = (version: string) => {
   state.answers[`PUT /2015-03-31/functions/${name}/aliases/live`] = () => {
     state.live = version;
@@ -24,7 +23,6 @@ const switchMeanwhile = (version: string) => {
   };
 };
 
-/** Answers every request to two versions. */
 const breakVersions = (toAnswer: () => Promise<string>) => () => {
   const { invoke } = state;
   state.invoke = async (called, event) =>
@@ -36,7 +34,6 @@ const OPEN = JSON.stringify({
 });
 
 const STATE = 'GET /b/env:/develop/inquiries/terraform.tfstate';
-/** Answers for the state. */
 const answerState = (status: number, body: string) => () => {
   state.answers[STATE] = () => ({ status, body });
 };

@@ -29,13 +29,11 @@ afterAll(service.close);
 const url = service.url.replace('/inquiries', '');
 const token = JSON.stringify({ email: 'ana@example.com', sub: crypto.randomUUID() });
 
-/** What AWS answers, by the request. */
 const answer = (answers: Record<string, object>): void => {
   for (const [request, body] of Object.entries(answers)) {
     state.answers[request] = () => ({ status: 200, body });
   }
 };
-/** The addresses and passwords of new users. */
 const secrets = new Set<string>();
 /** The same, for requests that change something. */
 const record = (answers: Record<string, object>): void => {
@@ -62,7 +60,6 @@ const mapping = (State: string, LastProcessingResult = 'OK') => ({
     ],
   },
 });
-/** All is well, with these outputs. */
 function arrangeStage(outputs: object = {}): void {
   writeFileSync(join(paths.WEB, 'dist/index.html'), 'page');
   arrange({
@@ -176,7 +173,6 @@ describe('npm run smoke', unless(whyNoDynamoDbLocal), () => {
       reply_from: ['@team.example.com', 'boss@partner.example'],
     };
   };
-  /** Nobody has signed in, so the smoke test does. */
   const arrangeUser = () => {
     arrangeStage({ smoke_sign_in: FORM_OUTPUTS.smoke_sign_in });
     record({

@@ -60,7 +60,6 @@ const isPart = (one: string, other: string) =>
 const toText = (...values: unknown[]) =>
   [...new Set(listReferences(values))].join(' ') || undefined;
 
-/** Without what is not set. */
 const describeSet = (values: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
@@ -125,7 +124,6 @@ describe('the configuration', unless(copy ? undefined : 'the AWS provider is nee
     const cwd = join(copy ?? '', module);
     writeFileSync(join(cwd, 'backend_override.tf'), 'terraform {\n  backend "local" {}\n}\n');
     const main = join(cwd, 'main.tf');
-    // An import reads the bucket.
     if (workspace === 'default') {
       writeFileSync(main, readFileSync(main, 'utf8').replace(/^import \{[^]*?^\}\n/m, ''));
     }
@@ -164,7 +162,6 @@ describe('the configuration', unless(copy ? undefined : 'the AWS provider is nee
     Object.assign(
       modules,
       { providers },
-      // Of two, the first holds.
       Object.fromEntries(listModules(stages.root_module, 'stages').toReversed()),
       Object.fromEntries(listModules(bootstrap.root_module, 'bootstrap')),
     );

@@ -62,7 +62,6 @@ function countWritten(write: () => void): number {
 
 const ms = (milliseconds: number, mb: number) =>
   MILLION * (PRICES.invocations + (milliseconds / 1_000) * (mb / 1_024) * PRICES.gbSeconds);
-/** Of a million, from bytes of one. */
 const gb = (bytes: number) => (MILLION * bytes) / 1e9;
 const inquiry = (gateway: number, writeUnits: number) =>
   MILLION * (gateway * PRICES.gatewayRequests + writeUnits * PRICES.writeUnits) +
@@ -72,7 +71,6 @@ const inquiry = (gateway: number, writeUnits: number) =>
 
 const usd = (value: number) => value.toFixed(2);
 const operations = readText('docs/operations.md').replaceAll(/ {2,}/g, ' ');
-/** Checks the sum of a row. */
 const expectRow = (part: string, ...sums: number[]) =>
   expect(operations).toContain(`| ${[part, ...sums.map(usd)].join(' | ')} |`);
 

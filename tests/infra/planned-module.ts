@@ -13,10 +13,8 @@ export const REGION = 'eu-central-1';
 export const EDGE = 'us-east-1';
 export const arn = (service: string, resource: string, region = REGION): string =>
   `arn:aws:${service}:${region}:${ACCOUNT}:${resource}`;
-/** IAM has no regions. */
 export const iamArn = (resource: string): string => arn('iam', resource, '');
 
-/** As the provider's schema has it. */
 export type Json = ReturnType<typeof JSON.parse>;
 type Values = Record<string, unknown>;
 type ByAddress = Record<string, Values>;

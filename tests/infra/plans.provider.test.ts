@@ -101,7 +101,6 @@ const toStage = (stage: string, settings: object, more: object = {}) => ({
     ...more,
   },
 });
-/** Nothing is planned after what is refused. */
 const OF_DEVELOP: Record<string, Input> = {
   ...Object.fromEntries(
     Object.entries(SETTINGS).map(([name, settings]) => [name, toStage('develop', settings)]),
@@ -138,7 +137,6 @@ const toBootstrap = (variables: object, overrides: Input['overrides'] = {}): Inp
   // A mocked provider imports nothing.
   overrides: { 'aws_s3_bucket.state': {}, ...overrides },
 });
-/** Each stage's API and health checks. */
 const found = (toIds: (stage: string) => readonly [api: string, ...healthChecks: string[]]) =>
   Object.fromEntries(
     STAGES.flatMap((stage) => {

@@ -117,7 +117,6 @@ const REFUSED: Record<string, object> = {
     site_domain: { name: 'badexample.com', dns: 'all' },
   },
 };
-/** Variables, and the workspace if it is not develop. */
 const REFUSED_VARIABLES: Record<string, readonly [variables: object, workspace?: string]> = {
   // Rules are those of the selected stage.
   'a stage that does not exist, and a name with a stage in it': [
@@ -144,7 +143,6 @@ describe(
       }
     });
 
-    /** A plan's error messages. */
     async function plan(workspace: string, file: string): Promise<string[]> {
       const args = ['plan', '-json', '-lock=false', `-var-file=${file}`];
       const env = terraformEnv({ TF_WORKSPACE: workspace });

@@ -70,7 +70,6 @@ function open(stage: Stage) {
   let settings = {};
   stages.configure({ [stage]: settings });
 
-  /** @throws Error with Terraform's output. */
   async function terraform(...args: string[]) {
     const { code, stdout, output } = await stages.terraform(stage, ...args);
     if (code !== 0) throw new Error(output);

@@ -6,7 +6,6 @@ locals {
   trail     = "${var.name}-audit"
   trail_arn = "arn:${local.partition}:cloudtrail:${local.region}:${local.account}:trail/${local.trail}"
 
-  # The functions do what users ask for.
   functions_roles = {
     for stage, own in local.own : stage => formatlist(
       "arn:${local.partition}:sts::${local.account}:assumed-role/${own.name}%s-function/",
@@ -31,7 +30,6 @@ locals {
 resource "aws_s3_bucket" "audit" {
   for_each = local.audits
 
-  # Unique over all accounts.
   bucket = "${local.trail}-${local.account}-${local.region}"
 }
 

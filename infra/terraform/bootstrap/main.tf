@@ -15,7 +15,6 @@ data "aws_apigatewayv2_apis" "stage" {
   tags = { service = var.name, stage = each.key }
 }
 
-# Route 53's tags are in this region.
 data "aws_resourcegroupstaggingapi_resources" "health_checks" {
   for_each = var.github == null ? [] : local.stages
   provider = aws.us_east_1
@@ -91,7 +90,6 @@ resource "aws_s3_bucket_policy" "state" {
     }]
   })
 
-  # S3 refuses two changes of the bucket's access at the same time.
   depends_on = [aws_s3_bucket_public_access_block.state]
 }
 

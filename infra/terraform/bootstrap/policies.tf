@@ -47,7 +47,6 @@ locals {
       own.functions, [own.roles],
       formatlist("${own.table}%s", ["", "/*", "-*"]),
       formatlist("${local.arn.logs}:log-group:/aws/*/${own.name}%s", ["", ":*", "-*"]),
-      # Certificates of CloudFront and metrics of health checks.
       flatten([for region in distinct([local.region, "us-east-1"]) : formatlist(
         "arn:${local.partition}:%s${own.name}-*",
         ["cloudwatch:${region}:${local.account}:alarm:", "sns:${region}:${local.account}:"],
@@ -90,7 +89,6 @@ locals {
         Resource  = "*"
         Condition = { StringEquals = { "iam:AWSServiceName" = "email.cognito-idp.amazonaws.com" } }
       }
-      # ACM's records are below the names.
       Records = {
         Action   = "route53:ChangeResourceRecordSets"
         Resource = length(own.domains) == 0 ? [] : ["arn:${local.partition}:route53:::hostedzone/*"]
@@ -127,12 +125,10 @@ locals {
           "ForAllValues:StringLike" = { "dynamodb:LeadingKeys" = "$inquiries#cognito_sub_*" }
         }
       }
-      # The page says whether there is a mailer.
       FindMailer = { Action = "lambda:GetFunctionConcurrency", Resource = "${own.functions[0]}-mailer" }
     }
   }
 
-  # By Sid.
   statements = { for stage, own in local.own : stage => {
     boundary = merge(local.shared[stage], {
       Named = {
@@ -165,13 +161,11 @@ locals {
         Resource  = "*"
         Condition = { StringEquals = { "aws:ResourceTag/service" = var.name } }
       }
-      # A table's key may have another owner.
       Keys = {
         Action    = "kms:*"
         Resource  = "*"
         Condition = { StringEquals = { "kms:ViaService" = "dynamodb.${local.region}.amazonaws.com" } }
       }
-      # Short: a policy has at most 6,144 characters.
       Unnamed = {
         Action = [
           "cloudfront:Get*", "cloudfront:List*",
@@ -186,14 +180,12 @@ locals {
         ]
         Resource = "*"
       }
-      # Otherwise a role could create a stronger one.
       BoundedRoles = {
         Effect    = "Deny"
         Action    = ["iam:AttachRolePolicy", "iam:CreateRole", "iam:PutRoleP*"]
         Resource  = "*"
         Condition = { StringNotEquals = { "iam:PermissionsBoundary" = own.boundary } }
       }
-      # Nobody else may invoke a function.
       Invoke = {
         Effect    = "Deny"
         Action    = "lambda:AddPermission"
@@ -258,7 +250,6 @@ locals {
       ReadTagged = {
         Action = [
           "acm:DescribeCertificate", "acm:GetCertificate", "acm:ListTagsForCertificate",
-          # Members of a team.
           "cognito-idp:AdminGetUser",
           "cognito-idp:Describe*", "cognito-idp:GetLogDeliveryConfiguration", "cognito-idp:GetUICustomization",
           "cognito-idp:GetUserPoolMfaConfig", "cognito-idp:ListTagsForResource", "cognito-idp:ListUserPoolClients",
@@ -357,7 +348,6 @@ locals {
     }
 
     inbox = merge(local.answer[stage], {
-      # Exports and erasures.
       ReadAll = { Action = "dynamodb:Scan", Resource = own.table }
       # BatchWriteItem also puts: no item may have more than its keys.
       Erase = {
@@ -384,7 +374,6 @@ locals {
         Resource  = "${local.arn.cognito-idp}:userpool/*"
         Condition = own.tagged
       }
-      # The list is the account's.
       EraseSuppressed = { Action = ["ses:DeleteSuppressedDestination", "ses:GetSuppressedDestination"], Resource = "*" }
       EraseMails = {
         Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket"]

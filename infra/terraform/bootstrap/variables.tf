@@ -33,7 +33,6 @@ variable "github" {
     owner_id      = optional(string)
     repository_id = optional(string)
 
-    # Whether the account has the provider of token.actions.githubusercontent.com already.
     existing_provider = optional(bool, false)
   })
   default = null

@@ -94,7 +94,6 @@ resource "aws_lambda_function" "this" {
 
   environment { variables = local.environment }
 
-  # The memory filter reads platform.report.
   logging_config {
     log_format            = "JSON"
     log_group             = aws_cloudwatch_log_group.this.name
@@ -135,7 +134,6 @@ resource "terraform_data" "live" {
   }
 
   provisioner "local-exec" {
-    # The node that `npm ci` installs.
     command = "\"${local.root}/node_modules/.bin/node\" \"${local.root}/deploy/make-live.ts\""
     environment = {
       AWS_REGION = var.shared.region
@@ -145,7 +143,6 @@ resource "terraform_data" "live" {
     }
   }
 
-  # The checks need the permissions.
   depends_on = [aws_iam_role_policy.this]
 }
 
@@ -185,7 +182,6 @@ resource "aws_lambda_event_source_mapping" "stream" {
     filter { pattern = var.stream.filter }
   }
 
-  # For the alarm mailer-off.
   metrics_config { metrics = ["EventCount"] }
 
   destination_config {

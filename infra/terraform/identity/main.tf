@@ -91,7 +91,6 @@ resource "aws_cognito_user_pool" "this" {
 }
 
 resource "aws_cognito_user_pool_domain" "this" {
-  # Unique in the region, over all accounts.
   domain       = "${var.name}-${substr(sha256(data.aws_caller_identity.this.account_id), 0, 8)}"
   user_pool_id = aws_cognito_user_pool.this.id
 

@@ -2,13 +2,11 @@
 # the queue for a day. docs/adr/0080
 
 locals {
-  # Who publishes, by the function that takes them.
   ses_events = merge(
     { inquiries = values(local.configuration_sets)[*].arn },
     { for kind in local.replies : kind => [local.receipt_rule_arn] },
   )
 
-  # By whom the mails are for.
   configuration_sets = { owners = aws_sesv2_configuration_set.this, team = aws_sesv2_configuration_set.team }
 }
 

@@ -154,13 +154,11 @@ locals {
     }
   }
 
-  # By id, and as the index lists them for digests and to send again.
   reading = {
     Rows  = { Action = ["dynamodb:GetItem"], Resource = [var.table.arn] }
     Index = { Action = ["dynamodb:Query"], Resource = ["${var.table.arn}/index/by-state"] }
   }
 
-  # By the kind of mails.
   functions = merge(
     { inquiries = module.inquiries, replies = module.replies },
     { for receiver in module.receiver : "received" => receiver },
@@ -194,7 +192,6 @@ resource "aws_sesv2_email_identity" "this" {
 
   email_identity = each.key
 
-  # SES makes the keys (Easy DKIM); mail_dns_records publish them.
   dkim_signing_attributes { next_signing_key_length = "RSA_2048_BIT" }
 }
 
@@ -212,11 +209,9 @@ resource "aws_sesv2_configuration_set" "this" {
 
   suppression_options { suppressed_reasons = ["BOUNCE", "COMPLAINT"] }
 
-  # Not every owner's server takes TLS.
   delivery_options { tls_policy = var.settings.requires_tls ? "REQUIRE" : "OPTIONAL" }
 }
 
-# Of mails to the domain of `to`.
 resource "aws_sesv2_configuration_set" "team" {
   configuration_set_name = "${var.name}-team"
 
@@ -237,7 +232,6 @@ resource "aws_sesv2_configuration_set_event_destination" "team" {
     sns_destination { topic_arn = aws_sns_topic.ses["inquiries"].arn }
   }
 
-  # SES asks whether it may publish.
   depends_on = [aws_sns_topic_policy.ses]
 }
 
@@ -326,7 +320,6 @@ module "replies" {
   }
 }
 
-# Lambda tries the timer's events three times.
 resource "aws_lambda_function_event_invoke_config" "this" {
   function_name          = module.inquiries.alias.function_name
   qualifier              = module.inquiries.alias.name
@@ -336,11 +329,9 @@ resource "aws_lambda_function_event_invoke_config" "this" {
     on_failure { destination = aws_sqs_queue.dead_letters.arn }
   }
 
-  # Lambda asks whether the function may send to the queue.
   depends_on = [module.inquiries]
 }
 
-# The digests and the daily mail, if due.
 resource "aws_cloudwatch_event_rule" "digests" {
   name                = "${local.name}-digests"
   description         = "Lets the mailer send what is due of digests."

@@ -41,7 +41,6 @@ resource "aws_s3_bucket_lifecycle_configuration" "mails" {
     expiration { days = 14 }
   }
 
-  # mail/received/raw-mails.ts
   rule {
     id     = "handled"
     status = "Enabled"
@@ -77,7 +76,6 @@ resource "aws_s3_bucket_policy" "mails" {
     ]
   })
 
-  # S3 refuses two changes of the bucket's access at the same time.
   depends_on = [aws_s3_bucket_public_access_block.mails]
 }
 
@@ -137,7 +135,6 @@ module "receiver" {
       Resource = [aws_s3_bucket.mails["received"].arn, "${aws_s3_bucket.mails["received"].arn}/*"]
     }
     Archive = { Action = ["s3:PutObject"], Resource = ["${aws_s3_bucket.mails["received"].arn}/handled/*"] }
-    # As operators answer (bootstrap/policies.tf).
     Answer = {
       Action   = ["dynamodb:UpdateItem"]
       Resource = [var.table.arn]

@@ -30,7 +30,6 @@ variable "log_retention_days" {
 }
 
 locals {
-  # Hashes of the inline script and style sheet of the first paint.
   first_paint = { for type, folder in { js = "web/src", css = "ui" } : type => format(
     "'sha256-%s'", base64sha256(file("${path.module}/../../../${folder}/first-paint.${type}")),
   ) }
@@ -39,7 +38,6 @@ locals {
 data "aws_caller_identity" "this" {}
 
 resource "aws_s3_bucket" "this" {
-  # Unique over all accounts.
   bucket        = "${var.name}-site-${data.aws_caller_identity.this.account_id}"
   force_destroy = true
 }
@@ -88,7 +86,6 @@ resource "aws_cloudfront_origin_access_control" "this" {
   signing_protocol                  = "sigv4"
 }
 
-# The headers of web/README.md.
 resource "aws_cloudfront_response_headers_policy" "this" {
   name    = "${var.name}-site"
   comment = "Headers of the contact form of ${var.name}."
