@@ -12,7 +12,7 @@ export interface DeadLetter {
   /** @returns Whether it is handled, so that the message can go. */
   repeat: () => Promise<boolean>;
   remove: () => Promise<unknown>;
-  /** For whoever reads next. */
+  /** Makes the message visible again. */
   release: () => Promise<unknown>;
 }
 

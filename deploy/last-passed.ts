@@ -146,7 +146,7 @@ export async function describeWayBack(
     const live = await readLive(name);
     const isTested = [before, live.passed, NONE].includes(live.version);
     const { hash: found } = await readVersion(name, LIVE);
-    // Otherwise another command's.
+    // Otherwise another command has switched the alias.
     if (isTested || found !== hash) return '';
     const { site } = await readOutputs(stage).catch((): Partial<StageOutputs> => ({}));
     await switchBack({ site, function: { name } }, live, before);

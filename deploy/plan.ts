@@ -95,7 +95,7 @@ export async function readPlan(session: Session, file: string) {
       .find((name) => typeof name === 'string'),
     packages: list('aws_lambda_function'),
     settings: stages?.value ?? {},
-    /** Without what only the apply knows; nothing without a form. */
+    /** Undefined without a form; lacks what only the apply knows. */
     formConfig: outputs['form_config']?.after,
   };
 }

@@ -50,13 +50,13 @@ async function choose(
 function listFunctions(
   { function: own, mailer, inbox }: StageOutputs,
   wanted: string | undefined,
-  part: 'mailer' | 'inbox' | undefined,
+  kind: 'mailer' | 'inbox' | undefined,
 ): string[] {
-  if (part === undefined) return [own.name];
-  const functions = part === 'mailer' ? Object.values(mailer) : inbox ? [inbox] : [];
-  if (functions.length === 0) throw new UsageError(`The stage has no ${part}.`);
+  if (kind === undefined) return [own.name];
+  const functions = kind === 'mailer' ? Object.values(mailer) : inbox ? [inbox] : [];
+  if (functions.length === 0) throw new UsageError(`The stage has no ${kind}.`);
   if (wanted === undefined) return functions.map(({ name }) => name);
-  throw new UsageError(`--${part} takes no VERSION: its functions have versions of their own.`);
+  throw new UsageError(`--${kind} takes no VERSION: its functions have versions of their own.`);
 }
 
 export const main: Main = async (args, io) => {
@@ -67,13 +67,13 @@ export const main: Main = async (args, io) => {
   } as const;
   const { values, positionals } = parseCommandLine(USAGE, options, { args });
   const [named, wanted, ...others] = positionals;
-  const part = values.mailer ? 'mailer' : values.inbox ? 'inbox' : undefined;
+  const kind = values.mailer ? 'mailer' : values.inbox ? 'inbox' : undefined;
   const stage = parseStage([named, ...others].join(' '));
   const { accountId, region } = await readStageAccount(stage);
   const outputs = await readOutputs(stage);
   const context = { io, interruption: new AbortController().signal };
   const choices = [];
-  for (const name of listFunctions(outputs, wanted, part)) {
+  for (const name of listFunctions(outputs, wanted, kind)) {
     const missing = `${name} has no live version in this account and region: npm run deploy -- ${stage}`;
     const live = await readLive(name).catch((error: unknown) => {
       throw describeFailure(error, { ...ACCOUNT, missing });
@@ -94,11 +94,11 @@ export const main: Main = async (args, io) => {
   if (!values.yes) await confirm(`Switch? Type ${stage} to confirm: `, stage, context);
   for (const { name, live, version } of choices) {
     const withdrawn = describeWithdrawal(live.version);
-    const passed = part === undefined ? version : live.passed;
+    const passed = kind === undefined ? version : live.passed;
     if (version !== live.version) await updateLive(name, live, { version, passed, withdrawn });
     io.stdout.write(`Switched: version ${version} of ${name} is live.\n`);
   }
-  if (outputs.site && part === undefined) await serveForm(outputs.site, outputs.function.name);
+  if (outputs.site && kind === undefined) await serveForm(outputs.site, outputs.function.name);
   const failed = await testStage(outputs, undefined, context, { wait: 30 });
   writeLines(
     io.stdout,

@@ -20,7 +20,7 @@ export interface Session extends Context {
   tell: (program?: number) => void;
   folder: string;
   step: string;
-  /** What is true if it ends now. */
+  /** Printed if the command ends now. */
   state: string;
   /** Functions whose live versions are printed if it ends early. */
   functions: string[];
@@ -127,7 +127,7 @@ export async function runStep(
   throw new Error(error.trim());
 }
 
-/** By the verbs that a workspace makes fail: any one a selection, one that is not created yet `init`. */
+/** `workspace select` fails if the environment names a workspace, `init` if that does not exist yet. */
 const BEFORE_SELECTION: Record<string, NodeJS.ProcessEnv> = {
   init: { TF_WORKSPACE: 'default' },
   workspace: { TF_WORKSPACE: undefined },

@@ -17,7 +17,7 @@ const TOO_LARGE = 6_500_000;
 const ALLOWED_ORIGIN = 'Access-Control-Allow-Origin';
 const OTHER_ORIGIN = 'https://elsewhere.invalid';
 
-/** An empty text is unknown. */
+/** Empty texts are not known yet. */
 export interface Target {
   url: string;
   /** Allowed; by default that of the first response. */
@@ -65,7 +65,7 @@ async function checkPreflights(target: Target): Promise<void> {
 }
 
 /**
- * Some checks take what those before have found.
+ * A check may use what earlier ones have found.
  *
  * @param wait - Seconds until a new API answers, whose name or routes may be missing at first.
  */

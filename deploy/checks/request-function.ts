@@ -13,7 +13,7 @@ import {
 import { checkMemory, Unavailable, type Invoke, type Line } from './invoke.ts';
 import { Pending, type Check } from './run-checks.ts';
 
-/** After which memory that is never freed shows. */
+/** Enough to show memory that is never freed. */
 const INVOCATIONS = 30;
 
 /** Of a user whose address nobody has. */

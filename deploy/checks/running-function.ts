@@ -5,7 +5,7 @@ import { readLive } from '../versions.ts';
 import { checkMemory, createInvoke, readMetrics, type Invoke } from './invoke.ts';
 import type { Check } from './run-checks.ts';
 
-/** Some of several at a time start an instance. */
+/** Invocations at the same time start new instances. */
 async function checkInstances(invoke: Invoke): Promise<string> {
   const event = toEvent({ method: 'GET' });
   const found = await Promise.all([1, 2, 3].map(() => invoke(event)));

@@ -7,7 +7,7 @@ locals {
   stage    = terraform.workspace
   settings = var.stages[terraform.workspace]
   team     = try(local.settings.inbox.team, [])
-  # Mail, which a stage with a team alone has not.
+  # Null in a stage that has a team, but no mail.
   inbox   = try(local.settings.inbox.to, null) == null ? null : local.settings.inbox
   replies = try(local.inbox.replies, null)
   name    = "${var.name}-${local.stage}"

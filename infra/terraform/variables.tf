@@ -75,7 +75,7 @@ variable "stages" {
       answer_within = optional(number)        # days after which a daily mail names unanswered inquiries; unset: none
       pool_mail     = optional(bool, true)    # false: Cognito sends the mails of the user pool, 50 a day
 
-      # Answers by mail (docs/adr/0085); unset: mails are answered past the service.
+      # Answers by mail (docs/adr/0085); unset: the service takes no mail.
       replies = optional(object({
         domain     = string                # for the addresses of answers; receives nothing else
         from       = list(string)          # who may answer: addresses, or domains such as "@example.com"

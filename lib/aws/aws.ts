@@ -36,7 +36,7 @@ const THROTTLING_ERRORS = new Set([
 /** What a command works on, in words for its failures. */
 export interface Target {
   server: string;
-  /** Said without a table. */
+  /** If the table does not exist. */
   missing: string;
   policy: string;
 }

@@ -161,7 +161,7 @@ export async function setUpProject(prepare: () => void = () => {}) {
     // Without times, and a terminal's carriage returns.
     return { code, output: (stdout + stderr).replaceAll(/ +\d+ ms$|\r/gm, '') };
   };
-  /** What a command says and does, a golden part. What it refuses is not applied. */
+  /** What a command says and does. What it refuses is not applied. */
   const transcribe = ({ code, output }: Awaited<ReturnType<typeof command>>): string => {
     const ran = calls.flatMap((call) => /^terraform (?:plan|apply)/.exec(call) ?? []);
     if (code === 2) expect(ran).not.toContain('terraform apply');

@@ -169,7 +169,7 @@ describe('the configuration', unless(copy ? undefined : 'the AWS provider is nee
   afterAll(() => rmSync(copy ?? '', { recursive: true, force: true }));
 
   it.each('providers stages function mailer team site identity alarms bootstrap'.split(' '))(
-    'of %s is as its golden part says; npm run golden accepts a change',
+    'of %s is as its golden file says; npm run golden accepts a change',
     (name) => {
       expect(toYaml(modules[name])).toMatchSnapshot();
     },

@@ -71,8 +71,8 @@ const inquiry = (gateway: number, writeUnits: number) =>
 
 const usd = (value: number) => value.toFixed(2);
 const operations = readText('docs/operations.md').replaceAll(/ {2,}/g, ' ');
-const expectRow = (part: string, ...sums: number[]) =>
-  expect(operations).toContain(`| ${[part, ...sums.map(usd)].join(' | ')} |`);
+const expectRow = (row: string, ...sums: number[]) =>
+  expect(operations).toContain(`| ${[row, ...sums.map(usd)].join(' | ')} |`);
 
 it('an idle stage costs what operations.md says', () => {
   const develop = alarmsOf('develop', /./);
@@ -137,7 +137,7 @@ it('a million costs what operations.md says', () => {
 });
 
 it('the README has the sums of operations.md', () => {
-  const sumOf = (part: string) => operations.split(`| ${part} | `)[1]?.split(' |', 1)[0];
+  const sumOf = (row: string) => operations.split(`| ${row} | `)[1]?.split(' |', 1)[0];
   const sums = [
     '`develop = {}`: alarms',
     '`main = {}`, `release = {}`',

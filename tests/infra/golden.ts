@@ -62,15 +62,15 @@ function applyPatch(target: unknown, patch: unknown): unknown {
   return Array.isArray(target) ? Object.values(patched) : patched;
 }
 
-/** The part of a plan that its file has: of bootstrap, what is no other stage's than develop. */
-export function toPart(name: GoldenName, { resources, ...rest }: Golden): Golden {
+/** What of a plan is written: of bootstrap, nothing that is of main or release. */
+export function toWritten(name: GoldenName, { resources, ...rest }: Golden): Golden {
   const entries = Object.entries(resources).filter(
     ([address]) => name !== 'bootstrap' || !/\["(main|release)\b/.test(address),
   );
   return { ...rest, resources: Object.fromEntries(entries) };
 }
 
-/** What a file is compared with: of bootstrap's stages, the resources of develop under their names. */
+/** To what the difference is: for bootstrap's stages, each has the resources of develop under its name. */
 export function toBase(name: GoldenName, base: Golden): Golden {
   if (name !== 'bootstrap-stages') return base;
   const own = JSON.stringify(base.resources);

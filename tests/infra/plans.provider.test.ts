@@ -17,7 +17,7 @@ import {
   FILES,
   toBase,
   toFile,
-  toPart,
+  toWritten,
   toPatch,
   toYaml,
   type Golden,
@@ -234,7 +234,7 @@ describe('plans', needsModules, () => {
       expect(errors).toEqual([]);
       const stage = /^(bootstrap|release)/.test(each) ? each : 'develop';
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the same keys
-      return toPart(each, normalise(planned, stage) as Golden);
+      return toWritten(each, normalise(planned, stage) as Golden);
     };
     const base = BASES[name] && toBase(name, read(BASES[name]));
     await expect(toYaml(toPatch(base, read(name)))).toMatchFileSnapshot(toFile(name));

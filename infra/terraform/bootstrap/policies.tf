@@ -259,7 +259,7 @@ locals {
       }
     }
 
-    # What it deploys can do what it must not: its code reads rows and sends mail.
+    # It must not read rows or send mail, but the code that it deploys does both.
     deploy = merge(local.shared[stage], {
       # A published version is checked before users get it; `live` would take invented claims and records.
       Versions = {

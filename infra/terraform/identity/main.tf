@@ -127,7 +127,7 @@ resource "aws_cognito_user_pool_client" "form" {
     refresh_token = "days"
   }
 
-  # The grace period is for lost answers.
+  # The grace period is for responses that are lost.
   refresh_token_rotation {
     feature                    = "ENABLED"
     retry_grace_period_seconds = 60
