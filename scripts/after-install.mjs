@@ -1,0 +1,25 @@
+/** Removes what `npm ci` brings in vain: Node's headers, and the second Node where the machine's own is of Lambda's line. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const PACKAGE = join(import.meta.dirname, '../node_modules/node');
+const PROGRAM = join(PACKAGE, 'bin/node');
+const PLATFORMS = join(PACKAGE, 'node_modules');
+
+if (existsSync(PLATFORMS)) {
+  for (const platform of readdirSync(PLATFORMS)) {
+    rmSync(join(PLATFORMS, platform, 'include'), { recursive: true, force: true });
+  }
+  const own = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'))
+    .map((folder) => join(folder, 'node'))
+    .find((file) => existsSync(file));
+  // As `engines` in package.json.
+  if (own && /^v24\.(?:[89]|\d\d)\./.test(execFileSync(own, ['--version'], { encoding: 'utf8' }))) {
+    rmSync(PLATFORMS, { recursive: true });
+    rmSync(PROGRAM);
+    symlinkSync(own, PROGRAM);
+  }
+}
