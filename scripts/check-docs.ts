@@ -9,7 +9,7 @@ import { ROOT } from '../lib/paths.ts';
 import { ARROWS } from '../oxlint.config.ts';
 
 const PATH =
-  /(?<![\w/.-])(?:src|web|ui|inbox|local|deploy|infra|lib|scripts|tests|bench|docs)\/[\w./-]*\.\w+\b(?!` “)/g;
+  /(?<![\w/.{,-])(?:src|web|ui|inbox|local|deploy|infra|lib|scripts|tests|bench|docs)\/[\w./-]*\.\w+\b(?!` “)/g;
 /** `name` (`path`), or several names. */
 const NAMED = /((?:`\w+`(?:, | and )?)+) \(`([\w./-]+\.ts)`/g;
 
