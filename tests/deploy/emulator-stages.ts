@@ -107,8 +107,12 @@ export function copyProject(): string {
   return folder;
 }
 
-/** For Terraform and commands; vitest.config.ts removes this machine's AWS settings. */
-export const emulatorEnv = (url: string) => terraformEnv(toAwsEnv(url));
+/**
+ * For Terraform and commands; vitest.config.ts removes this machine's AWS settings. Most of a plan's CPU time is the
+ * provider's schema, of which the collector of Go takes half.
+ */
+export const emulatorEnv = (url: string) =>
+  terraformEnv({ ...toAwsEnv(url), GOGC: '400', GOMAXPROCS: '1' });
 
 export function startCommand(
   folder: string,
