@@ -103,14 +103,14 @@ const APPLIED = 'Interrupted. The plan is applied.';
 const SAVED = 'Interrupted. Terraform has saved what it changed. Version 1 of ';
 const LOCK = /^PUT \/stop-\w+-state\/env.*\.tflock/;
 
-/** Moments around an apply of one stage, and what a signal that it gets then makes it say. */
-const AROUND: readonly (readonly [request: RegExp, message: string])[] = [
-  [/^GET \/stop-\w+-state\/?\?/, NOTHING],
-  // The workspace is created.
-  [/^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, NOTHING],
-  [LOCK, NOTHING],
-  [/^PUT .*-site-.*\/assets\//, APPLIED],
-  [/^GET \/smoke-test/, APPLIED],
+/** Moments around an apply of one stage, the signals that it gets then, and what SIGINT makes it say. */
+const AROUND: readonly (readonly [request: RegExp, message: string, ...signals: Signal[]])[] = [
+  [/^GET \/stop-\w+-state\/?\?/, NOTHING, 'SIGKILL', 'SIGINT'],
+  // The workspace is created, once.
+  [/^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, NOTHING, 'SIGINT'],
+  [LOCK, NOTHING, 'SIGKILL', 'SIGINT'],
+  [/^PUT .*-site-.*\/assets\//, APPLIED, 'SIGKILL', 'SIGINT'],
+  [/^GET \/smoke-test/, APPLIED, 'SIGKILL', 'SIGINT'],
 ];
 /** Moments of a first apply, and the signals that it gets then, each of a new stage. */
 const APPLY: readonly (readonly [request: RegExp, when: Moment, ...signals: Signal[]])[] = [
@@ -128,6 +128,7 @@ const SECOND: readonly (readonly [request: RegExp, when: Moment, users: 'before'
   [/Action=GetCallerIdentity/, 'before', 'before'],
   [/^GET .*\/aliases\/live/, 'in flight', 'before'],
   [/DescribeTimeToLive/, 'before', 'before'],
+  [/^DELETE .*\.tflock/, 'after', 'before'],
   [/^PUT .*\/functions\/[^/]+\/code/, 'before', 'new'],
   [/^POST .*\/versions/, 'in flight', 'new'],
   [/^POST .*\/invocations/, 'before', 'new'],
@@ -140,9 +141,11 @@ const SECOND: readonly (readonly [request: RegExp, when: Moment, users: 'before'
 describe.concurrent('npm run deploy, interrupted', needsEmulator, () => {
   it('around the apply: leaves nothing behind, and the next deployment succeeds', async (context) => {
     const { deploy } = await createStage(context);
-    for (const [request, message] of AROUND) {
-      await deploy({ request, when: 'after', signal: 'SIGKILL' });
-      expect(await deploy({ request, when: 'after', signal: 'SIGINT' })).toContain(message);
+    for (const [request, message, ...signals] of AROUND) {
+      for (const signal of signals) {
+        const output = await deploy({ request, when: 'after', signal });
+        expect(output).toContain(signal === 'SIGINT' ? message : '');
+      }
     }
     expect(await deploy()).toContain('Deployed: ');
   });
