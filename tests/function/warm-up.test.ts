@@ -1,4 +1,6 @@
-import { expect, it, vi } from 'vitest';
+import { createServer } from 'node:http';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
 import { createApp } from '../../src/app.ts';
 import { createDynamoDbClient } from '../../src/entities/client.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -20,3 +22,22 @@ it.each([undefined, 60])(
     expect(JSON.parse(answers[2]?.body ?? '')).toMatchObject({ email: '-', count: 1 });
   },
 );
+
+it('has run, and a Query is answered, when the handler is ready', async () => {
+  const answered: unknown[] = [];
+  const server = createServer(({ headers }, response) => {
+    setTimeout(() => {
+      response.setHeader('content-type', 'application/x-amz-json-1.0').end('{"Items":[]}');
+      answered.push(headers['x-amz-target']);
+    }, 100);
+  });
+  const url = await serve(server);
+  onTestFinished(() => closeServer(server));
+  const environment = { ...toEnvironment(url), TABLE_NAME: 't', CORS_ORIGIN: 'https://o' };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const handle = vi.spyOn(requestHandler, 'handle');
+  await import('../../src/handler.ts');
+  expect(answered).toEqual(['DynamoDB_20120810.Query']);
+  expect(handle).toHaveBeenCalledTimes(warmUpEvents.length);
+});
