@@ -15,6 +15,9 @@ const REPLIED_WITHIN = 90 * 24 * HOUR;
 /** Milliseconds: what is older is given up, before its delivery record expires. */
 const GIVEN_UP = 7 * 24 * HOUR;
 
+/** Milliseconds, looked at twice: an inquiry that is being answered may be under neither key of the index. */
+const AGAIN = 5 * 60_000;
+
 type OverdueMail = 'reply' | 'acknowledgement';
 
 export function createOverdue(
@@ -63,7 +66,8 @@ export function createOverdue(
     async acknowledgement({ acknowledged }: DigestState, signal: AbortSignal): Promise<void> {
       if (!config.acknowledge) return;
       const until = now() - HOUR;
-      const since = Math.max(acknowledged ?? until, until - GIVEN_UP);
+      const last = acknowledged === undefined ? until : acknowledged - AGAIN;
+      const since = Math.max(last, until - GIVEN_UP);
       const range = { since, before: toFirstId(until), order: 'oldest' } as const;
       const left = await mailAll('acknowledgement', range, () => true, signal);
       await quotas.saveDigest({ acknowledged: left === undefined ? until : timeOf(left) }, signal);

@@ -30,8 +30,10 @@ const COLLEAGUES = ['olga@example.com', 'bea@example.com'];
 /** Replies to it are refused by SES; the last is no address. */
 const REFUSED = 'user2@users.example';
 const USERS = ['user0@users.example', 'user1@users.example', REFUSED, 'nobody'];
-/** Milliseconds behind, for the timer, and for a queue, which repeats after six minutes. */
+/** Milliseconds that the index is behind: for the timer, and for a queue, which repeats after six minutes. */
 const LAGS: Partial<Record<string, number>> = { timer: 40 * MINUTE, queue: 5 * MINUTE };
+/** Milliseconds that what is being answered is under neither key of the index. */
+const MOVING = 2 * MINUTE;
 /** Acknowledgements to one address in an hour (mail/mail-quotas.ts). */
 const ACKNOWLEDGED = 3;
 
@@ -116,9 +118,8 @@ interface Sent {
   from: string;
 }
 
-/** Digests and daily mails are by what they refer to. */
-const nameOf = ({ to, subject, headers, tags, text }: Mail): string =>
-  `${tags['mail']} ${tags['inquiry'] ?? headers['References']} ${to} ${subject} ${text.match(/token\d+/g)?.join() ?? ''}`;
+const nameOf = ({ to, subject, tags, text, day }: Mail & { day?: number }): string =>
+  `${tags['mail']} ${tags['inquiry'] ?? day} ${to} ${subject} ${text.match(/token\d+/g)?.join() ?? ''}`;
 
 async function play(engine: string, history: Step[], change = (store: MailerStore) => store) {
   const all = await createMailerInstances(engine, {
@@ -161,13 +162,28 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
     return rows;
   }
 
+  function readIndex(lag: number): StoredInquiry[] {
+    const readAt = (behind: number): StoredInquiry[] =>
+      (snapshots.find(({ at }) => at + behind > all.time) ?? snapshots.at(-1))?.rows ?? [];
+    const now = readAt(0);
+    const isMoving = ({ id }: StoredInquiry): boolean => {
+      const [one, other] = [now, readAt(Math.min(lag, MOVING))].map((rows) =>
+        rows.find((row) => row.id === id),
+      );
+      return other !== undefined && one?.reply_at !== other.reply_at;
+    };
+    return readAt(lag).filter((row) => !isMoving(row));
+  }
+
   /** @returns Undefined if it was killed. */
   async function invoke<Result>(
-    { killAt, fault }: Pick<Step, 'killAt' | 'fault'>,
+    { act: kind, killAt, fault, isLagging }: Step,
     run: (instance: ReturnType<MailerInstances['create']>) => Promise<Result>,
   ): Promise<Result | Error | undefined> {
     const before = all.mails.length;
+    all.index = readIndex(isLagging ? (LAGS[kind] ?? 0) : 0);
     all.beforeSend = async (mail) => {
+      Object.assign(mail, { day: Math.floor(all.time / (24 * HOUR)) });
       if (mail.to === REFUSED && mail.tags['mail'] === 'reply') throw new MailRejected('no');
       if (fault === 'accepted') all.mails.push(mail);
       if (fault === 'throttled') throw new RateLimited('429');
@@ -274,12 +290,6 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
   async function act(step: Step): Promise<void> {
     const rows = await readChanges();
     snapshots.push({ at: all.time, rows });
-    const lag = step.isLagging ? (LAGS[step.act] ?? 0) : 0;
-    const { rows: before = rows } = snapshots.find(({ at }) => at + lag > all.time) ?? {};
-    // What is being answered is under neither key.
-    const isMoving = ({ id, reply_at }: StoredInquiry): boolean =>
-      reply_at !== rows.find((row) => row.id === id)?.reply_at;
-    all.index = before.filter((row) => !isMoving(row));
     await acts[step.act as keyof typeof ACTS](step, rows);
     stream = stream.filter((record) => !isLate(record));
   }
