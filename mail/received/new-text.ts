@@ -15,12 +15,22 @@ const ATTRIBUTION = 4;
 const HEADER = 12;
 
 const MARKER = new RegExp(MARKERS.join('|').replaceAll(' ', String.raw`\s+`), 'u');
-/** Ends an attribution. */
-const OPEN = /[:：]\s*$/;
-/** Above an attribution or a header block. */
-const RULER = /^\s*(?:[-_=*]{5,}(?:[^-_]+[-_]{5,})?)?\s*$/;
+/** Ends an attribution; Zoho's has dashes. */
+const OPEN = /(?:[:：]|-{4})\s*$/;
 /** A line of a header block. */
 const NAMED = /^[\s*]*\p{L}[^:：]{0,30}[:：]/u;
+/** Outlook's, above a header block. */
+const RULER = /^\s*_{20,}\s*$/;
+const TITLE = /^\s*[-_=*]{2,}[^\p{L}\n]*(\p{L}.*?)[^\p{L}]*[-_=*]{2,}\s*$/u;
+/** Of replies, as Outlook, Thunderbird, Samsung, K-9 and QQ write them. Another one may be the writer's. */
+const TITLES = new Set(
+  'original message|original|forwarded message|ursprüngliche nachricht|originalnachricht|original-nachricht|message d’origine|message original|mensaje original|messaggio originale|mensagem original|oorspronkelijk bericht|ursprungligt meddelande|originalmeddelande|oprindelig meddelelse|opprinnelig melding|alkuperäinen viesti|oryginalna wiadomość|wiadomość oryginalna|původní zpráva|pôvodná správa|eredeti üzenet|mesaj original|orijinal mesaj|исходное сообщение|оригінальне повідомлення|元のメッセージ|原始邮件|原始郵件|원본 메시지|الرسالة الأصلية'.split(
+    '|',
+  ),
+);
+/** In each paragraph of a banner of an organization about mails from outside, and of Outlook's about new senders. */
+const BANNER =
+  /extern|ekstern|estern|outside|extérieur|exterior|außerhalb|fuera d|fora d|buiten|utanför|uden ?for|utenfor|ulkop|ulkoi|zewn|spoza|mimo|küls|внеш|harici|dış|外部|외부|خارج|LearnAboutSenderIdentification/iu;
 
 const hasWords = (line = ''): boolean => /[\p{L}\p{N}]/u.test(line);
 const isBlank = (line: string): boolean => /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(line);
@@ -46,16 +56,20 @@ function findAttribution(lines: string[], facts: Facts): number | 'unclear' | un
   const starts = Array.from({ length }, (_, at) => lines.length - 1 - at);
   const from = (start: number): string => lines.slice(start).join(' ');
   const isOpen = OPEN.test(lines.at(-1) ?? '');
-  const known = [
-    (text: string) => facts.hasSender(text) && facts.hasDate(text),
-    (text: string) => isOpen && facts.hasTime(text),
+  const isNamed = (text: string): boolean => facts.hasSender(text);
+  const [start] = [
+    (text: string) => isNamed(text) && facts.hasDate(text),
+    facts.hasTime,
     // Sent again, or in a calendar of its own.
-    (text: string) => isOpen && facts.hasSender(text) && facts.hasYear(text),
-  ].flatMap((isKnown) => starts.find((start) => isKnown(from(start))) ?? []);
-  if (known[0] !== undefined) return known[0];
-  const named = starts.find((start) => facts.hasSender(from(start)));
-  if (named === undefined) return isOpen ? 'unclear' : undefined;
-  return isOpen && named === first ? named : 'unclear';
+    (text: string) => isNamed(text) && facts.hasYear(text),
+    (text: string) => isNamed(text) && starts.length === lines.length - first,
+  ].flatMap((isKnown) => starts.find((at) => isKnown(from(at))) ?? []);
+  if (start === undefined) return isOpen ? 'unclear' : undefined;
+  // A date in the line before, or a line that ends like a sentence, may be of the text.
+  const hasTime = facts.hasTime(from(start));
+  const hasSender = isNamed(from(start));
+  if (start === lines.length - 1 ? isOpen || (hasSender && hasTime) : hasTime) return start;
+  return hasSender || isOpen ? 'unclear' : undefined;
 }
 
 /** The line of the last header block that names the mail's subject or, if that was changed, its sender. */
@@ -65,60 +79,100 @@ function findHeaderLine(lines: string[], facts: Facts): number {
     return facts.hasSubject(`${lines[at]} ${next}`) && !facts.hasSubject(next);
   });
   if (subject !== -1) return subject;
-  return lines.findLastIndex(
-    (line, at) =>
-      facts.hasSender(line) &&
-      [line, ...lines.slice(at + 1, at + 3)].every((one) => NAMED.test(one)),
-  );
+  return lines.findLastIndex((line, at) => {
+    const three = lines.slice(at, at + 3);
+    return facts.hasSender(line) && three.length > 1 && three.every((one) => NAMED.test(one));
+  });
 }
 
-/** Where the last header block begins that names the sender or the date, too. */
-function findHeader(lines: string[], facts: Facts): number | undefined {
+/** Where the last header block begins that names the sender or the date, too, and where its last paragraph ends. */
+function findHeader(
+  lines: string[],
+  facts: Facts,
+): { start: number | 'unclear'; end: number } | undefined {
   const line = findHeaderLine(lines, facts);
   if (line === -1) return undefined;
   const isSender = (at: number): boolean => facts.hasSender(lines[at] ?? '');
-  const isFact = (at: number): boolean => isSender(at) || facts.hasDate(lines[at] ?? '');
-  const above = Array.from({ length: Math.min(HEADER, line) }, (_, at) => line - 1 - at);
-  const end = above.findIndex((at) => !hasWords(lines[at]));
-  const block = end === -1 ? above : above.slice(0, end);
-  const below = Array.from({ length: HEADER }, (_, at) => line + at);
-  const [known] = [block, above].flatMap((ats) => ats.find(isSender) ?? ats.find(isFact) ?? []);
+  const hasDate = (at: number): boolean => facts.hasDate(lines[at] ?? '');
+  const isFact = (at: number): boolean => isSender(at) || hasDate(at);
+  const blank = lines.findIndex((one, at) => at > line && isBlank(one));
+  const end = blank === -1 ? lines.length : blank;
+  const above = Array.from({ length: Math.min(HEADER, line) + 1 }, (_, at) => line - at);
+  const gap = above.findIndex((at) => !hasWords(lines[at]));
+  const block = gap === -1 ? above : above.slice(0, gap);
+  const below = Array.from({ length: end - line }, (_, at) => line + at);
+  const known =
+    // Yahoo's block is one line.
+    [line].find((at) => isSender(at) && hasDate(at)) ??
+    block.find((at) => at !== line && isSender(at)) ??
+    block.find(isFact) ??
+    // Notes has a paragraph for each.
+    above.find((at) => isSender(at) && hasDate(at + 1));
   if (known === undefined && !below.some(isFact)) return undefined;
   let start = known ?? line;
-  while (start > line - HEADER && isFact(start - 1)) start--;
+  const isNamed = (at: number): boolean => NAMED.test(lines[at] ?? '');
+  while (isFact(start - 1)) {
+    const named = [start - 1, start - 2].find(isNamed);
+    if (named === undefined) return { start: 'unclear', end };
+    start = named;
+  }
   // A contact's name stands for the address.
-  return !isSender(start) && NAMED.test(lines[start - 1] ?? '') ? start - 1 : start;
+  if (!isSender(start) && isNamed(start - 1)) start--;
+  return { start, end };
+}
+
+/** Whether no line is the writer's. */
+const isBanner = (lines: string[], facts: Facts): boolean =>
+  lines
+    .join('\n')
+    .split(/\n\s*\n/)
+    .every((one) => !hasWords(one) || BANNER.test(one) || facts.isPreheader(one));
+
+/** Where the title of a quotation begins that starts at a line. */
+function findTitle(lines: string[], start: number | 'unclear'): number | 'unclear' {
+  if (start === 'unclear') return start;
+  const at = lines.slice(0, start).findLastIndex((line) => !isBlank(line));
+  const line = lines[at] ?? '';
+  const [, title] = TITLE.exec(line) ?? [];
+  if (title === undefined) return RULER.test(line) ? at : start;
+  const isKnown = TITLES.has(title.toLowerCase().replace("'", '’'));
+  return isKnown ? at : 'unclear';
 }
 
 /** Where the quotation begins, of which the lines above the marker are given. */
 function findQuotation(lines: string[], isMarked: boolean, facts: Facts): number | 'unclear' {
   const isText = (line: string): boolean => !isBlank(line) && !(isMarked && isQuoted(line));
   const toEnd = (last: string[]): string[] => last.slice(0, last.findLastIndex(isText) + 1);
-  const withoutRulers = (end: number): number =>
-    lines.findLastIndex((line, at) => at < end && !RULER.test(line)) + 1;
   const above = toEnd(lines);
   const block = lines.slice(above.length).map((line) => line.replace(/^[>\s]+/, ''));
   const quoted = findHeader(block, facts);
-  // Forwarded, so that somebody else wrote what is above.
-  if (block.slice(0, quoted).some((line) => quoted !== undefined && !RULER.test(line))) {
-    return 'unclear';
+  if (quoted !== undefined) {
+    const title = findTitle(block, quoted.start);
+    // Forwarded, so that somebody else wrote what is above.
+    const isForwarded =
+      title === 'unclear' ||
+      block.slice(0, title).some((line) => !isBlank(line)) ||
+      OPEN.test(above.at(-1) ?? '');
+    return isForwarded ? 'unclear' : findTitle(lines, above.length);
   }
-  if (quoted !== undefined) return withoutRulers(above.length);
   const header = findHeader(above, facts);
-  if (header !== undefined && above.slice(header).every(hasWords)) return withoutRulers(header);
+  if (header !== undefined) {
+    const isWhole = isBanner(above.slice(header.end), facts);
+    return isWhole ? findTitle(lines, header.start) : 'unclear';
+  }
   const isPreheader = facts.isPreheader(above.at(-1) ?? '');
   const attribution = findAttribution(isPreheader ? toEnd(above.slice(0, -1)) : above, facts);
-  const start = typeof attribution === 'number' ? attribution : (header ?? attribution);
-  return typeof start === 'number' ? withoutRulers(start) : (start ?? above.length);
+  return typeof attribution === 'number'
+    ? findTitle(lines, attribution)
+    : (attribution ?? above.length);
 }
 
 /** What is below a quotation whose lines are marked; undefined: something is between them. */
 function findBelowMarked(lines: string[], facts: Facts): string[] | undefined {
   const last = lines.findLastIndex(isQuoted);
   // Programs break quoted lines.
-  const isBetween = lines.some(
-    (line, at) => at < last && !isQuoted(line) && hasWords(line) && !facts.isOurs(line),
-  );
+  const isBroken = lines.some((line, at) => at < last && !isQuoted(line) && hasWords(line));
+  const isBetween = isBroken && !facts.isInOrder(lines.slice(0, last + 1));
   return isBetween ? undefined : lines.slice(last + 1);
 }
 
@@ -134,8 +188,8 @@ function findBelow(lines: string[], facts: Facts): string[] | undefined {
     if (!hasWords(lines[at - 1])) isOfOurs = isOurs[at] === true;
     return isOurs[at] && isOfOurs ? at : found;
   }, -1);
-  const isBetween = lines.some((line, at) => at < last && hasWords(line) && !isOurs[at]);
-  return isBetween || last === -1 ? undefined : lines.slice(last + 1);
+  const isWhole = last !== -1 && facts.isInOrder(lines.slice(0, last + 1));
+  return isWhole ? lines.slice(last + 1) : undefined;
 }
 
 /** A text from its parts, unless there is still something of ours in it. */

@@ -66,6 +66,7 @@ function toDates(from: number, to: number): [day: string, years: string[]][] {
  */
 export function createFacts(sent: SentMail, now: number) {
   const senders = [...sent.senders, sent.replyTo].map(squeeze).filter((one) => one.length > 2);
+  const subject = squeeze(sent.subject);
   const dates = toDates(Math.min(...sent.times), now);
   const minutes = new Set(
     sent.times.flatMap((time) =>
@@ -97,18 +98,24 @@ export function createFacts(sent: SentMail, now: number) {
       const numbers = toNumbers(text);
       return dates.some(([, years]) => numbers.some((number) => years.includes(number)));
     },
-    /** The date, and the minute. */
-    hasTime: (text: string): boolean =>
-      toNumbers(text).some((number) => minutes.has(number)) && hasDate(text),
-    hasSubject: (text: string): boolean => squeeze(text).includes(squeeze(sent.subject)),
+    /** The date, and the minute; a date alone has at most three numbers. */
+    hasTime: (text: string): boolean => {
+      const numbers = toNumbers(text);
+      return numbers.length > 3 && numbers.some((number) => minutes.has(number)) && hasDate(text);
+    },
+    hasSubject: (text: string): boolean => subject !== '' && squeeze(text).includes(subject),
     hasReplyTo: (text: string): boolean => squeeze(text).includes(squeeze(sent.replyTo)),
     /** Whether all of a line, or of a piece of one, is of the mail's text. */
     isOurs: (line: string): boolean => {
       const own = toWords(line);
       return [...own, ...toPairs(own)].every((one) => known.has(one));
     },
+    /** Whether lines have nothing but words of the mail's text, each as often and in its order. */
+    isInOrder: (lines: string[]): boolean => {
+      let at = -1;
+      return toWords(lines.join('\n')).every((word) => (at = words.indexOf(word, at + 1)) !== -1);
+    },
     /** The hidden beginning of the subject, before the marker. */
-    isPreheader: (line: string): boolean =>
-      squeeze(line) !== '' && squeeze(sent.subject).endsWith(squeeze(line)),
+    isPreheader: (line: string): boolean => squeeze(line) !== '' && subject.endsWith(squeeze(line)),
   };
 }

@@ -30,7 +30,8 @@ it.each(Object.entries(golden))('%s: the new text', async (name, right) => {
     ...SENT,
     subject: subject.replace(/^\w\w: /i, ''),
     text: quoted,
-    times: [Date.UTC(Math.min(2026, ...years), 0)],
+    // Of the minute, nothing is known.
+    times: Array.from({ length: 60 }, (_, at) => Date.UTC(Math.min(2026, ...years), 0, 1, 0, at)),
   };
   const added = findNewText(text, sent, Date.UTC(Math.max(...years, 0) + 1, 0));
   expect(added.text ?? `[${added.why}]`).toBe(right);
