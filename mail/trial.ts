@@ -1,4 +1,4 @@
-/** Trials of a version by a deployment (deploy/checks/mail-functions.ts): mailer and receiver without a transport. */
+/** Trials of a version by a deployment (deploy/checks/version.ts): mailer and receiver without a transport. */
 import type { Invocation, MailerParts } from './attempt.ts';
 import type { MailerStore } from './store.ts';
 import { LAST_ID } from '../src/entities/keys.ts';
