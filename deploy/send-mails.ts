@@ -32,7 +32,8 @@ export async function sendMails(name: string, ids: string[], again = false): Pro
     if (found.FunctionError !== undefined) {
       throw new Error(`The mailer failed (${found.FunctionError}); see logs mailer-errors.`);
     }
-    outcomes.push(...(JSON.parse(text) as { outcomes: string[] }).outcomes);
+    const { results } = JSON.parse(text) as { results: { outcome: string }[] };
+    outcomes.push(...results.map(({ outcome }) => outcome));
   }
   return outcomes;
 }

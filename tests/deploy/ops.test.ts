@@ -111,7 +111,7 @@ function arrange({
   } satisfies typeof state.answers);
   state.invoke = async (name, event) => {
     state.changes.push(`invoke ${name} ${event}`);
-    return JSON.stringify({ outcomes: [outcome] });
+    return JSON.stringify({ results: [{ id: ID, outcome }] });
   };
 }
 
