@@ -16,7 +16,7 @@ import {
   type ListQuery,
   type Message,
   type Owner,
-} from './shared/requests.ts';
+} from './requests.ts';
 
 const {
   TABLE_NAME = '',
