@@ -1,16 +1,19 @@
 import { expect, it, vi } from 'vitest';
 import { setUpProject, type World } from './programs.ts';
 import { main } from '../../deploy/bootstrap.ts';
+import { createAccountChecks } from '../../deploy/checks/account.ts';
 import { isServiceName } from '../../lib/aws/stages.ts';
 import { ACCOUNT, refusal, type Answer } from '../local/aws.ts';
 
-// account.test.ts asks.
-vi.mock(import('../../deploy/checks/account.ts'), () => ({ createAccountChecks: () => [] }));
+vi.mock(import('../../deploy/checks/account.ts'), { spy: true });
 
 const BUCKET = `inquiries-terraform-state-${ACCOUNT}-eu-central-1`;
 const SETTINGS = 'bootstrap/settings.auto.tfvars.json';
 const BOOTSTRAPPED = '<Contents><Key>inquiries/bootstrap.tfstate</Key></Contents>';
-const { arrange, command, transcribe, state } = await setUpProject(() => arrangeBucket(200));
+const { arrange, command, transcribe, state } = await setUpProject(() => {
+  vi.mocked(createAccountChecks).mockReturnValue([]);
+  arrangeBucket(200);
+});
 
 const arrangeBucket = (status: number, contents = ''): void => {
   state.answers[`GET /${BUCKET}/`] = ({ headers }) => ({
@@ -40,7 +43,7 @@ const find = (findingType: string): Answer => ({
 
 interface Case {
   world?: Partial<World>;
-  happen?: () => void;
+  happen?: () => unknown;
   /** Typed at a terminal; undefined: --yes without one. */
   keys?: string;
 }
@@ -88,7 +91,57 @@ const arrangeRole = (): void => {
   };
 };
 
+/** What the account checks ask, which other stories do without. */
+const arrangeAccount = (region: string, answers: Record<string, object | string>) => (): void => {
+  vi.mocked(createAccountChecks).mockRestore();
+  const name = `<PolicyName>inquiries-develop-boundary-${region}</PolicyName>`;
+  const policies = `<Policies><member>${name}</member></Policies>`;
+  const all = {
+    ListPolicies: `<R><ListPoliciesResult>${policies}</ListPoliciesResult></R>`,
+    ...answers,
+  };
+  for (const [action, body] of Object.entries(all)) {
+    state.answers[action] = () => ({ status: 200, body });
+  }
+};
+const DISTRIBUTIONS = 'GET /2020-05-31/distribution';
+const LIMITS = 'GET /2016-08-19/account-settings';
+const SES = 'GET /v2/email/account';
+const withAccount = (account: object) => ({
+  files: { [SETTINGS]: '{"budget":{},"receives_mail":true}' },
+  account: JSON.stringify(account),
+});
+
 const CASES: Record<string, Case> = {
+  'an account that has all': {
+    world: withAccount({ accountPlanType: 'PAID' }),
+    happen: arrangeAccount('eu-central-1', {
+      [DISTRIBUTIONS]:
+        '<DistributionList><Items><DistributionSummary><Id>E1</Id></DistributionSummary></Items></DistributionList>',
+      [LIMITS]: { AccountLimit: { ConcurrentExecutions: 1000 } },
+      [SES]: { ProductionAccessEnabled: true, PricingAttributes: { CurrentPlan: 'ESSENTIALS' } },
+      DescribeBudgets: {},
+    }),
+  },
+  'a new account, with the service in another region, without access to Billing': {
+    world: withAccount({
+      accountPlanType: 'FREE',
+      accountPlanExpirationDate: '2027-05-28T00:00:00Z',
+    }),
+    happen: () => {
+      vi.stubEnv('AWS_REGION', 'eu-west-3');
+      arrangeAccount('eu-central-1', {
+        [DISTRIBUTIONS]: '<DistributionList/>',
+        [LIMITS]: { AccountLimit: { ConcurrentExecutions: 10 } },
+        [SES]: { ProductionAccessEnabled: false },
+      })();
+      state.answers['DescribeBudgets'] = () => refusal(400, 'AccessDeniedException', 'no');
+    },
+  },
+  'an account that answers nothing': {
+    world: { failing: 'aws' },
+    happen: () => vi.mocked(createAccountChecks).mockRestore(),
+  },
   'a role that may not publish a version': {
     ...withFile(SETTINGS, '{"github":{}}'),
     happen: arrangeRole,
