@@ -100,9 +100,10 @@ const idOf = ({ head }: MailPart): string =>
 
 const isHtml = ({ type }: MailPart): boolean => type.subtype === 'html';
 
-const isText = (part: MailPart): boolean =>
+/** @param isOnly - A mail without parts, whose text can have a name (zammad#5992). */
+const isText = (part: MailPart, isOnly: boolean): boolean =>
   ['text/plain', 'text/html'].includes(part.type.essence) &&
-  nameOf(part) === undefined &&
+  (isOnly || nameOf(part) === undefined) &&
   part.head.attachments[0]?.disposition !== 'attachment';
 
 const WORDS = 50;
@@ -144,13 +145,13 @@ const SIGNATURES = /^application\/(?:(?:x-)?pkcs7|pgp)-signature$/;
  *
  * @param named - Ids in the HTML text.
  */
-function isFile(part: MailPart, named: ReadonlySet<string>): boolean {
+function isFile(part: MailPart, named: ReadonlySet<string>, isOnly: boolean): boolean {
   const { type, alternative } = part;
   const [file] = part.head.attachments;
   const id = idOf(part);
   const isPicture = type.type === 'image' && file?.disposition !== 'attachment';
   if (id !== '' && (named.has(id) || isPicture)) return false;
-  if (isText(part) || SIGNATURES.test(type.essence)) return false;
+  if (isText(part, isOnly) || SIGNATURES.test(type.essence)) return false;
   if (/\/(?:vnd\.)?ms-tnef$/.test(type.essence)) return hasTnefFiles(decodeBody(part));
   return alternative === undefined || nameOf(part) !== undefined;
 }
@@ -169,11 +170,12 @@ async function readMail(raw: Uint8Array, source: string): Promise<ReceivedMail |
   const split = await splitMail(Buffer.from(raw.buffer, raw.byteOffset, raw.length));
   if (split === undefined) return undefined;
   const { head, parts } = split;
-  const texts = decodeTexts(parts.filter(isText));
+  const isOnly = parts.length === 1;
+  const texts = decodeTexts(parts.filter((part) => isText(part, isOnly)));
   const html = texts.filter(({ part }) => isHtml(part)).map(({ text }) => text);
   const named = html.flatMap((text) => Array.from(text.matchAll(CID), ([, id = '']) => id));
   const ids = new Set(named);
-  const files = Map.groupBy(parts, (part) => isFile(part, ids));
+  const files = Map.groupBy(parts, (part) => isFile(part, ids, isOnly));
   const toText = createToText();
   const same = Map.groupBy(texts, ({ part }) => part.alternative ?? part);
   const all = [...same.values()].map((one) => chooseText(one, toText)).join('\n');
