@@ -182,7 +182,7 @@ function details({ times }: View, { inquiry, others }: Shown, isCut: boolean): M
   const facts = factsOf(inquiry);
   if (isCut) facts.push({ label: 'Subject', value: subject, isTime: false });
   const reference = toReference(id);
-  const count = others.isAll ? formatCount(others.count, 'more', 'more') : 'More';
+  const count = others.isAll ? formatCount(others.count, 'more', 'more') : 'Others';
   const search = html`<form method="post" action="/search">
     <button class="quiet" name="text" value="${email}">${count} from this address</button>
   </form>`;

@@ -14,7 +14,7 @@ export const textBox = (id: string, attributes: Markup, text = ''): Markup =>
 
 /** A text that was not sent; without one, the script shows the tab's draft. */
 export const keptText = (id: string, text = ''): Markup =>
-  html`<section class="kept" ${text === '' && html`hidden`}>
+  html`<section class="unsent" ${text === '' && html`hidden`}>
     <label for="unsent">Your text, which was not sent</label>
     ${textBox(id, html`id="unsent" rows="6"`, text)}
     <p class="actions">
@@ -47,7 +47,7 @@ export function problemPage(view: View, problem: Problem): Markup {
         >${link.label}</a
       >
     </p>`;
-  const again = html`<form class="kept" method="post" action="/inquiries/${id}/reply">
+  const again = html`<form class="unsent" method="post" action="/inquiries/${id}/reply">
     <label for="reply">Your text, which was not sent</label>
     ${textBox(id ?? '', html`id="reply" name="reply" rows="8"`, kept)}
     <p class="actions"><button class="primary">Send it again</button></p>

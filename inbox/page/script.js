@@ -19,7 +19,7 @@ function keepDraft(box) {
   // It was sent, and the response was lost.
   if (box.value.trim() === find('.reply')?.textContent.trim()) box.value = '';
   keep(id, box.value);
-  const kept = box.closest('.kept');
+  const kept = box.closest('.unsent');
   if (kept !== null) kept.hidden = box.value === '';
   box.addEventListener('input', () => keep(id, box.value));
   box.addEventListener('keydown', ({ key, ctrlKey, metaKey, isComposing }) => {
