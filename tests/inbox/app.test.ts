@@ -1,66 +1,31 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { createOneTimeAccess, type Access } from '../../inbox/access.ts';
-import { createInbox } from '../../inbox/app.ts';
-import { connectLocally, connectToStage, type Connection } from '../../inbox/connect.ts';
+import { connectLocally, connectToStage } from '../../inbox/connect.ts';
 import type { StoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { refusal } from '../local/aws.ts';
 import { stopClock } from '../local/clock.ts';
-import { containing, END_OF_ID, openInbox, startStage, textsOf } from './test-inbox.ts';
+import { containing, END_OF_ID, openInbox, openPages, startStage } from './test-inbox.ts';
 import { putInquiries } from '../function/test-inquiries.ts';
 
 const UNKNOWN = '01997b2e-0000-7000-8000-000000000000';
 const ORIGIN = 'http://127.0.0.1:3999';
-const SAVED = [{ title: 'Thanks', text: 'Hello {name}, thank you ({reference}).' }];
 
 const OLGA: Access = {
   ...createOneTimeAccess(ORIGIN, async () => 'olga').access,
   findMember: async () => 'olga',
 };
 
-/** An app on an own table. */
-const begin = async (change: Partial<StoredInquiries> = {}, access = OLGA) => {
-  const own = await openInbox();
-  const connect = (): Connection => ({
-    ...own.connection,
-    inquiries: { ...own.inbox, ...change },
-    mail: async () => 'sent',
-  });
-  const options = { origin: ORIGIN, stage: 'local', access, connect, savedReplies: SAVED };
-  const app = createInbox({ ...options, timeZone: 'UTC' });
-  /** Sends as a browser does, or with other headers; an empty one is left out. */
-  const ask = async (
-    request: string,
-    form?: Record<string, string>,
-    headers: Record<string, string> = {},
-    signal?: AbortSignal,
-  ) => {
-    const [method = '', path = ''] = request.split(' ');
-    const all = { host: new URL(ORIGIN).host, origin: method === 'GET' ? '' : ORIGIN, ...headers };
-    const sent = Object.entries(all).filter(([, value]) => value !== '');
-    const body = form && new URLSearchParams(form);
-    const response = await app.request(
-      new Request(ORIGIN + path, {
-        method,
-        headers: sent,
-        ...(body && { body }),
-        ...(signal && { signal }),
-      }),
-    );
-    const html = await response.text();
-    return { status: response.status, headers: response.headers, html, says: textsOf(html) };
-  };
-  return { ...own, ask };
-};
+const begin = async (change?: Partial<StoredInquiries>, access = OLGA) =>
+  openPages(ORIGIN, access, change);
 
 it('refuses what is not from its own pages, under its own name', async () => {
   const { access, address } = createOneTimeAccess(ORIGIN, async () => 'olga');
-  const { add, ask, inbox } = await begin({}, access);
+  const { add, ask, inbox } = await begin(undefined, access);
   const { id } = await add(0);
   const open = `GET ${address.slice(ORIGIN.length)}`;
-  expect((await ask(`${open}x`)).headers.get('set-cookie')).toBeNull();
-  const [cookie = '', ...attributes] =
-    (await ask(open)).headers.get('set-cookie')?.split('; ') ?? [];
+  expect((await ask(`${open}x`)).cookies).toEqual([]);
+  const [cookie = '', ...attributes] = (await ask(open)).cookies[0]?.split('; ') ?? [];
   expect([...attributes.toSorted(), cookie.length]).toEqual([
     'HttpOnly',
     'Path=/',
@@ -68,7 +33,7 @@ it('refuses what is not from its own pages, under its own name', async () => {
     54,
   ]);
   // It opens once.
-  expect((await ask(open)).headers.get('set-cookie')).toBeNull();
+  expect((await ask(open)).cookies).toEqual([]);
   const posts = ['reply', 'dismiss', 'reopen'].map((act) => `POST /inquiries/${id}/${act}`);
   for (const request of ['GET /', 'GET /search', `GET /inquiries/${id}`, ...posts]) {
     const isPost = request.startsWith('POST');
@@ -148,10 +113,9 @@ it('records one answer, reopens a dismissal, and says what is wrong with the tex
     [dismiss.replace('dismiss', 'reopen'), { dismissed_at }],
     [`GET /inquiries/${other.id}?after=${other.id}`],
   ] as const) {
-    const { status, headers, says } = await ask(request, form);
-    const where = headers.get('location') ?? '';
+    const { status, headers, location, says } = await ask(request, form);
     const sent = JSON.stringify(form ?? '').slice(0, 60);
-    answers.push(`${request} ${sent}\n${status} ${where}${says}\n`);
+    answers.push(`${request} ${sent}\n${status} ${location}${says}\n`);
     expect(headers.get('cache-control')).toBe('no-store');
   }
   const golden = answers.join('\n').replaceAll(END_OF_ID, '…');
@@ -182,8 +146,8 @@ it('searches in a cookie, and lists by arrival, by answer and what came back, pa
   // No search ends for lack of time.
   vi.spyOn(performance, 'now').mockReturnValue(0);
   const found = await ask('POST /search', { text: ' réservation UNE' });
-  expect([found.status, found.headers.get('location')]).toEqual([303, '/search']);
-  const [cookie = ''] = found.headers.get('set-cookie')?.split(';') ?? [];
+  expect([found.status, found.location]).toEqual([303, '/search']);
+  const [cookie = ''] = found.cookies[0]?.split(';') ?? [];
   for (const [path, expected] of [
     ['/', open],
     ['/?show=unanswered&order=newest', open.toReversed()],

@@ -1,10 +1,10 @@
+/** What a sign-in of the team refuses. The table, a long body and other sites: app.test.ts. */
 import { afterAll, expect, it } from 'vitest';
-import { createInbox } from '../../inbox/app.ts';
 import { createSignIn } from '../../inbox/sign-in.ts';
-import { INBOX_CLIENT_ID, signToken } from '../../lib/issuer/issuer-tokens.ts';
 import { createKey } from '../../lib/issuer/issuer-keys.ts';
+import { INBOX_CLIENT_ID, signToken } from '../../lib/issuer/issuer-tokens.ts';
 import { startIssuer } from '../../local/issuer/issuer-server.ts';
-import { openInbox, textsOf } from './test-inbox.ts';
+import { containing, openPages } from './test-inbox.ts';
 
 const ORIGIN = 'https://inbox.example.com';
 const COOKIE = '__Host-inbox';
@@ -14,9 +14,6 @@ const other = await startIssuer({ port: 0, inboxOrigin: ORIGIN });
 afterAll(async () => Promise.all([issuer.close(), other.close()]));
 
 const begin = async (issuerUrl = issuer.url) => {
-  const own = await openInbox();
-  const { id } = await own.add(0, { subject: 'Opening hours' });
-  const logged: object[] = [];
   const access = createSignIn({
     origin: ORIGIN,
     issuer: issuerUrl,
@@ -24,29 +21,15 @@ const begin = async (issuerUrl = issuer.url) => {
     clientId: INBOX_CLIENT_ID,
     team: [EMAIL.toLowerCase()],
   });
-  const app = createInbox({
-    origin: ORIGIN,
-    stage: 'develop',
-    access,
-    connect: () => ({ ...own.connection, mail: async () => 'sent' }),
-    savedReplies: [],
-    log: (failure) => logged.push(failure),
-  });
-  const ask = async (
-    path: string,
-    cookie = '',
-    init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
-  ) => {
-    const headers = { host: 'inbox.example.com', cookie, ...init.headers };
-    const response = await app.request(ORIGIN + path, { ...init, headers });
-    const html = await response.text();
-    const cookies = response.headers.getSetCookie();
-    const location = response.headers.get('location') ?? '';
-    return { status: response.status, location, cookies, html, says: textsOf(html) };
-  };
+  const own = await openPages(ORIGIN, access);
+  const { id } = await own.add(0, { subject: 'Opening hours' });
+  const get = async (path: string, cookie = '', more = {}) =>
+    own.ask(`GET ${path}`, undefined, { cookie, ...more });
+  const reply = async (cookie: string) =>
+    own.ask(`POST /inquiries/${id}/reply`, { reply: 'My text' }, { cookie });
   /** Signs in at the issuer. @returns The way back, and the cookie that it needs. */
-  const visit = async (email: string, path = `/inquiries/${id}`) => {
-    const { location, cookies } = await ask(path);
+  const visit = async (email: string) => {
+    const { location, cookies } = await get(`/inquiries/${id}`);
     const jar: string[] = [];
     const go = async (url: string, form?: Record<string, string>): Promise<string> => {
       const response = await fetch(url, {
@@ -62,15 +45,15 @@ const begin = async (issuerUrl = issuer.url) => {
     };
     return { callback: await go(location), cookie: cookies[0]?.split(';')[0] ?? '' };
   };
-  return { ...own, id, ask, visit, logged };
+  return { ...own, id, get, reply, visit };
 };
 
-it('signs a member in, leads back, and signs out', async () => {
-  const { ask, visit, id } = await begin();
+it('signs a member in, leads back, takes no code twice, and signs out', async () => {
+  const { ask, get, visit, id } = await begin();
   const { callback, cookie } = await visit(EMAIL);
-  const signedIn = await ask(callback, cookie);
+  const signedIn = await get(callback, cookie);
   expect([signedIn.status, signedIn.location]).toEqual([303, `/inquiries/${id}`]);
-  const [, session = ''] = signedIn.cookies;
+  const session = signedIn.cookies.find((each) => each.startsWith(`${COOKIE}=`)) ?? '';
   expect(session.split('; ').slice(1).toSorted()).toEqual([
     'HttpOnly',
     'Max-Age=3600',
@@ -79,91 +62,67 @@ it('signs a member in, leads back, and signs out', async () => {
     'Secure',
   ]);
   const own = session.split(';')[0] ?? '';
-  expect(own.split('=')[0]).toBe(COOKIE);
-  const page = await ask(`/inquiries/${id}`, own);
+  const page = await get(`/inquiries/${id}`, own);
   expect([page.status, page.says]).toEqual([200, 'Opening hours']);
   expect(page.html).toContain(`Answers are stored as ${EMAIL}`);
-  // The code was used.
-  expect((await ask(callback, cookie)).status).toBe(400);
-  const out = await ask('/sign-out', own, { method: 'POST', headers: { origin: ORIGIN } });
-  expect([out.status, out.location]).toEqual([303, expect.stringContaining('/logout?client_id=')]);
+  expect((await get(callback, cookie)).status).toBe(400);
+  const out = await ask('POST /sign-out', undefined, { cookie: own });
+  expect([out.status, out.location]).toEqual([303, containing('/logout?client_id=')]);
   expect(out.cookies[0]).toMatch(/^__Host-inbox=; Max-Age=0;/);
 });
 
-it.each([
-  ['a state that nobody asked for', (url: string) => url.replace('state=', 'state=_')],
-  [
-    'another state of the same beginning',
-    (url: string) => url.replace(/(state=.{20}).*?(?=&|$)/, '$1'),
-  ],
-  ['a forged code', (url: string) => url.replace('code=', 'code=_')],
-  ['no code', (url: string) => url.replace(/code=[^&]*/, 'error=access_denied')],
-])('a way back with %s signs nobody in', async (_, forge) => {
-  const { ask, visit } = await begin();
+const same = (text: string): string => text;
+it.each<[what: string, way: (url: string) => string, cookie?: (cookie: string) => string]>([
+  ['with a state that nobody asked for', (url) => url.replace('state=', 'state=_')],
+  ['with another end of its state', (url) => url.replace(/(state=.{20}).*?(?=&|$)/, '$1')],
+  ['with a forged code', (url) => url.replace('code=', 'code=_')],
+  ['without a code', (url) => url.replace(/code=[^&]*/, 'error=access_denied')],
+  ['without its cookie', same, () => ''],
+  ['with another nonce', same, (cookie) => cookie.replace('nonce%22%3A%22', '$&_')],
+  ['with another verifier', same, (cookie) => cookie.replace('verifier%22%3A%22', '$&_')],
+  ['to another site', same, (cookie) => cookie.replace('path%22%3A%22', '$&%2F')],
+])('a way back %s signs nobody in', async (_, forge, forgeCookie = same) => {
+  const { get, visit } = await begin();
   const { callback, cookie } = await visit(EMAIL);
-  const { status, cookies, says } = await ask(forge(callback), cookie);
-  expect([status, says]).toEqual([400, expect.stringContaining('You are not signed in')]);
+  const { status, cookies, says } = await get(forge(callback), forgeCookie(cookie));
+  expect([status, says]).toEqual([400, containing('You are not signed in')]);
   expect(cookies.filter((each) => each.startsWith(`${COOKIE}=`))).toEqual([]);
 });
 
-it.each([
-  ['without its cookie', (): string => ''],
-  ['with another nonce', (cookie: string) => cookie.replace('nonce%22%3A%22', '$&_')],
-  ['with another verifier', (cookie: string) => cookie.replace('verifier%22%3A%22', '$&_')],
-  ['with a path of another site', (cookie: string) => cookie.replace(/(path%22%3A%22)/, '$1%2F')],
-])('a way back %s signs nobody in', async (_, forge) => {
-  const { ask, visit } = await begin();
-  const { callback, cookie } = await visit(EMAIL);
-  expect((await ask(callback, forge(cookie))).status).toBe(400);
-});
-
 it('tells who is not in the team, and lets them take another account', async () => {
-  const { ask, visit } = await begin();
+  const { get, visit } = await begin();
   const { callback, cookie } = await visit('eve@example.com');
-  const { status, says, html } = await ask(callback, cookie);
-  expect([status, says]).toEqual([403, expect.stringContaining('You are not in the team')]);
+  const { status, says, html } = await get(callback, cookie);
+  expect([status, says]).toEqual([403, containing('You are not in the team')]);
   expect(html).toContain('action="/sign-out"');
 });
 
-const aud = INBOX_CLIENT_ID;
+const from = async (claims: object, email = EMAIL, { token } = issuer) =>
+  token({ email, claims: { aud: INBOX_CLIENT_ID, ...claims } });
 it.each([
   ['text that is no token', () => 'x'],
-  ['a token of the form’s pool', async () => other.token({ email: EMAIL, claims: { aud } })],
-  ['a token of the form’s client', async () => issuer.token({ email: EMAIL })],
-  [
-    'an access token',
-    async () => issuer.token({ email: EMAIL, claims: { aud, token_use: 'access' } }),
-  ],
-  ['an expired token', async () => issuer.token({ email: EMAIL, claims: { aud, exp: 1 } })],
-  [
-    'an unverified address',
-    async () => issuer.token({ email: EMAIL, claims: { aud, email_verified: false } }),
-  ],
-  [
-    'an address outside the team',
-    async () => issuer.token({ email: 'eve@example.com', claims: { aud } }),
-  ],
+  ['a token of another pool: the form’s, or another stage’s', () => from({}, EMAIL, other)],
+  ['a token of the form’s client', () => issuer.token({ email: EMAIL })],
+  ['an access token', () => from({ token_use: 'access' })],
+  ['a token of a session that has ended', () => from({ exp: 1 })],
+  ['an unverified address', () => from({ email_verified: false })],
+  ['an address outside the team', () => from({}, 'eve@example.com')],
   [
     'a token of a forged key',
-    async () => signToken(createKey(), issuer.url, { email: EMAIL, claims: { aud } }),
+    () => signToken(createKey(), issuer.url, { email: EMAIL, claims: { aud: INBOX_CLIENT_ID } }),
   ],
 ])(
   'a cookie with %s opens nothing, and a text that was sent with it is shown again',
   async (_, forge) => {
-    const { ask, id, inbox } = await begin();
+    const { get, reply, id, inbox } = await begin();
     const cookie = `${COOKIE}=${await forge()}`;
-    const page = await ask('/', cookie);
-    expect([page.status, page.location.startsWith(`${issuer.url}/oauth2/authorize?`)]).toEqual([
+    const page = await get('/', cookie);
+    expect([page.status, page.location]).toEqual([
       302,
-      true,
+      containing(`${issuer.url}/oauth2/authorize?`),
     ]);
-    expect((await ask('/', cookie, { headers: { 'sec-fetch-mode': 'cors' } })).status).toBe(401);
-    const init = {
-      method: 'POST',
-      headers: { origin: ORIGIN },
-      body: new URLSearchParams({ reply: 'My text' }),
-    };
-    const { status, html } = await ask(`/inquiries/${id}/reply`, cookie, init);
+    expect((await get('/', cookie, { 'sec-fetch-mode': 'cors' })).status).toBe(401);
+    const { status, html } = await reply(cookie);
     expect(status).toBe(401);
     expect(html).toContain('My text</textarea>');
     expect(html).toContain(`href="/inquiries/${id}"`);
@@ -172,19 +131,11 @@ it.each([
 );
 
 it('says what to do while the issuer is away, and logs no text', async () => {
-  const { ask, id, logged } = await begin('http://127.0.0.1:9');
-  const init = {
-    method: 'POST',
-    headers: { origin: ORIGIN },
-    body: new URLSearchParams({ reply: 'My text' }),
-  };
-  for (const { status, html } of [
-    await ask('/'),
-    await ask('/', `${COOKIE}=x`),
-    await ask(`/inquiries/${id}/reply`, `${COOKIE}=x`, init),
-  ]) {
-    expect([status, html]).toEqual([503, expect.stringContaining('Try again in a minute.')]);
-  }
+  const { get, reply, logged } = await begin('http://127.0.0.1:9');
+  const [cookie, says] = [`${COOKIE}=x`, containing('Try again in a minute.')];
+  const answers = [await get('/'), await get('/', cookie), await reply(cookie)];
+  for (const { status, html } of answers) expect([status, html]).toEqual([503, says]);
+  expect(answers[2]?.html).toContain('My text</textarea>');
   expect(JSON.stringify(logged)).not.toMatch(/My text|example/);
   expect(logged).toHaveLength(3);
 });

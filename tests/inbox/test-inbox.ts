@@ -1,5 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, onTestFinished } from 'vitest';
+import type { Access } from '../../inbox/access.ts';
+import { createInbox } from '../../inbox/app.ts';
 import { connectLocally, type Connection } from '../../inbox/connect.ts';
 import { main } from '../../inbox/main.ts';
 import type { SavedReply } from '../../inbox/saved-replies.ts';
@@ -7,7 +9,11 @@ import { servePage } from '../../inbox/serve-page.ts';
 import { LOCAL } from '../../lib/running-stack.ts';
 import { createDeliveryEntity } from '../../src/entities/delivery.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
-import { createStoredInquiries, type StoredInquiry } from '../../src/entities/stored-inquiries.ts';
+import {
+  createStoredInquiries,
+  type StoredInquiries,
+  type StoredInquiry,
+} from '../../src/entities/stored-inquiries.ts';
 import { openTable } from '../../src/entities/table.ts';
 import { startAws, stubAws } from '../local/aws.ts';
 import { createFolder, writeState } from '../local/data-folder.ts';
@@ -20,7 +26,7 @@ import { createOwnTable, readTable, removeRow, toEnvironment } from '../helpers/
 export const containing = (text: string): unknown => expect.stringContaining(text);
 
 /** What a page says of interest: headings, notices, errors, and texts in boxes. */
-export const textsOf = (html: string): string =>
+const textsOf = (html: string): string =>
   Array.from(
     html.matchAll(
       /<(h1|h2|textarea|p class="(?:lead|error)|p class="notice-title)[^>]*>(.*?)<\/[a-z0-9]+>|status"[^>]*>\s*<p>(.*?)<\/p>/gs,
@@ -128,6 +134,59 @@ export async function openInbox({
         operations.includes(operation) ? plan(requests++, operation) : undefined;
     },
   };
+}
+
+/** The pages on a table of their own, as browsers ask for them. */
+export async function openPages(
+  origin: string,
+  access: Access,
+  change: Partial<StoredInquiries> = {},
+) {
+  const own = await openInbox();
+  const logged: object[] = [];
+  const connect = (): Connection => ({
+    ...own.connection,
+    inquiries: { ...own.inbox, ...change },
+    mail: async () => 'sent',
+  });
+  const app = createInbox({
+    origin,
+    stage: 'local',
+    access,
+    connect,
+    savedReplies: [{ title: 'Thanks', text: 'Hello {name}, thank you ({reference}).' }],
+    timeZone: 'UTC',
+    log: (failure) => logged.push(failure),
+  });
+  /** @param headers - An empty one is left out. */
+  async function ask(
+    request: string,
+    form?: Record<string, string>,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
+  ) {
+    const [method = '', path = ''] = request.split(' ');
+    const all = { host: new URL(origin).host, origin: method === 'GET' ? '' : origin, ...headers };
+    const sent = Object.entries(all).filter(([, value]) => value !== '');
+    const response = await app.request(
+      new Request(origin + path, {
+        method,
+        headers: sent,
+        ...(form && { body: new URLSearchParams(form) }),
+        ...(signal && { signal }),
+      }),
+    );
+    const html = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      location: response.headers.get('location') ?? '',
+      cookies: response.headers.getSetCookie(),
+      html,
+      says: textsOf(html),
+    };
+  }
+  return { ...own, ask, logged };
 }
 
 export const beforehand =
