@@ -1,32 +1,3 @@
-export interface Moment {
-  machine: string;
-  short: string;
-  /** To the second, with the time zone. */
-  exact: string;
-  language: string;
-}
-
-/** @param locale - Default, as of `timeZone`: the browser's or the system's. */
-export function createTimeFormat(
-  locale?: string,
-  timeZone?: string,
-): (timestamp: string) => Moment {
-  const short = new Intl.DateTimeFormat(locale, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone,
-  });
-  const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', timeZone });
-  const { locale: language } = short.resolvedOptions();
-  return (timestamp) => {
-    const date = new Date(timestamp);
-    if (Number.isNaN(date.getTime())) {
-      return { machine: '', short: timestamp, exact: timestamp, language };
-    }
-    return { machine: timestamp, short: short.format(date), exact: exact.format(date), language };
-  };
-}
-
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${new Intl.NumberFormat('en').format(count)} ${count === 1 ? one : many}`;
 }

@@ -2,7 +2,6 @@
 import { html } from 'hono/html';
 import { findHits } from '../../text/search-text.ts';
 import { escapeText } from '../../text/visible.ts';
-import { createTimeFormat } from '../../ui/format.ts';
 import { formatAge } from '../words.ts';
 
 export type Markup = ReturnType<typeof html>;
@@ -24,20 +23,29 @@ export function markText(text: string, { none, query = '' }: { none: string; que
   return html`${[...pieces, shown.slice(end)]}`;
 }
 
+const format = (style: Intl.DateTimeFormat, timestamp: string): string =>
+  Number.isNaN(Date.parse(timestamp)) ? timestamp : style.format(Date.parse(timestamp));
+
 /** @param timeZone - Default: the system's. */
 export function createTimes(timeZone?: string) {
-  const format = createTimeFormat('en-GB', timeZone);
+  const exact = new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'full',
+    timeStyle: 'long',
+    timeZone,
+  });
+  const short = new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone,
+  });
   return {
-    short: (timestamp: string) => format(timestamp).short,
-    age(timestamp: string): Markup {
-      const { exact, machine } = format(timestamp);
-      const age = formatAge(Date.parse(timestamp));
-      return html`<time datetime="${machine}" title="${exact}">${age}</time>`;
-    },
-    exact(timestamp: string): Markup {
-      const { exact, machine } = format(timestamp);
-      return html`<time datetime="${machine}">${exact}</time>`;
-    },
+    short: (timestamp: string) => format(short, timestamp),
+    age: (timestamp: string): Markup =>
+      html`<time datetime="${timestamp}" title="${format(exact, timestamp)}"
+        >${formatAge(Date.parse(timestamp))}</time
+      >`,
+    exact: (timestamp: string): Markup =>
+      html`<time datetime="${timestamp}">${format(exact, timestamp)}</time>`,
   };
 }
 
