@@ -23,6 +23,7 @@ async function start() {
   const provided = {
     url: state.gateway,
     formUrl: state.form,
+    inboxUrl: state.inbox,
     docsUrl,
     demoUrl,
     tableName: state.table,
