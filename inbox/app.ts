@@ -9,6 +9,7 @@ import { UsageError } from '../lib/terminal/command-line.ts';
 import type { Access } from './access.ts';
 import { createInquiryRoutes } from './inquiry-routes.ts';
 import { createListRoutes } from './list-routes.ts';
+import { createListing } from './listing.ts';
 import { ASSETS } from './page/assets.ts';
 import type { View } from './page/layout.ts';
 import type { Problem } from './page/problem-page.ts';
@@ -85,7 +86,9 @@ export function createInbox(options: InboxOptions) {
     const member = await access.findMember(context);
     if (member === undefined) return invite(context);
     context.set('view', { ...unknown, member, canSignOut: access.canSignOut });
-    context.set('connection', { ...connect(), respondent: async () => member });
+    const connection = { ...connect(), respondent: async () => member };
+    context.set('connection', connection);
+    context.set('listing', createListing(connection));
     return next();
   });
   app.route('/', createListRoutes());

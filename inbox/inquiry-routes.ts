@@ -3,7 +3,6 @@ import { UsageError } from '../lib/terminal/command-line.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { parseUuid } from './arguments.ts';
 import { getSearch, toId } from './list-routes.ts';
-import { createListing } from './listing.ts';
 import { fillIn, findBraces } from './page/fill-in.ts';
 import { inquiryPage, recordedNotice, type Draft } from './page/inquiry-page.ts';
 import { notice } from './page/problem-page.ts';
@@ -32,7 +31,7 @@ interface Shown {
 /** Reads the inquiry of the address; `act` gets it, unless it is gone. */
 const withInquiry = (act: Act) => async (context: Context<Env>) => {
   const id = parseUuid(context.req.param('id') ?? '', 'The id');
-  const inquiry = await context.get('connection').inquiries.get(id);
+  const inquiry = await context.var.connection.inquiries.get(id);
   return inquiry === undefined ? refuseGone(context, id) : act(context, inquiry);
 };
 
@@ -44,8 +43,7 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
     inquiry: StoredInquiry,
     { status = 200, ...shown }: Shown = {},
   ): Promise<Response> {
-    const connection = context.get('connection');
-    const listing = createListing(connection);
+    const { connection, listing } = context.var;
     const [[withMail = inquiry], follow_ups, others, neighbours, mail] = await Promise.all([
       connection.deliveries.addUndelivered([inquiry]),
       connection.inquiries.findFollowUps(inquiry),
@@ -63,14 +61,14 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
       ...neighbours,
       ...shown,
     };
-    return context.html(inquiryPage(context.get('view'), page), status);
+    return context.html(inquiryPage(context.var.view, page), status);
   }
 
   routes.get(
     '/inquiries/:id',
     withInquiry(async (context, inquiry) => {
       const after = toId(context.req.query('after'));
-      const last = after && (await context.get('connection').inquiries.get(after));
+      const last = after && (await context.var.connection.inquiries.get(after));
       return show(context, inquiry, { recorded: last ? recordedNotice(last) : undefined });
     }),
   );
@@ -117,7 +115,7 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
     '/inquiries/:id/reopen',
     withInquiry(async (context, inquiry) => {
       const { dismissed_at } = await context.req.parseBody();
-      const { inquiries } = context.get('connection');
+      const { inquiries } = context.var.connection;
       const isReopened =
         typeof dismissed_at === 'string' && (await inquiries.reopen(inquiry, dismissed_at));
       if (isReopened) {
@@ -133,8 +131,8 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
     inquiry: StoredInquiry,
     reply?: string,
   ): Promise<Response> {
-    const { inquiries, respondent: findRespondent, ...connection } = context.get('connection');
-    const respondent = await findRespondent();
+    const { inquiries, ...connection } = context.var.connection;
+    const respondent = await connection.respondent();
     const { status } = await inquiries.answer(inquiry, { respondent, reply });
     const stored = status === 'not-found' ? undefined : await inquiries.read(inquiry);
     if (stored === undefined) return refuseGone(context, inquiry.id);
@@ -143,7 +141,7 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
     if (stored.respondent !== respondent || stored.reply !== reply) {
       return show(context, stored, { status: 409, draft: { text: reply ?? '' } });
     }
-    const next = await createListing({ ...connection, inquiries }).findNext(inquiry.id);
+    const next = await context.var.listing.findNext(inquiry.id);
     const path = next === undefined ? '/' : `/inquiries/${next}`;
     return context.redirect(`${path}?after=${inquiry.id}`, 303);
   }

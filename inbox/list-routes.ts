@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { INQUIRY_ID } from '../src/limits.ts';
-import { createListing, SHOWS, type ListQuery } from './listing.ts';
+import { SHOWS, type ListQuery } from './listing.ts';
 import { recordedNotice } from './page/inquiry-page.ts';
 import { listPage, ORDERS_OF, searchPage } from './page/list-page.ts';
 import type { Env } from './respond.ts';
@@ -14,12 +14,11 @@ export function createListRoutes() {
   const routes = new Hono<Env>();
 
   routes.get('/', async (context) => {
-    const connection = context.get('connection');
+    const { listing, connection } = context.var;
     const { show: shown, order: ordered, from, after } = context.req.query();
     const show = SHOWS.find((each) => each === shown) ?? 'unanswered';
     const order = ORDERS_OF[show].find((each) => each === ordered) ?? ORDERS_OF[show][0];
     const query: ListQuery = { show, order, text: '', from: toId(from) };
-    const listing = createListing(connection);
     const { signal } = context.req.raw;
     const [page, unanswered, last] = await Promise.all([
       listing.list(query, signal),
@@ -29,9 +28,7 @@ export function createListRoutes() {
     const recorded = last ? recordedNotice(last) : undefined;
     // The index may not know it yet.
     if (last) unanswered.ids = unanswered.ids.filter((id) => id !== last.id || !last.reply_at);
-    return context.html(
-      listPage(context.get('view'), { query, listing: page, unanswered, recorded }),
-    );
+    return context.html(listPage(context.var.view, { query, listing: page, unanswered, recorded }));
   });
 
   // What is searched for can be an address, so it is in no URL.
@@ -47,11 +44,8 @@ export function createListRoutes() {
     const { from } = context.req.query();
     const text = getSearch(context);
     const query: ListQuery = { show: 'all', order: 'newest', text, from: toId(from) };
-    const listing =
-      text === ''
-        ? { inquiries: [] }
-        : await createListing(context.get('connection')).list(query, signal);
-    return context.html(searchPage(context.get('view'), { query, listing }));
+    const listing = text === '' ? { inquiries: [] } : await context.var.listing.list(query, signal);
+    return context.html(searchPage(context.var.view, { query, listing }));
   });
 
   return routes;

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { Connection } from './connect.ts';
+import type { createListing } from './listing.ts';
 import type { View } from './page/layout.ts';
 import { problemPage, type Problem } from './page/problem-page.ts';
 
@@ -10,6 +11,7 @@ export interface Env {
     view: View;
     /** `respondent` is who is signed in. */
     connection: InboxConnection;
+    listing: ReturnType<typeof createListing>;
   };
 }
 
