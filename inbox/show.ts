@@ -5,7 +5,7 @@ import type { Command } from './options.ts';
 import { SHOWN_FIELDS, type ShownInquiry } from './shown-inquiry.ts';
 import { formatTime, toJsonLine } from './output.ts';
 import { toLine, toLines, wrapLine } from '../lib/terminal/terminal-text.ts';
-import { canMail, factsOf, formatAge, subjectOf, UNDELIVERED } from './words.ts';
+import { canMail, factsOf, formatAge, stateOf, subjectOf, UNDELIVERED } from './words.ts';
 
 export async function run({ named, isInteractive, io, connect }: Command): Promise<void> {
   const { inquiries, deliveries } = connect();
@@ -46,7 +46,6 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
     follow_ups = [],
     additions = [],
   } = inquiry;
-  const how = reply === undefined ? 'dismissed' : 'answered';
   const noMail = canMail(inquiry) ? undefined : 'none can go to this address';
   const lines = [
     ['Reference', toReference(id)],
@@ -57,7 +56,12 @@ export function formatInquiry(inquiry: ShownInquiry, columns?: number): string {
     ]),
     ['Follows', follows && toReference(follows)],
     ['Followed by', follow_ups.map(toReference).join(', ') || undefined],
-    ['Answer', reply_at === undefined ? 'not yet' : describe(`${how} by ${respondent}`, reply_at)],
+    [
+      'Answer',
+      reply_at === undefined
+        ? 'not yet'
+        : describe(`${stateOf(inquiry)} by ${respondent}`, reply_at),
+    ],
     [
       'Mail',
       undelivered === undefined ? noMail : describe(UNDELIVERED[undelivered], undelivered_at),

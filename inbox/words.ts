@@ -25,6 +25,11 @@ export const canMail = ({ email }: Pick<StoredInquiry, 'email'>): boolean =>
 export const subjectOf = ({ subject }: Pick<StoredInquiry, 'subject'>): string =>
   subject.trim() === '' ? NO_SUBJECT.en : subject;
 
+export const stateOf = ({ reply, reply_at }: Pick<StoredInquiry, 'reply' | 'reply_at'>) => {
+  if (reply_at === undefined) return 'open';
+  return reply === undefined ? 'dismissed' : 'answered';
+};
+
 /** The contract's without a place of their own, and two of the inbox's. */
 const FACTS: readonly Exclude<keyof StoredInquiry, 'additions'>[] = [
   ...inquiryFields.filter((name) => !['email', 'subject', 'body'].includes(name)),

@@ -7,7 +7,7 @@ import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { beginningOf, formatCount } from '../../ui/format.ts';
 import type { SavedReply } from '../saved-replies.ts';
 import type { ShownInquiry } from '../shown-inquiry.ts';
-import { canMail, factsOf, subjectOf, UNDELIVERED } from '../words.ts';
+import { canMail, factsOf, stateOf, subjectOf, UNDELIVERED } from '../words.ts';
 import { fillIn } from './fill-in.ts';
 import type { MailState } from '../connect.ts';
 import { layout, type View } from './layout.ts';
@@ -92,10 +92,9 @@ function answer(times: Times, { inquiry, draft }: Shown): Markup {
       Answered elsewhere, or it needs no answer. Nothing was mailed.
     </p>
     ${reopenForm(id, reply_at)}`;
-  const verb = reply === undefined ? 'dismissed' : 'answered';
   const heading = draft === undefined ? '' : ' meanwhile. Your text was not sent';
   return html`<section class="answer">
-    <h2><bdi>${respondent}</bdi> has ${verb} this${heading}</h2>
+    <h2><bdi>${respondent}</bdi> has ${stateOf(inquiry)} this${heading}</h2>
     <p class="hint">${times.exact(reply_at)} (${times.age(reply_at)})</p>
     ${reply === undefined ? reopen : html`<div class="text reply" dir="auto">${escapeText(reply)}</div>`}
     ${additions.map(
@@ -107,27 +106,26 @@ function answer(times: Times, { inquiry, draft }: Shown): Markup {
   </section>`;
 }
 
-const reopenForm = (id: string, reply_at: string): Markup =>
+const reopenForm = (id: string, reply_at: string | undefined): Markup =>
   html`<form method="post" action="/inquiries/${id}/reopen">
     <button name="dismissed_at" value="${reply_at}">Reopen</button>
   </form>`;
 
 /** Says after an answer, on the next page, what was recorded. */
-export function recordedNotice(inquiry: StoredInquiry): Markup | undefined {
-  const { id, reply, reply_at } = inquiry;
-  const subject = html`<bdi>${beginningOf(escapeText(subjectOf(inquiry)), 60)}</bdi>`;
-  if (reply_at === undefined) {
-    return html`<div class="notice" role="status"><p>Reopened: ${subject}</p></div>`;
-  }
-  return reply === undefined
-    ? html`<div class="notice" role="status">
-        <p>Dismissed: ${subject}</p>
-        ${reopenForm(id, reply_at)}
-      </div>`
-    : html`<div class="notice" role="status" data-recorded="${id}">
-        <p>Answered: ${subject}</p>
-      </div>`;
+export function recordedNotice(inquiry: StoredInquiry): Markup {
+  const { id, reply_at } = inquiry;
+  const state = stateOf(inquiry);
+  return html`<div
+    class="notice"
+    role="status"
+    ${state === 'answered' && html`data-recorded="${id}"`}
+  >
+    <p>${RECORDED[state]}: <bdi>${beginningOf(escapeText(subjectOf(inquiry)), 60)}</bdi></p>
+    ${state === 'dismissed' && reopenForm(id, reply_at)}
+  </div>`;
 }
+
+const RECORDED = { open: 'Reopened', dismissed: 'Dismissed', answered: 'Answered' } as const;
 
 function replyForm({ inquiry, mail, savedReplies, draft }: Shown): Markup {
   const { id, email } = inquiry;
