@@ -14,6 +14,7 @@ import { createInquiryEntity } from '../src/entities/inquiry.ts';
 
 export const CORS_ORIGIN = 'https://www.example.com';
 const TABLE = 'inquiries-bench';
+const IDEMPOTENCY_TABLE = 'inquiries-bench-idempotency';
 /** The most inquiries with this message in a response (468 bytes each, less the function's margin). */
 const FULLEST = 13_300;
 
@@ -45,6 +46,12 @@ export async function startDatabase(resources: AsyncDisposableStack) {
   const engine = await startEngine('dynamodb-local');
   resources.defer(() => engine.close());
   await createTable(engine.url, TABLE);
+  // As in Powertools' documentation.
+  await createTable(engine.url, IDEMPOTENCY_TABLE, {
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    GlobalSecondaryIndexes: undefined,
+  });
 
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
   resources.defer(() => rmSync(folder, { recursive: true }));
@@ -71,6 +78,7 @@ export async function startDatabase(resources: AsyncDisposableStack) {
   return {
     environment: {
       TABLE_NAME: TABLE,
+      IDEMPOTENCY_TABLE_NAME: IDEMPOTENCY_TABLE,
       CORS_ORIGIN,
       AWS_ENDPOINT_URL_DYNAMODB: `https://localhost:${port}`,
       NODE_EXTRA_CA_CERTS: certificateFile,

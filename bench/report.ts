@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import type { Cost } from '../local/lambda/sandbox.ts';
-import { FLOOR, OURS } from './contenders.ts';
+import { OURS } from './contenders.ts';
 
 export interface Results {
   title: string;
@@ -11,14 +11,16 @@ export interface Results {
   memory: number;
 }
 
-/** The most of this service, divided by the hand-written one. */
-const TARGETS: [figure: string, kind: keyof Cost, most: number][] = [
-  ['initialisation + first POST', 'wall', 0.8],
-  ['warm POST', 'wall', 1],
-  ['warm POST', 'cpu', 1],
-  ['GET of 10', 'cpu', 1.1],
-  ['fullest list', 'wall', 1.05],
-  ['fullest list', 'cpu', 1.05],
+/** The most of this service, divided by the other. */
+const TARGETS: [figure: string, kind: keyof Cost, other: string, most: number][] = [
+  ['initialisation + first POST', 'wall', 'Middy + Powertools + zod', 0.18],
+  ['initialisation + first keyed POST', 'wall', 'Middy + Powertools + zod', 0.3],
+  ['initialisation + first POST', 'wall', 'hand-written SigV4', 0.8],
+  ['warm POST', 'wall', 'hand-written SigV4', 1],
+  ['warm POST', 'cpu', 'hand-written SigV4', 1],
+  ['GET of 10', 'cpu', 'hand-written SigV4', 1.1],
+  ['fullest list', 'wall', 'hand-written SigV4', 1.05],
+  ['fullest list', 'cpu', 'hand-written SigV4', 1.05],
 ];
 const NAMES = { wall: 'time', cpu: 'CPU' };
 
@@ -50,15 +52,15 @@ ${table(
 
 ## Targets
 
-This service divided by the hand-written one. Bold where the target is missed.
+This service divided by the other. Bold where the target is missed.
 
 ${table(
-  ['', 'is', 'at most'],
-  TARGETS.map(([figure, kind, most]) => {
-    const [one, two] = [OURS, FLOOR].map((title) => costOf(byTitle.get(title), figure));
+  ['', 'divided by', 'is', 'at most'],
+  TARGETS.map(([figure, kind, other, most]) => {
+    const [one, two] = [OURS, other].map((title) => costOf(byTitle.get(title), figure));
     const ratio = typeof one === 'object' && typeof two === 'object' ? one[kind] / two[kind] : NaN;
     const text = ratio.toFixed(2);
-    return [`${figure}, ${NAMES[kind]}`, ratio <= most ? text : `**${text}**`, `${most}`];
+    return [`${figure}, ${NAMES[kind]}`, other, ratio <= most ? text : `**${text}**`, `${most}`];
   }),
 )}
 `;

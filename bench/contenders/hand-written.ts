@@ -16,7 +16,7 @@ import {
   type ListQuery,
   type Message,
   type Owner,
-} from './requests.ts';
+} from './shared/requests.ts';
 
 const {
   TABLE_NAME = '',
