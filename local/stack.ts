@@ -51,12 +51,18 @@ function printLine(line: string): void {
   process.stdout.write(`${level} ${format(message, { breakLength: Infinity })}\n`);
 }
 
+/** How the form signs in and out (web/README.md). */
+interface SignIn {
+  clientId: string;
+  logout: string | undefined;
+}
+
 /** The form, the page that embeds its element, and the contract's. */
 async function startPages(
   keep: Keep,
   portAt: (offset: number) => number,
   { corsOrigins: others = [], liveForm: live = false, branding = {} }: StackOptions,
-  find: () => (Addresses & { clientId: string }) | undefined,
+  find: () => (Addresses & SignIn) | undefined,
 ) {
   const demo = keep(await startDemoServer(portAt(5), find));
   const embedders = [...others, demo.url];
@@ -67,8 +73,8 @@ async function startPages(
       configure() {
         const addresses = find();
         if (addresses === undefined) return undefined;
-        const { issuer, clientId, apiUrl } = addresses;
-        return { ...branding, issuer, clientId, apiUrl };
+        const { issuer, clientId, apiUrl, logout } = addresses;
+        return { ...(logout && { logout }), ...branding, issuer, clientId, apiUrl };
       },
     }),
   );
@@ -83,7 +89,6 @@ function findTimeZone(): string {
   return timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
 }
 
-/** Not the user's AWS settings. */
 const toEnvironment = (engineUrl: string): Record<string, string> => ({
   STAGE: 'local',
   TIME_ZONE: findTimeZone(),
@@ -128,7 +133,7 @@ export async function startStack(options: StackOptions) {
   await using parts = new AsyncDisposableStack();
   const keep = keepIn(parts);
   const portAt = (offset: number): number => (port === 0 ? 0 : port + offset);
-  let addresses: (Addresses & { clientId: string }) | undefined;
+  let addresses: (Addresses & SignIn) | undefined;
 
   const pages = await startPages(keep, portAt, options, () => addresses);
   const { corsOrigins, form } = pages;
@@ -191,11 +196,11 @@ export async function startStack(options: StackOptions) {
   parts.defer(() => closeServer(gateway));
   const { url: ownIssuer, clientId: ownClient } = issuer;
   const { issuer: usersIssuer = ownIssuer, clientId = ownClient } = signIn ?? {};
-  addresses = { apiUrl: url, issuer: usersIssuer, formUrl: form.url, clientId };
+  const logout = signIn?.logout;
+  addresses = { apiUrl: url, issuer: usersIssuer, formUrl: form.url, clientId, logout };
 
   const started = parts.move();
   return {
-    /** For `npm run token` and `npm run inbox`. */
     state: {
       pid: process.pid,
       gateway: url,
@@ -213,7 +218,6 @@ export async function startStack(options: StackOptions) {
     } satisfies StackState,
     docsUrl: pages.docs.url,
     demoUrl: pages.demo.url,
-    /** The contact form's is first. */
     corsOrigins,
     issuer,
     engine,
