@@ -40,7 +40,6 @@ await runCommand(async () => {
     const results: Results = { ...built, costs: new Map(), memory: 0 };
     const record = (figure: string, cost: Cost | string): void =>
       void results.costs.set(figure, [...(results.costs.get(figure) ?? []), cost]);
-    /** Uses a process of its own. */
     const run = async (
       use: (sandbox: Sandbox) => Promise<void>,
       INQUIRIES_PER_HOUR = '',
@@ -109,7 +108,6 @@ await runCommand(async () => {
 
     const measureFullestList = (): Promise<void> =>
       run(async (sandbox) => {
-        // Compiles the code.
         await repeat(5, () => list(sandbox, database.ofTen));
         const cost = await repeat(5, () => list(sandbox, database.ofFullest)).catch(
           (error: Error) => {

@@ -9,7 +9,6 @@ export interface StackState {
   /** Absent on dynalite, which also lacks transactions. */
   mailbox?: string | undefined;
   smtp?: string | undefined;
-  /** S3 with the received mails. */
   mailStore?: string | undefined;
   issuer: string;
   /** Of users, if it is not the local one. */

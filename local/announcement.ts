@@ -8,7 +8,6 @@ import { engineNames } from './database/engines.ts';
 import type { Settings } from './settings.ts';
 import type { Stack } from './stack.ts';
 
-/** @param seeded - Inquiries stored; undefined without --seed. */
 export function formatAnnouncement(
   { state, docsUrl, demoUrl, corsOrigins, engine }: Stack,
   { folder, liveForm, inspect, engine: chosen }: Settings,
@@ -31,8 +30,9 @@ export function formatAnnouncement(
     lines.push('');
   }
   add('Form', form, liveForm ? '(from web/; changes apply in the open page)' : '');
-  if (inbox !== undefined)
+  if (inbox !== undefined) {
     add('Inbox', inbox, `(the team; or npm run inbox${data && ` --${data}`})`);
+  }
   add('Mailbox', mailbox ?? 'off (see above)', mailbox && '(all mails; none is sent)');
   if (smtp !== undefined) add('Answers', smtp, '(a mail program may reply there)');
   add('Demo', demoUrl, '(another site with <inquiry-form>)');

@@ -1,6 +1,5 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 
-/** As the function gets them. */
 export type Claims = Record<string, string>;
 
 /** `challenge`: for `www-authenticate` (RFC 6750, 3). */
@@ -65,7 +64,6 @@ const invalidToken = (description: string) => ({
   challenge: `Bearer scope="" error="invalid_token" error_description="${description}"`,
 });
 
-/** As text, arrays as `[a b]`, without nulls. */
 function toClaims(payload: JWTPayload): Claims {
   const toText = (value: unknown): string =>
     Array.isArray(value)

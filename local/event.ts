@@ -58,14 +58,12 @@ export function toEvent(
   };
 }
 
-/** Lower-case names, repeated ones joined by commas. */
 export function toHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(',')]),
   );
 }
 
-/** Common Log Format: `20/Nov/2026:05:34:00 +0000`. */
 function toLogTime(date: Date): string {
   const [, day, month, year, time] = date.toUTCString().split(' ');
   return `${day}/${month}/${year}:${time} +0000`;

@@ -34,7 +34,6 @@ export interface GatewayOptions {
   invoke: (event: string, requestId: string) => Promise<string>;
   /** The first is in responses to other origins. */
   corsOrigins: readonly [string, ...string[]];
-  /** Whether the next request is throttled. Default: never. */
   throttle?: () => boolean;
   log: (line: string) => void;
   accessLog?: (line: string) => void;
@@ -116,7 +115,6 @@ export function createGateway({
   async function answer(request: IncomingMessage): Promise<Answer> {
     if (headerSize(request) > limits.headers) return toAnswer(replies.headersTooLarge);
     if (isPreflight(request)) {
-      // Another origin gets no CORS settings.
       return { status: 204, headers: isAllowed(request) ? PREFLIGHT : {}, body: '' };
     }
     const routeKey = `${request.method} ${splitTarget(request).rawPath}`;
@@ -152,14 +150,12 @@ const toAnswer = ({ status, message }: Reply, headers: Answer['headers'] = {}): 
 
 function headerSize({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
   const requestLine = `${method} ${url} HTTP/${httpVersion}\r\n`.length;
-  // A colon, a space and a line end for each pair.
   return requestLine + rawHeaders.reduce((sum, part) => sum + part.length + 2, 0);
 }
 
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && 'origin' in headers && 'access-control-request-method' in headers;
 
-/** @throws Error for what Lambda or the gateway would refuse. */
 function parseResult(json: string): Answer {
   if (Buffer.byteLength(json) > limits.lambdaPayload) {
     throw new Error('Function.ResponseSizeTooLarge');

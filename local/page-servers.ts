@@ -13,7 +13,6 @@ export interface Addresses {
 }
 export type FindAddresses = () => Addresses | undefined;
 
-/** Default ports, which the files name. */
 const PORTS: Record<string, keyof Addresses> = {
   3000: 'apiUrl',
   3001: 'issuer',
@@ -74,7 +73,6 @@ export const startDemoServer = (port: number, configure: FindAddresses) =>
     ],
   );
 
-/** web/README.md */
 interface FormConfig extends Record<string, unknown> {
   issuer: string;
   clientId: string;

@@ -30,7 +30,6 @@ export const main: Main = async (args, io) => {
   const unlock = lockDataFolder(settings.folder);
   try {
     await start(settings, io);
-    // Keeps the lock from being collected as garbage.
     process.on('exit', unlock);
   } catch (error) {
     unlock();

@@ -97,7 +97,6 @@ export const SAME_BYTES: ZipOptions = {
 
 const read = (folder: string, name: string) => [name, readFileSync(join(folder, name))] as const;
 
-/** Writes the zip of modules, and prints the sizes. */
 function pack(
   out: string,
   zipName: string,

@@ -7,7 +7,6 @@ import * as errors from '../src/errors.ts';
 import { ITEM_LIMIT } from '../src/limits.ts';
 import { limits, replies } from '../lib/contract/gateway-replies.ts';
 
-/** The parts that are always there. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 const itemLimit = `${ITEM_LIMIT / 1024} KB`;
 const headerLimit = `${limits.headers.toLocaleString('en')} bytes`;
@@ -65,7 +64,6 @@ const byGateway = {
 const common = { ...byGateway, '401': referTo('responses/Unauthorized') };
 
 const { before: _, ...repeated } = contract.listQuerySchema.properties;
-/** What a Link repeats of the request. */
 const repeatedPattern = Object.keys(repeated).map((name) => `(&${name}=[^&>]+)?`);
 
 const email = 'ana@example.com';
@@ -85,7 +83,6 @@ const hello = {
   created_at: '2026-11-20T09:00:00.000Z',
 };
 
-/** @param server - Its base URL without `/inquiries`. */
 export function createDocument(server: { url: string; description: string }, version: string) {
   return {
     openapi: '3.1.1',
@@ -363,7 +360,6 @@ const example = (summary: string, value: unknown) => ({
 });
 const { badRequest } = errors;
 type Errors = Record<string, errors.ApiError>;
-/** The function's errors, by name of the example. */
 const toExamples = (shown: Errors) =>
   Object.fromEntries(
     Object.entries(shown).map(([name, { code: error, message }]) => [
@@ -372,7 +368,6 @@ const toExamples = (shown: Errors) =>
     ]),
   );
 
-/** When the gateway sends a reply of its own. */
 const WHEN = {
   badRequest: 'the request is not valid HTTP',
   unauthorized: 'the token is missing or not valid',

@@ -32,7 +32,6 @@ interface Request {
 type Operation = (request: Request) => Promise<{
   status: number;
   json: string;
-  /** Added to the headers of every response. */
   headers?: Record<string, string>;
 }>;
 

@@ -5,7 +5,6 @@ export type Environment = Record<string, string | undefined>;
 /** Maxima of whole-number settings, by their variables; Terraform reads the file, too. */
 export { MAXIMA };
 
-/** Digits without leading zeros. */
 export const isSettingOf = (name: keyof typeof MAXIMA, text: string): boolean =>
   /^[1-9]\d*$/.test(text) && Number(text) <= MAXIMA[name];
 
@@ -42,9 +41,7 @@ export function parseConfig(env: Environment) {
     hashKey: env['HASH_KEY'],
     storedForMail: read('STORED_FOR_MAIL', (text) => text.split(',')),
     corsOrigin: readText('CORS_ORIGIN'),
-    /** Absent: inquiries never expire. */
     retentionDays: readNumber('RETENTION_DAYS'),
-    /** Absent: no limit. */
     inquiriesPerHour: readNumber('INQUIRIES_PER_HOUR'),
   };
 }

@@ -32,7 +32,6 @@ export class Refusal extends Error {
   }
 }
 
-/** @throws Refusal for a missing or malformed claim. */
 export function parseOwner({ email, sub }: Record<string, unknown> = {}): Owner {
   if (typeof email !== 'string' || email === '' || typeof sub !== 'string' || !UUID.test(sub)) {
     throw new Refusal(401, 'Unauthorized');
@@ -40,7 +39,6 @@ export function parseOwner({ email, sub }: Record<string, unknown> = {}): Owner 
   return { cognito_sub: sub.toLowerCase(), email };
 }
 
-/** @throws Refusal for a malformed parameter. */
 export function parseListQuery(query: Partial<Record<string, string>> = {}): ListQuery {
   const { limit, before } = query;
   const isValid =
@@ -50,7 +48,6 @@ export function parseListQuery(query: Partial<Record<string, string>> = {}): Lis
   return { limit: limit === undefined ? limit : Number(limit), before };
 }
 
-/** @throws SyntaxError unless it is JSON; Refusal for a missing or wrong field. */
 export function parseRequest(text = '{}'): Message {
   const { subject, body } = (JSON.parse(text) ?? {}) as Partial<Record<string, unknown>>;
   if (typeof subject !== 'string' || typeof body !== 'string') {
@@ -63,7 +60,6 @@ export function linkTo(before: string, limit: number | undefined): Record<string
   return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };
 }
 
-/** A text is JSON already. */
 export function respond(
   statusCode: number,
   body: object | string,

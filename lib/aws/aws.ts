@@ -36,12 +36,10 @@ const THROTTLING_ERRORS = new Set([
 /** What a command works on, in words for its failures. */
 export interface Target {
   server: string;
-  /** If the table does not exist. */
   missing: string;
   policy: string;
 }
 
-/** An account, before a stage is read. */
 export const ACCOUNT: Target = {
   server: 'AWS',
   missing: 'The resource does not exist in this account and region.',

@@ -14,7 +14,6 @@ import { INQUIRY_ID } from '../../src/limits.ts';
 
 /** A request to `/inquiries`; the query without `?`. */
 export interface ServiceRequest {
-  /** Default: the API's. */
   path?: string;
   method: string;
   query?: string;
@@ -22,7 +21,6 @@ export interface ServiceRequest {
   body?: string;
 }
 
-/** The body is parsed JSON, or a text. */
 export interface ServiceResponse {
   status: number;
   headers: Headers;
@@ -124,7 +122,6 @@ export function assertHeader({ headers }: ServiceResponse, name: string, expecte
   assert(value === expected, `${name} is ${value ?? 'missing'}, not ${expected}`);
 }
 
-/** An error of the function; 405 with `Allow`. */
 export function assertError(response: ServiceResponse, status: number, code: string): void {
   const { error, message } = assertBody(
     response,
@@ -173,7 +170,6 @@ interface Schema {
   properties: object;
 }
 
-/** Status, content type, and exactly the schema's fields; optional ones may be absent. */
 function assertBody(response: ServiceResponse, status: number, schema: Schema): unknown {
   assertStatus(response, status);
   assertHeader(response, 'Content-Type', 'application/json');

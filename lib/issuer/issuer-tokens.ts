@@ -9,7 +9,6 @@ export interface User {
 
 /** A token without the sign-in page; not validated, so that tests can make bad ones. */
 export interface TokenRequest {
-  /** Default: the first demo user. */
   email?: string | undefined;
   sub?: string | undefined;
   /** Replace or add claims, also `iss`, `aud` and `exp`; null removes one. */
@@ -18,11 +17,9 @@ export interface TokenRequest {
 
 /** The form's client, also the ID tokens' `aud`, as in Cognito. */
 export const CLIENT_ID = 'inquiries-local';
-/** The client of the team's pages. */
 export const INBOX_CLIENT_ID = 'inquiries-local-inbox';
 export const DEMO_TEAM = ['olga@example.com', 'pete@example.com'] as const;
 export const DEMO_USERS = ['ana@example.com', 'ben@example.com', 'chiara@example.com'] as const;
-/** Seconds. */
 export const TOKEN_LIFETIME = 3600;
 
 /**

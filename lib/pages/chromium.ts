@@ -59,7 +59,6 @@ function unpack(): NodeJS.ProcessEnv {
     try {
       renameSync(folder, UNPACKED);
     } catch (error) {
-      // Another process was faster.
       rmSync(folder, { recursive: true });
       if (!existsSync(UNPACKED)) throw error;
     }

@@ -20,7 +20,6 @@ export async function serve(server: Server, port = 0): Promise<string> {
   return `http://127.0.0.1:${await listen(server, port)}`;
 }
 
-/** Also closes all connections. */
 export async function closeServer(
   server: Server & { closeAllConnections?(): void },
 ): Promise<void> {

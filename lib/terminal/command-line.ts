@@ -10,7 +10,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** `--help`, with the usage as message. Exit code 0. */
 class HelpRequest extends Error {
   override readonly name = 'HelpRequest';
 }

@@ -13,7 +13,6 @@ export const escapeUnsafe = (text: string): string =>
 export const toLines = (text: string): string[] =>
   escapeText(text).replaceAll('\t', '    ').split('\n');
 
-/** In one line, with escapes for line ends and tabs. */
 export const toLine = (text: string): string => escapeUnsafe(escapeText(text));
 
 /**

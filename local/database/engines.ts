@@ -18,7 +18,6 @@ export type EngineUrl = `http${string}`;
 export interface Engine {
   name: EngineName | 'another engine';
   url: string;
-  /** DynamoDB Local's. */
   pid?: number | undefined;
   /** The engine's failure; dynalite throws uncaught exceptions instead. */
   failed: Promise<Error>;

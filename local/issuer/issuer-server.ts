@@ -31,9 +31,7 @@ export async function startIssuer({
   server.on('request', (request, response) => void handle(request, response));
   return {
     url,
-    /** Also the ID tokens' `aud`, as in Cognito. */
     clientId: CLIENT_ID,
-    /** Signs an ID token as the code flow does. */
     token: (request?: TokenRequest) => signToken(key, url, request),
     close: () => closeServer(server),
   };

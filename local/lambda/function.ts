@@ -3,7 +3,6 @@ import { FunctionTimeout, startSandbox, type Sandbox, type SandboxOptions } from
 
 export interface FunctionOptions extends SandboxOptions {
   timeout: number;
-  /** Default: 4. */
   concurrency?: number;
   lazy?: boolean;
 }
@@ -73,7 +72,6 @@ export async function startFunction({
       run(event, requestId, () => isLate).then(resolve, reject);
       return promise.finally(() => clearTimeout(timer));
     },
-    /** Lets the next invocations run the present code. */
     reload() {
       for (const sandbox of idle) void sandbox.close();
       idle = [];

@@ -8,7 +8,6 @@ const ROOT = '/sys/fs/cgroup';
 const PERIOD = 20_000;
 /** Lambda's share of a core. */
 export const shareOf = (memoryMb: number): number => memoryMb / 1_769;
-/** One hierarchy; version 1 has one for each controller. */
 const isVersion2 = existsSync(join(ROOT, 'cgroup.controllers'));
 let groups = 0;
 
@@ -43,12 +42,10 @@ export function createLimits(memoryMb = 128) {
   writeFileSync(find('memory.max', 'memory.limit_in_bytes'), String(memoryMb * 1024 * 1024));
   writeFileSync(find('memory.swap.max', 'memory.swappiness'), '0');
   return {
-    /** Shell code that enters the group. */
     enter: folders.map((folder) => `echo $$ > ${join(folder, 'cgroup.procs')}`).join(' && '),
     /** Bytes, as the limit counts. */
     peakMemory: () =>
       Number(readFileSync(find('memory.peak', 'memory.max_usage_in_bytes'), 'utf8')),
-    /** Limits the share of a core from now on. */
     throttle() {
       const quota = Math.round(shareOf(memoryMb) * PERIOD);
       if (isVersion2) return writeFileSync(find('cpu.max'), `${quota} ${PERIOD}`);

@@ -11,14 +11,11 @@ import { closeServer, listen } from '../../lib/pages/loopback-server.ts';
 /** Milliseconds. */
 export interface Cost {
   wall: number;
-  /** All threads. */
   cpu: number;
 }
 
 export interface SandboxOptions {
-  /** Exports `handler`. */
   module: string;
-  /** Nothing else is inherited. */
   environment: Record<string, string>;
   /** Milliseconds, at most 2^31 - 1. Default: 30,000. */
   timeout?: number;
@@ -170,7 +167,6 @@ export async function startSandbox({
       if (errorType !== undefined) throw new Error(errorType, { cause: body });
       return { result: body, wall: at - from, cpu: following.cpu - cpu };
     },
-    /** As Lambda between invocations. */
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     close: stop,

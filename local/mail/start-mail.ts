@@ -12,9 +12,7 @@ const REPLY_DOMAIN = 'reply.example.com';
 const TEAM = 'support@example.com';
 
 interface MailOptions {
-  /** Of the function, with settings of the user. */
   environment: Record<string, string>;
-  /** What mails to owners show. */
   company: object;
   mailboxPort: number;
   smtpPort: number;
@@ -82,7 +80,6 @@ export async function startMail({
   const mappings = (['inquiries', 'replies'] as const).map((kind) =>
     startEventSourceMapping({ ...stream, kind, invoke }),
   );
-  /** The mailer logs a failure. */
   const sendDigests = (): void => void invoke('{"digest":true}').catch(() => undefined);
   const timer = setInterval(sendDigests, DIGEST_INTERVAL);
   const started = parts.move();

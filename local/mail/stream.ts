@@ -14,7 +14,6 @@ import { LOCAL } from '../../lib/running-stack.ts';
 export interface StreamOptions {
   endpoint: string;
   streamArn: string;
-  /** Takes and returns JSON; throws when the function fails. */
   invoke: (event: string) => Promise<string>;
   kind: keyof typeof filters;
   /** Gets a line of JSON while the stream cannot be read. */
@@ -133,7 +132,6 @@ const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
   ...record,
   dynamodb: {
     ...dynamodb,
-    // Seconds since the epoch.
     ApproximateCreationDateTime: Number(dynamodb?.ApproximateCreationDateTime) / 1_000,
   },
 });

@@ -1,4 +1,3 @@
-/** The sign-in of this site, and the form with its token. */
 const users = new oidc.UserManager({
   authority: 'http://127.0.0.1:3001',
   client_id: 'inquiries-local',

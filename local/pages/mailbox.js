@@ -8,7 +8,6 @@ const create = (tag, properties, ...content) => {
   return element;
 };
 
-/** Sends a text above the quoted mail, as mail programs do. */
 function createAnswer({ FromEmailAddress, Destination, ReplyToAddresses = [], Content }) {
   const { Subject, Body } = Content.Simple;
   const [from] = Destination.ToAddresses;
@@ -66,7 +65,6 @@ function format(mail) {
 
 async function refresh() {
   const mails = await (await fetch('/mails')).json();
-  // The stack was started again.
   if (mails.length < shown) location.reload();
   const open = document.querySelector('[name=mail][open]');
   const followsNewest = open === document.querySelector('[name=mail]');

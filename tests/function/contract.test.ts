@@ -20,17 +20,14 @@ import { EMAIL, SUB } from '../helpers/events.ts';
 import { send as request, type Answer } from '../local/http.ts';
 import { unless } from '../helpers/needs.ts';
 
-/** Null removes a claim. */
 type Claims = Record<string, string | null>;
 
-/** Replace parts of gateway and store. */
 type Parts = Partial<GatewayOptions & InquiryStore>;
 
 const { store } = await createOwnStore();
 const openApp = ({ put = store.put, list = store.list, ...parts }: Parts = {}) =>
   serveApp(createInquiries({ put, list }), parts);
 
-/** Expects an answer as documented. */
 async function ask(url: string, options: Parameters<typeof request>[1] & { method: string }) {
   const answer = await request(url, options);
   checkAnswer(options.method, answer);
@@ -43,7 +40,6 @@ interface Request {
   key?: string | undefined;
   /** A buffer has a content type that becomes base64. */
   body?: string | Buffer;
-  /** Replace the owner's. */
   claims?: Claims;
 }
 
@@ -126,7 +122,6 @@ const { url, close } = await openApp();
 afterAll(close);
 
 describe('the app answers', () => {
-  /** A new owner. */
   function createUser() {
     const owner = { sub: randomUUID(), email: EMAIL };
     const send = async ({ method = 'GET', query = {}, key, body, claims }: Request) => {
@@ -287,7 +282,6 @@ describe('everything in the document occurs', () => {
         json,
       })),
     );
-  /** Answered to the users above. */
   const SUCCESSES = [
     ['GET', 200, 'list'],
     ['GET', 200, 'page'],

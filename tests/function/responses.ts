@@ -22,7 +22,6 @@ function resolve(part: unknown): unknown {
 }
 const { paths } = resolve(source) as OpenApiDocument;
 
-/** With the parts that the document always has. */
 interface Response {
   headers: Record<string, { required?: boolean; schema: object }>;
   content: {

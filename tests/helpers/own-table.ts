@@ -11,7 +11,6 @@ import type { Inquiry } from '../../src/contract.ts';
 import { createInquiryEntity } from '../../src/entities/inquiry.ts';
 import type { Identity } from '../../src/identity.ts';
 
-/** DynamoDB Local if Java allows it. */
 export const bestEngine = (): string =>
   inject('engines')['dynamodb-local'] ?? inject('engines').dynalite;
 

@@ -20,7 +20,6 @@ let returned = '';
 const events: Record<string, unknown>[] = [];
 const logged: string[] = [];
 const server = createGateway({
-  // Refuses requests with the header.
   authorize: async (header) =>
     header === undefined ? { claims: { sub: 's' } } : { challenge: `Bearer of="${header}"` },
   invoke: async (event) => {

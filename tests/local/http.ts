@@ -33,7 +33,6 @@ export async function send(
     status: incoming.statusCode ?? 0,
     headers: incoming.headers,
     text: content,
-    /** Undefined when empty. */
     json: content === '' ? undefined : (JSON.parse(content) as unknown),
   };
 }

@@ -11,7 +11,6 @@ export interface IoOptions {
   dialogue?: readonly (readonly [question: string, typed: string])[];
   /** All three are a terminal. Default: false. */
   isTTY?: boolean;
-  /** Default: 80. */
   columns?: number;
   env?: NodeJS.ProcessEnv;
 }

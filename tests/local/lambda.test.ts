@@ -35,7 +35,6 @@ async function start(module: string, options: Partial<FunctionOptions> = {}) {
   return { ...started, lines, run: invoke };
 }
 
-/** What an invocation waits for, until it opens. */
 function createGate() {
   const file = join(createFolder(), 'open');
   return { file, open: () => writeFileSync(file, '') };
@@ -105,7 +104,6 @@ it('runs invocations one by one in each process, warm ones first, in their order
     const counts = group.map(({ count }) => count);
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
   }
-  // Also after a test that waits.
   for (const one of byProcess.keys()) process.kill(one, 'SIGKILL');
   await expect.poll(() => [...byProcess.keys()].some(isAlive)).toBe(false);
   expect((await run()).count).toBe(1);

@@ -15,7 +15,6 @@ import { createFolder } from './data-folder.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
 
-/** As far as it is read. */
 interface SentMail {
   Destination: { ToAddresses: string[] };
   ReplyToAddresses?: string[];
@@ -125,7 +124,6 @@ function announcementOf({ said }: Running, data: string, port: number): string {
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** Readable or writable by others. */
 const filesOfOthers = (data: string): string => runIn(ROOT, `find '${data}' -perm /077`).stdout;
 
 const TEAM = 'support@example.com';
