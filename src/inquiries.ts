@@ -29,6 +29,8 @@ export interface PutOptions {
   limit?: Limit | undefined;
   /** The idempotency key. */
   key?: string | undefined;
+  /** Seconds that it is kept; default: a day. */
+  keyKept?: number | undefined;
   /** For mails to the owner. */
   language?: Language | undefined;
   /** Default: no. */

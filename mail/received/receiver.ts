@@ -52,6 +52,9 @@ const UNREADABLE: Reading = { mail: undefined, isHandled: false };
 /** Milliseconds. */
 const READ_TIME = 2_000;
 
+/** Seconds: a day more than SES's mail, which can come again as long as it is in the bucket (receiver.tf). */
+const KEY_KEPT = 15 * 86_400;
+
 /** Errors of {@link Inquiries} that a retry would repeat. */
 const REFUSED = new Set(['TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE', 'IDEMPOTENCY_KEY_REUSED']);
 
@@ -144,7 +147,13 @@ async function storeFollowUp(
     ].join('\n'),
   };
   const key = toKey(delivery, mail);
-  const options = { key, language, isEmailVerified: true, follows: inquiry.id };
+  const options = {
+    key,
+    keyKept: KEY_KEPT,
+    language,
+    isEmailVerified: true,
+    follows: inquiry.id,
+  };
   try {
     const created = await create({ sub, email }, request, { signal, attempts: 0 }, options);
     if (files.length === 0) return { outcome: 'stored' };
@@ -179,12 +188,14 @@ async function storeAnswer(
   });
   if (status === 'not-found') return pass(delivery, 'gone');
   if (status === 'too-large') return sendBack(delivery, own, inquiry, from, 'too-long');
-  const stored = await store.inquiries.read(inquiry, signal);
+  let stored = await store.inquiries.read(inquiry, signal);
   if (stored === undefined) return pass(delivery, 'gone');
   let told: Result;
   if (status === 'answered') {
     if (files.length > 0 && !(await sendWithFiles(delivery, stored, files, key))) {
       refused.push(...files.map(({ name }) => name));
+      await store.inquiries.removeFiles(stored);
+      stored = { ...stored, files: [] };
     }
     const answered = createAnsweredMail(stored, leftOut, config, replyTo);
     told = await notify(delivery, digest('answered', inquiry.id), 'answered', answered);

@@ -120,6 +120,11 @@ export function createAnswers({ table, now, keyOf, read, isShown }: Inquiries) {
       const row = await read(inquiry);
       return row !== undefined && row.reply_at === undefined;
     },
+    /** After SES has refused the files of an answer. */
+    async removeFiles(inquiry: InquiryKeys): Promise<void> {
+      const columns = { inbox: toShard(inquiry.id, true) };
+      await update(inquiry, columns, 'attribute_exists(files)', { removed: 'REMOVE files' });
+    },
     /**
      * Appends to an answer, once for a mail.
      *

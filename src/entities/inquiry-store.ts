@@ -130,7 +130,8 @@ export function createInquiryStore(
   }
 
   return {
-    async put(inquiry, call, { key, limit, language, isEmailVerified, follows } = {}) {
+    async put(inquiry, call, options = {}) {
+      const { key, keyKept = KEY_KEPT, limit, language, isEmailVerified, follows } = options;
       const { id, cognito_sub, email } = inquiry;
       const created = Date.parse(inquiry.created_at);
       const days = isTestAddress(email) ? TEST_DAYS : retentionDays;
@@ -161,7 +162,7 @@ export function createInquiryStore(
               key: digest(key),
               payload: digest(...toPayload(inquiry)),
               inquiry: id,
-              expires_at: toExpiry(created, KEY_KEPT),
+              expires_at: toExpiry(created, keyKept),
               now: Math.floor(now() / 1_000),
             };
       const rate = limit && {

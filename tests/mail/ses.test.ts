@@ -42,7 +42,7 @@ async function setUp(plan: Plan) {
   stubAws({ ...toEnvironment(''), AWS_ENDPOINT_URL_SESV2: proxy.url, AWS_MAX_ATTEMPTS: '1' });
   const { signal } = new AbortController();
   const config = { ...MAIL_SETTINGS, configurationSet: 'inquiries-develop' };
-  return { received, signal, send: async () => createSendMail(config)(MAIL, signal) };
+  return { received, signal, send: async (mail = MAIL) => createSendMail(config)(mail, signal) };
 }
 
 it('SES gets the mail as golden has it', async () => {
@@ -50,6 +50,21 @@ it('SES gets the mail as golden has it', async () => {
   await send();
   const sent = received.map((body) => JSON.stringify(JSON.parse(body), undefined, 2));
   expect(sent.join('\n')).toMatchSnapshot();
+});
+
+it('SES gets files as attachments of the mail', async () => {
+  const { received, send } = await setUp(() => undefined);
+  const file = { name: 'offer.pdf', type: 'application/pdf', data: Buffer.from('Yes') };
+  await send({ ...MAIL, files: [file] });
+  expect(JSON.parse(String(received[0]))).toHaveProperty('Content.Simple.Attachments', [
+    {
+      FileName: 'offer.pdf',
+      ContentType: 'application/pdf',
+      RawContent: 'WWVz',
+      ContentDisposition: 'ATTACHMENT',
+      ContentTransferEncoding: 'BASE64',
+    },
+  ]);
 });
 
 it.each([

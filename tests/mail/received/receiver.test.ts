@@ -302,6 +302,18 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     expect(all.mails).toEqual([]);
   });
 
+  it('stores a follow-up once, also of an event that comes again after two weeks', async () => {
+    await start({ followUps: true });
+    const message = deliverMail(all, await createAddress(all, 'f', id), SHADE);
+    const raw = all.rawMails.get(message.mail.messageId) ?? Buffer.from('');
+    for (const days of [0, 2, 12]) {
+      all.time += days * 24 * HOUR;
+      all.rawMails.set(message.mail.messageId, raw);
+      expect(await all.create().receive(message)).toEqual(['stored']);
+    }
+    expect(await listAll()).toHaveLength(2);
+  });
+
   it('logs neither addresses nor texts', async () => {
     await receive({});
     await receive({ ...OTHER, text: 'canary' });
