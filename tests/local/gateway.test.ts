@@ -64,6 +64,7 @@ const CASES: readonly (readonly [title: string, request: Request, result?: strin
   ['an allowed origin', { headers: ['Origin', OTHER] }, ANY_ORIGIN],
   ['another origin', { headers: ['Origin', EVIL] }, ANY_ORIGIN],
   ['no origin', {}, ANY_ORIGIN],
+  ['a token in the address, which is none', { path: '?access_token=d' }],
   ['10,240 bytes of headers', fill(0)],
   ['one more', fill(1)],
   ['an event of less than 6 MB', post('x'.repeat(6_280_000))],

@@ -120,7 +120,9 @@ export async function createMailerInstances(
         const event = { ...toQueueEvent(mail), trial: true };
         return withTrial(createReceiver, receiverParts, changes)(event, invocation);
       },
-      steps: () => steps,
+      isKilled: () => steps >= killAt,
+      /** @param more - As {@link create}'s, from now on. */
+      killAfter: (more: number): void => void (killAt = steps + more),
       tick: async () => invoke({ digest: true }),
       /** @returns The sequence numbers to deliver again. */
       handle: async (Records: StreamRecord[]) => readFailures(await invoke({ Records })),

@@ -50,6 +50,8 @@ const ACTS = {
   wait: 3,
   'wait for hours': 1,
 } as const;
+/** What may store something of an inquiry. */
+const WRITING = new Set<string>(['post', 'answer', 'queue', 'wait for hours']);
 const anyStep = fc.record({
   act: fc.oneof(
     ...Object.entries(ACTS).map(([act, weight]) => ({ weight, arbitrary: fc.constant(act) })),
@@ -132,10 +134,13 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
     answerWithin: 1,
   });
   all.change = change;
+  let instance = all.create();
   const images = new Map<string, string | undefined>();
   let stream: StreamRecord[] = [];
   let queue: { event: SESMessage | ReturnType<typeof toEvent>; times: number }[] = [];
   const snapshots: { at: number; rows: StoredInquiry[] }[] = [];
+  /** Undefined: maybe changed. */
+  let stored: StoredInquiry[] | undefined;
   const bounced = new Set<unknown>();
   const written: Sent[] = [];
   /** Mails that SES had, and of which the mailer may not know. */
@@ -178,7 +183,7 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
   /** @returns Undefined if it was killed. */
   async function invoke<Result>(
     { act: kind, killAt, fault, isLagging }: Step,
-    run: (instance: ReturnType<MailerInstances['create']>) => Promise<Result>,
+    run: (one: ReturnType<MailerInstances['create']>) => Promise<Result>,
   ): Promise<Result | Error | undefined> {
     const before = all.mails.length;
     all.index = readIndex(isLagging ? (LAGS[kind] ?? 0) : 0);
@@ -189,9 +194,10 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
       if (fault === 'throttled') throw new RateLimited('429');
       if (fault !== undefined) throw new Error('500');
     };
-    const instance = all.create(killAt);
+    instance.killAfter(killAt);
     const result = await run(instance).catch((error: Error) => error);
-    const isKilled = instance.steps() >= killAt;
+    const isKilled = instance.isKilled();
+    if (isKilled) instance = all.create();
     if (isKilled || fault === 'accepted') unknown.push(...all.mails.slice(before).map(nameOf));
     return isKilled ? undefined : result;
   }
@@ -288,13 +294,14 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
   };
 
   async function act(step: Step): Promise<void> {
-    const rows = await readChanges();
+    const rows = stored ?? (await readChanges());
+    stored = WRITING.has(step.act) ? undefined : rows;
     snapshots.push({ at: all.time, rows });
     await acts[step.act as keyof typeof ACTS](step, rows);
     stream = stream.filter((record) => !isLate(record));
   }
 
-  await all.create().tick();
+  await instance.tick();
   for (const step of history) await act(step);
   // The stream's day, a digest's seven hours, and an acknowledgement's hour.
   for (let hour = 0; hour < 30 || stream.length + queue.length > 0; hour += 3) {
