@@ -5,9 +5,12 @@ import type { Io } from '../lib/terminal/command-line.ts';
 import { escapeUnsafe, toLine } from '../lib/terminal/terminal-text.ts';
 import { formatCount } from '../ui/format.ts';
 
+/** What an addition has, beside its mail's key. */
+const ADDED = ['text', 'at'];
+
 /** Escapes what is unsafe on a terminal; the parsed value is the same. */
 export const toJsonLine = (value: object, fields?: readonly string[]): string =>
-  `${escapeUnsafe(JSON.stringify(value, fields && [...fields]))}\n`;
+  `${escapeUnsafe(JSON.stringify(value, fields && [...fields, ...ADDED]))}\n`;
 
 /** Writes texts no faster than they are read. */
 export const writePages = async <Page>(

@@ -223,3 +223,28 @@ it('stops reading the table when the page has gone', async () => {
   void ask('GET /?show=all', undefined, {}, gone.signal);
   await expect(stopped.promise).resolves.toBeUndefined();
 });
+
+it('shows what was added to an answer, and its files, in page, command and export', async () => {
+  const { add, ask, inbox, run } = await begin();
+  const row = await add(0);
+  await inbox.answer(row, { reply: 'Yes.', respondent: 'olga@example.com', files: ['offer.pdf'] });
+  const stored = (await inbox.get(row.id)) ?? row;
+  await inbox.add(stored, { text: 'On <Sundays>, too.', mail: 'a' });
+  const { html } = await ask(`GET /inquiries/${row.id}`);
+  const outputs = [
+    html,
+    ...(
+      await Promise.all([
+        run(`show ${row.id}`, { isTTY: true }),
+        run('export'),
+        run('export --csv'),
+        run(`export --email ${row.email}`),
+      ])
+    ).map(({ stdout }) => stdout),
+  ];
+  for (const output of outputs) {
+    expect(output.replace('&lt;', '<').replace('&gt;', '>')).toContain('On <Sundays>, too.');
+    expect(output).toContain('offer.pdf');
+  }
+  expect(html).toContain('Added by <bdi>olga@example.com</bdi>');
+});
