@@ -1,5 +1,5 @@
 /** Tokens at the local gateway; on AWS, API Gateway decides. */
-import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { constants, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterAll, expect, it } from 'vitest';
 import { createAuthorizer } from '../../local/authorizer.ts';
@@ -11,7 +11,7 @@ const key = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 const server = createServer((_request, response) => {
-  const jwk = { ...key.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256' };
+  const jwk = { ...key.publicKey.export({ format: 'jwk' }), kid: 'k1' };
   response.end(JSON.stringify({ keys: [jwk] }));
 });
 const issuer = await serve(server);
@@ -24,6 +24,12 @@ const byKey: Sign = (input) => sign('sha256', input, key.privateKey);
 const byOther: Sign = (input) => sign('sha256', input, other.privateKey);
 const publicPem = key.publicKey.export({ type: 'spki', format: 'pem' });
 const byHmac: Sign = (input) => createHmac('sha256', publicPem).update(input).digest();
+const byPss: Sign = (input) =>
+  sign('sha256', input, {
+    key: key.privateKey,
+    padding: constants.RSA_PKCS1_PSS_PADDING,
+    saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+  });
 /** Undefined removes a field. */
 function makeToken(claims: Fields = {}, header: Fields = {}, signer = byKey): string {
   const head = { alg: 'RS256', kid: 'k1', ...header };
@@ -38,6 +44,7 @@ const jwk = other.publicKey.export({ format: 'jwk' });
 it.each<[string, claims?: Fields, header?: Fields, signer?: Sign]>([
   ['alg none', {}, { alg: 'none' }],
   ['HS256 with the public key', {}, { alg: 'HS256' }, byHmac],
+  ['RSA-PSS, which API Gateway does not know', {}, { alg: 'PS256' }, byPss],
   ['no kid', {}, { kid: undefined }],
   ['an unknown kid', {}, { kid: 'k2' }],
   ['the signature of another key', {}, {}, byOther],
