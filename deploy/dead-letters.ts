@@ -7,13 +7,14 @@ import { areDone, sendMails } from './send-mails.ts';
 /** Seconds in which nobody gets a message that was read, unless it is released. */
 const HIDDEN = 900;
 
-export interface DeadLetter {
+/** What was not handled. */
+export interface Left {
   what: string;
   /** @returns Whether it is handled, so that the message can go. */
   repeat: () => Promise<boolean>;
-  remove: () => Promise<unknown>;
+  remove?: () => Promise<unknown>;
   /** Makes the message visible again. */
-  release: () => Promise<unknown>;
+  release?: () => Promise<unknown>;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface DeadLetter {
  * @returns Until the queue is empty.
  * @throws Error without a mailer.
  */
-export async function* readDeadLetters(name: string): AsyncGenerator<DeadLetter> {
+export async function* readDeadLetters(name: string): AsyncGenerator<Left> {
   const sqs = new SQS(NETWORK);
   const find = async (queue: string): Promise<string> => {
     const { QueueUrl = '' } = await sqs.getQueueUrl({ QueueName: `${name}-${queue}` });
@@ -53,7 +54,7 @@ function describe(
   body: string,
   find: (queue: string) => Promise<string>,
   sqs: SQS,
-): Pick<DeadLetter, 'what' | 'repeat'> {
+): Pick<Left, 'what' | 'repeat'> {
   const {
     requestContext,
     Type,

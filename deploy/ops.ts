@@ -9,7 +9,7 @@ import {
   type Main,
 } from '../lib/terminal/command-line.ts';
 import { escapeUnsafe, writeLines } from '../lib/terminal/terminal-text.ts';
-import { readDeadLetters, type DeadLetter } from './dead-letters.ts';
+import { readDeadLetters, type Left } from './dead-letters.ts';
 import { readReceivedMails } from './received-mails.ts';
 import { queryLogs, QUERIES, type LogGroup } from './log-queries.ts';
 import { areDone, sendMails } from './send-mails.ts';
@@ -76,37 +76,41 @@ async function showRequest(io: Io, name: string, id: string, hours: number): Pro
   await showLogs(io, name, ['function', lines], hours);
 }
 
-async function handleDeadLetters({ stdout }: Io, name: string, repeat: boolean): Promise<number> {
-  const left: DeadLetter[] = [];
+/** What is left to be handled; `texts` are those of an item that was, of one that was not, and what to do next. */
+async function handleLeft(
+  { stdout }: Io,
+  items: AsyncIterable<Left>,
+  repeat: boolean,
+  texts: Record<'done' | 'failed' | 'next' | 'hint', string>,
+): Promise<number> {
+  const left: Left[] = [];
   try {
-    for await (const letter of readDeadLetters(name)) {
-      left.push(letter);
-      const isDone = repeat && (await letter.repeat());
-      if (isDone) await left.pop()?.remove();
-      writeLines(stdout, `${letter.what}${isDone ? ': repeated, and removed' : ''}`);
+    for await (const item of items) {
+      left.push(item);
+      const isDone = repeat && (await item.repeat());
+      if (isDone) await left.pop()?.remove?.();
+      writeLines(stdout, `${item.what}${isDone ? texts.done : repeat ? texts.failed : ''}`);
     }
   } finally {
-    for (const letter of left) await letter.release();
+    for (const item of left) await item.release?.();
   }
-  const next = repeat
-    ? 'npm run inbox -- list --all --since DAY finds inquiries that the log does not name'
-    : '--repeat tries them again';
+  const next = repeat ? texts.next : texts.hint;
   writeLines(stdout, left.length === 0 ? 'Nothing is left.' : `Left: ${left.length}; ${next}.`);
   return repeat && left.length > 0 ? 1 : 0;
 }
 
-async function handleReceivedMails({ stdout }: Io, name: string, account: string, repeat: boolean) {
-  let left = 0;
-  for await (const mail of readReceivedMails(name, account)) {
-    const isDone = repeat && (await mail.repeat());
-    if (!isDone) left++;
-    const result = isDone ? ': passed to the receiver' : repeat ? ': to be read by a person' : '';
-    writeLines(stdout, `${mail.what}${result}`);
-  }
-  const next = repeat ? 'their first lines name no recipient' : '--repeat passes them on';
-  writeLines(stdout, left === 0 ? 'Nothing is left.' : `Left: ${left}; ${next}.`);
-  return repeat && left > 0 ? 1 : 0;
-}
+const DEAD_LETTERS = {
+  done: ': repeated, and removed',
+  failed: '',
+  next: 'npm run inbox -- list --all --since DAY finds inquiries that the log does not name',
+  hint: '--repeat tries them again',
+};
+const RECEIVED_MAILS = {
+  done: ': passed to the receiver',
+  failed: ': to be read by a person',
+  next: 'their first lines name no recipient',
+  hint: '--repeat passes them on',
+};
 
 /** Of the table's stream alone: events of SES are still handled. */
 async function switchMail({ stdout }: Io, name: string, enabled: boolean): Promise<void> {
@@ -137,8 +141,9 @@ export const main: Main = async (args, io) => {
   const verbs: Record<string, (() => Promise<number | void>) | undefined> = {
     logs: query && (async () => void (await showLogs(io, name, query, hours))),
     request: first === '' ? undefined : async () => showRequest(io, name, first, hours),
-    'dead-letters': async () => handleDeadLetters(io, name, values.repeat),
-    'received-mails': async () => handleReceivedMails(io, name, accountId, values.repeat),
+    'dead-letters': async () => handleLeft(io, readDeadLetters(name), values.repeat, DEAD_LETTERS),
+    'received-mails': async () =>
+      handleLeft(io, readReceivedMails(name, accountId), values.repeat, RECEIVED_MAILS),
     send:
       first === ''
         ? undefined

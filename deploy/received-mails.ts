@@ -1,18 +1,12 @@
 import { GetObjectCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
 import { SQS } from '@aws-sdk/client-sqs';
 import { NETWORK } from '../lib/aws/aws.ts';
+import type { Left } from './dead-letters.ts';
 
 /** Milliseconds; younger ones are being handled. */
 const HOUR = 3_600_000;
 /** SES's own lines. */
 const Range = 'bytes=0-65535';
-
-/** A mail that nobody was told of: its event is lost or was not passed on. */
-export interface ReceivedMail {
-  what: string;
-  /** @returns Whether its event could be made anew. */
-  repeat: () => Promise<boolean>;
-}
 
 const toVerdict = (status: string) => ({
   status: status.toUpperCase() === 'PASS' ? 'PASS' : 'FAIL',
@@ -46,15 +40,12 @@ function toEvent(messageId: string, mail: string) {
 }
 
 /**
- * What lies in the bucket for more than an hour. docs/adr/0085
+ * What lies in the bucket for more than an hour: mails whose event is lost or was not passed on. docs/adr/0085
  *
  * @param name - The function's.
  * @throws Error without a receiver.
  */
-export async function* readReceivedMails(
-  name: string,
-  account: string,
-): AsyncGenerator<ReceivedMail> {
+export async function* readReceivedMails(name: string, account: string): AsyncGenerator<Left> {
   const s3 = new S3Client(NETWORK);
   const sqs = new SQS(NETWORK);
   const { QueueUrl } = await sqs.getQueueUrl({ QueueName: `${name}-receiver-events` });

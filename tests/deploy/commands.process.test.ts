@@ -71,6 +71,11 @@ it('looks for Terraform before anything is built or created', async () => {
   await refusesFor('terraform is not on the PATH; version 1.11 or later is needed.');
 });
 
+it('names the signal that ended a program', async () => {
+  const output = 'sh was ended by SIGTERM.\n';
+  expect(await run('sh', ['-c', 'kill $$'])).toEqual({ code: 127, stdout: '', output });
+});
+
 it('Ctrl-C, which the whole process group gets, does not reach a program of npm run deploy', async () => {
   const args = [script('deploy'), 'develop', '--yes'];
   const child = spawn(process.execPath, args, { env: env(), detached: true });

@@ -12,39 +12,7 @@ import { run } from '../../lib/terminal/run.ts';
 import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
 import { unless } from '../helpers/needs.ts';
 import { toYaml } from './golden.ts';
-import { ACCOUNT, REGION } from './planned-module.ts';
-
-interface Expression {
-  references?: string[];
-  constant_value?: unknown;
-}
-type Expressions = Record<string, Expression | Expressions[]>;
-interface Resource {
-  address: string;
-  provider_config_key: string;
-  depends_on?: string[];
-  count_expression?: Expression;
-  for_each_expression?: Expression;
-  provisioners?: { type: string; expressions: Expressions }[];
-  expressions?: Expressions;
-}
-interface Call {
-  source: string;
-  depends_on?: string[];
-  count_expression?: Expression;
-  for_each_expression?: Expression;
-  expressions?: Expressions;
-  module: Module;
-}
-interface Module {
-  resources?: Resource[];
-  outputs?: Record<string, { expression?: Expression; depends_on?: string[] }>;
-  module_calls?: Record<string, Call>;
-}
-interface Configuration {
-  provider_config: Record<string, { version_constraint?: string; expressions?: Expressions }>;
-  root_module: Module;
-}
+import { ACCOUNT, REGION, type Json } from './planned-module.ts';
 
 /** Terraform also names what a reference is part of. */
 function listReferences(value: unknown): string[] {
@@ -60,51 +28,36 @@ const isPart = (one: string, other: string) =>
 const toText = (...values: unknown[]) =>
   [...new Set(listReferences(values))].join(' ') || undefined;
 
-const describeSet = (values: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+const map = (values: Json, change: (value: Json) => unknown) =>
+  Object.entries(values ?? {}).map(([name, value]) => [name, change(value)] as const);
 
-const isEdge = ({ provider_config_key: provider }: Resource) => provider.endsWith('us_east_1');
-const describeResource = (resource: Resource) =>
-  describeSet({
-    provider: isEdge(resource) ? 'us_east_1' : undefined,
-    each: toText(resource.count_expression, resource.for_each_expression),
-    after: resource.depends_on?.join(' '),
-    of: toText(resource.expressions),
-    runs: resource.provisioners?.map(({ expressions }) =>
-      Object.entries(expressions).map(
-        ([name, value]) => `${name}: ${toText(value) ?? JSON.stringify(value)}`,
-      ),
+const isEdge = ({ provider_config_key: provider }: Json): boolean => provider.endsWith('us_east_1');
+/** A resource, or the call of a module. */
+const describePart = (part: Json) => ({
+  source: part.source,
+  provider: (part.module?.resources ?? [part]).every(isEdge) ? 'us_east_1' : undefined,
+  each: toText(part.count_expression, part.for_each_expression),
+  after: part.depends_on?.join(' '),
+  of: toText(part.expressions),
+  runs: part.provisioners?.map(({ expressions }: Json) =>
+    map(expressions, (value) => toText(value) ?? JSON.stringify(value)).map((one) =>
+      one.join(': '),
     ),
-  });
-
-const describeCall = (call: Call) =>
-  describeSet({
-    source: call.source,
-    provider: call.module.resources?.every(isEdge) ? 'us_east_1' : undefined,
-    each: toText(call.count_expression, call.for_each_expression),
-    after: call.depends_on?.join(' '),
-    of: toText(call.expressions),
-  });
+  ),
+});
 
 /** By source: what is called twice is described once. */
-function listModules(module: Module, source: string): [string, unknown][] {
-  const calls = Object.entries(module.module_calls ?? {});
-  const own = {
-    ...Object.fromEntries(
-      (module.resources ?? []).map((resource) => [resource.address, describeResource(resource)]),
-    ),
-    ...Object.fromEntries(calls.map(([name, call]) => [`module.${name}`, describeCall(call)])),
-    outputs: describeSet(
-      Object.fromEntries(
-        Object.entries(module.outputs ?? {}).map(([name, output]) => [
-          name,
-          [toText(output.expression), ...(output.depends_on ?? [])].join(' '),
-        ]),
-      ),
-    ),
-  };
+function listModules(module: Json, source: string): [string, unknown][] {
+  const calls = Object.entries<Json>(module.module_calls ?? {});
+  const own = Object.fromEntries([
+    ...(module.resources ?? []).map((each: Json) => [each.address, describePart(each)]),
+    ...calls.map(([name, call]) => [`module.${name}`, describePart(call)]),
+  ]);
+  const outputs = map(module.outputs, (each) =>
+    [toText(each.expression), ...(each.depends_on ?? [])].join(' '),
+  );
   return [
-    [source, own],
+    [source, { ...own, outputs: Object.fromEntries(outputs) }],
     ...calls.flatMap(([, call]) => listModules(call.module, call.source.replace(/^\.*\//, ''))),
   ];
 }
@@ -144,7 +97,7 @@ describe('the configuration', unless(copy ? undefined : 'the AWS provider is nee
     await terraform('plan', '-lock=false', '-out=plan', ...named);
     const { configuration } = JSON.parse(await terraform('show', '-json', 'plan'));
     await closeServer(sts);
-    return configuration as Configuration;
+    return configuration;
   }
   beforeAll(async () => {
     const stages = await readConfiguration('infra/terraform', 'develop', 'stages={develop={}}');
@@ -154,10 +107,10 @@ describe('the configuration', unless(copy ? undefined : 'the AWS provider is nee
       'bucket=state-bucket',
     );
     const providers = [stages, bootstrap].map(({ provider_config: all }) =>
-      Object.entries(all).map(
-        ([name, { version_constraint: version, expressions }]) =>
-          `${name} ${version ?? ''} ${toText(expressions) ?? JSON.stringify(expressions)}`,
-      ),
+      map(all, ({ version_constraint: version, expressions }) => [
+        version,
+        toText(expressions) ?? JSON.stringify(expressions),
+      ]).map((one) => one.flat().filter(Boolean).join(' ')),
     );
     Object.assign(
       modules,

@@ -101,24 +101,13 @@ const toOverrides = (values: ByAddress) =>
 
 interface Resource {
   address: string;
-  mode: 'data' | 'managed';
   type: string;
-  values?: Values;
   change?: { after: Values; importing?: object };
 }
-interface Part {
-  resources?: Resource[];
-  child_modules?: Part[];
-}
-interface Message {
-  '@testrun'?: string;
-  diagnostic?: { severity: string; summary: string; detail: string };
-  test_plan?: { resource_changes?: Resource[] };
-  test_state?: { root_module?: Part; outputs?: Record<string, { value: unknown }> };
-}
-const list = ({ resources = [], child_modules: modules = [] }: Part): Resource[] => [
+/** Of a module and those that it calls. */
+export const listResources = ({ resources = [], child_modules: modules = [] }: Json): Json[] => [
   ...resources,
-  ...modules.flatMap(list),
+  ...modules.flatMap(listResources),
 ];
 
 /** Removes what is not set, and what Terraform has made up for the provider: what is not known before the apply. */
@@ -170,7 +159,7 @@ export async function openModules() {
     const names = Object.keys(inputs) as Name[];
     const plans = names.map((): Plan => ({ resources: {}, outputs: {}, errors: [] }));
     const planned = names.map(() => new Map<string, Resource>());
-    const read = ({ '@testrun': name, diagnostic }: Message) => {
+    const read = ({ '@testrun': name, diagnostic }: Json) => {
       const at = Number(name?.slice('run_'.length));
       const result = plans[at];
       // The removal of the mocks fails where a stage is protected.
@@ -191,7 +180,7 @@ export async function openModules() {
     };
     const plannedRuns = names.map((name, at) => [`run_${at}`, toRun(name, 'plan')]);
     for (const line of await test(cwd, workspace, plannedRuns)) {
-      const message: Message = JSON.parse(line);
+      const message = JSON.parse(line);
       const resources = planned[read(message)];
       for (const one of message.test_plan?.resource_changes ?? []) {
         resources?.set(one.address, one);
@@ -203,11 +192,11 @@ export async function openModules() {
       return [[`run_${at}`, toRun(name, 'apply', made)]];
     });
     for (const line of await test(cwd, workspace, appliedRuns)) {
-      const message: Message = JSON.parse(line);
+      const message = JSON.parse(line);
       const at = read(message);
       const { root_module: root = {}, outputs = {} } = message.test_state ?? {};
       const result = plans[at];
-      for (const one of list(root)) {
+      for (const one of listResources(root)) {
         const { after, importing } = planned[at]?.get(one.address)?.change ?? {};
         const values = Object(keepConfigured(one.values, importing ? {} : after));
         // What refers to them shows them.
@@ -216,7 +205,7 @@ export async function openModules() {
         if (values.arn === name) delete values.arn;
         if (result) result.resources[one.address] = values;
       }
-      for (const [key, { value }] of Object.entries(outputs)) {
+      for (const [key, { value }] of Object.entries<Json>(outputs)) {
         if (result) result.outputs[key] = value;
       }
     }

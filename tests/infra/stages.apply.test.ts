@@ -25,6 +25,7 @@ import {
   type Stages,
 } from '../deploy/emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
+import { listResources } from './planned-module.ts';
 
 const { region } = clientOf(endpoint);
 const dynamodb = new DynamoDB(clientOf(endpoint));
@@ -52,19 +53,6 @@ interface Change {
   };
 }
 
-interface Resource {
-  address: string;
-  values: { id: string; tags_all?: object | null };
-}
-interface Part {
-  resources?: Resource[];
-  child_modules?: Part[];
-}
-const listResources = ({ resources = [], child_modules: modules = [] }: Part): Resource[] => [
-  ...resources,
-  ...modules.flatMap(listResources),
-];
-
 function open(stage: Stage) {
   const { name, folder, bucket: Bucket, s3 } = stages;
   let settings = {};
@@ -79,7 +67,7 @@ function open(stage: Stage) {
     await terraform('plan', `-out=${stage}.plan`);
     return JSON.parse(await terraform('show', '-json', `${stage}.plan`)).resource_changes;
   }
-  async function show(): Promise<readonly Resource[]> {
+  async function show() {
     const { values } = JSON.parse(await terraform('show', '-json'));
     return listResources(values.root_module);
   }
