@@ -35,7 +35,8 @@ export function formatAnnouncement(
   }
   add('Mailbox', mailbox ?? 'off (see above)', mailbox && '(all mails; none is sent)');
   if (smtp !== undefined) add('Answers', smtp, '(a mail program may reply there)');
-  add('Demo', demoUrl, '(another site with <inquiry-form>)');
+  // It signs in through the local issuer.
+  if (usersIssuer === undefined) add('Demo', demoUrl, '(another site with <inquiry-form>)');
   add('API', `${gateway}/inquiries`);
   add('Docs', docsUrl, '(curl commands, guides, OpenAPI)');
   add('Sign-in', usersIssuer ?? issuer, usersIssuer ? '' : '(client id and redirect addresses)');

@@ -343,24 +343,17 @@ it.each<[string, unknown]>([
   expect(await parse().catch(({ message }: Error) => message)).toEqual(outcome);
 });
 
-it.each([
-  [
-    { subject: 's', body: 'b' },
-    { subject: 'b', body: 's' },
-  ],
-  [
-    { subject: 's', body: 'b', phone: 'x' },
-    { subject: 's', body: 'b', order: 'x' },
-  ],
-  [
-    { subject: 's', body: 'b', phone: '' },
-    { subject: 's', body: 'b' },
-  ],
-])('the payload of a key tells %j from %j', (one, other) => {
+it('the payload of a key tells texts and optional fields apart, and ignores others', () => {
   const { required, properties } = createInquiryRequestSchema;
   const schema = { required, properties: { ...properties, phone: {}, order: {} } };
-  expect(toPayload(one, schema)).not.toEqual(toPayload(other, schema));
+  const requests = [
+    FIELDS,
+    { subject: 'b', body: 's' },
+    { ...FIELDS, phone: 'x' },
+    { ...FIELDS, phone: '' },
+    { ...FIELDS, order: 'x' },
+  ];
+  const payloads = requests.map((one) => JSON.stringify(toPayload(one, schema)));
+  expect(new Set(payloads).size).toBe(requests.length);
+  expect(toPayload({ ...FIELDS, id: '1' })).toEqual(['s', 'b']);
 });
-
-it('an optional field that is absent does not change the payload of a key', () =>
-  expect(toPayload({ ...HELLO, id: '1' })).toEqual([HELLO.subject, HELLO.body]));
