@@ -6,26 +6,15 @@ import { answerById } from '../function/test-inquiries.ts';
 import { createOwnStore } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
 import { ofType, readGolden } from './golden.ts';
-import { ACCOUNT, arn, iamArn, REGION } from './planned-module.ts';
+import { ACCOUNT, arn, iamArn, REGION, type Json } from './planned-module.ts';
 import { recordRequests } from './recorded-requests.ts';
 
-type OneOrMore = string | readonly string[];
-type Context = Record<string, OneOrMore>;
-interface Statement {
-  /** Only the boundary has none. */
-  Sid?: string;
-  Effect: 'Allow' | 'Deny';
-  Action: OneOrMore;
-  Resource?: OneOrMore;
-  NotResource?: OneOrMore;
-  Condition?: Record<string, Context>;
-}
-type Policies = Record<string, { Statement: readonly Statement[] }>;
+type Context = Record<string, string | readonly string[]>;
 type Request = readonly [action: string, resource: string, context: Context];
 
 const golden = readGolden('bootstrap-stages');
 /** Without the service's name. */
-const policies: Policies = Object.fromEntries(
+const policies: Record<string, Json> = Object.fromEntries(
   ['aws_iam_policy', 'aws_iam_role_policy'].flatMap((type) =>
     Object.entries(ofType(golden, type)).map(([name, { policy }]) => [
       name.replace(/^.*\["(.*)"\]$/, '$1'),
@@ -37,7 +26,7 @@ const policies: Policies = Object.fromEntries(
 /** IAM's wildcard matches every character, also `/`. */
 const isLike = (pattern: string, text: string) =>
   new RegExp(`^${pattern.replaceAll(/[$.]/g, String.raw`\$&`).replaceAll('*', '.*')}$`).test(text);
-const isAnyLike = (patterns: OneOrMore, text: string) =>
+const isAnyLike = (patterns: Json, text: string) =>
   [patterns].flat().some((pattern) => isLike(pattern, text));
 
 /** A missing key fails, except with a negation or `ForAllValues`. */
@@ -53,11 +42,11 @@ function allows(names: readonly string[], [action, resource, context]: Request) 
   const matching = names
     .flatMap((name) => policies[name]?.Statement ?? [])
     .filter(
-      ({ Action, Resource, NotResource = [], Condition = {} }) =>
+      ({ Action, Resource, NotResource = [], Condition = {} }: Json) =>
         isAnyLike(Action, action) &&
         (Resource ? isAnyLike(Resource, resource) : !isAnyLike(NotResource, resource)) &&
         Object.entries(Condition).every(([operator, keys]) =>
-          Object.entries(keys).every(([key, expected]) =>
+          Object.entries<Json>(Object(keys)).every(([key, expected]) =>
             holds(operator, key, [expected].flat(), context),
           ),
         ),

@@ -25,14 +25,14 @@ import {
   type Stages,
 } from '../deploy/emulator-stages.ts';
 import { readImports } from '../helpers/repository.ts';
-import { listResources } from './planned-module.ts';
+import { listResources, type Json } from './planned-module.ts';
 
 const { region } = clientOf(endpoint);
 const dynamodb = new DynamoDB(clientOf(endpoint));
 let stages: Stages;
 
 /** `ADDRESS ATTRIBUTE` for each attribute of an update, `ADDRESS ACTION` for another change. */
-function describeChange({ address, change }: Change): string[] {
+function describeChange({ address, change }: Json): string[] {
   const { actions, before, after, after_unknown: unknown } = change;
   if (/no-op|read/.test(actions.join())) return [];
   const changed = Object.keys(after ?? {}).filter(
@@ -41,18 +41,6 @@ function describeChange({ address, change }: Change): string[] {
   if (actions.join() !== 'update' || changed.length === 0) return [`${address} ${actions.join()}`];
   return changed.map((key) => `${address} ${key}`);
 }
-type Values = Record<string, unknown>;
-interface Change {
-  address: string;
-  change: {
-    actions: readonly string[];
-    importing?: object;
-    before: Values;
-    after: Values;
-    after_unknown: Values;
-  };
-}
-
 function open(stage: Stage) {
   const { name, folder, bucket: Bucket, s3 } = stages;
   let settings = {};
@@ -63,7 +51,7 @@ function open(stage: Stage) {
     if (code !== 0) throw new Error(output);
     return stdout;
   }
-  async function planChanges(): Promise<readonly Change[]> {
+  async function planChanges(): Promise<Json[]> {
     await terraform('plan', `-out=${stage}.plan`);
     return JSON.parse(await terraform('show', '-json', `${stage}.plan`)).resource_changes;
   }
