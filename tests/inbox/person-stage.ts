@@ -128,6 +128,9 @@ export async function openPersonStage() {
     /** Every change after so many is refused, as if the process had ended. */
     killAfter: (steps: number): void => void (stepsLeft = steps),
     wasKilled: (): boolean => stepsLeft < 0,
+    countRecords: async () => (await own.scan(erasures)).length,
+    countRows: async (sub: string) =>
+      (await own.scan()).filter(({ pk }) => String(pk).includes(sub)).length,
     run: (line: string) =>
       own.run(`${line} --stage develop --table ${own.name} --erasures ${erasures}`),
     /** All stores, without the erasures' time. */
