@@ -23,6 +23,7 @@ const page = (ids: string, next?: string) => ({
 
 it.each([
   ['keeps older pages, and what leads on', page('543', '3'), page('765', '5'), page('76543', '3')],
+  ['keeps older ones after one that was new', page('95', '5'), page('97', '7'), page('975', '5')],
   ['drops what others may precede', page('32'), page('98', '8'), page('98', '8')],
   ['is the newest page when that is all', page('321'), page('31'), page('31')],
   ['loses what was removed at its end', page('321'), page('3'), page('3')],
@@ -33,8 +34,8 @@ it.each([
   expect(mergeNewest(shown, newest)).toEqual(expected);
 });
 
-it('each inquiry is listed once when pages overlap', () => {
-  expect(appendOlder(page('32', '2'), page('21'))).toEqual(page('321'));
+it.each(['1', '21'])('each inquiry is listed once when %j follows 32', (older) => {
+  expect(appendOlder(page('32', '2'), page(older))).toEqual(page('321'));
 });
 
 it.each([
@@ -65,14 +66,15 @@ it.each([
 });
 
 const FAILURE: Failure = { kind: 'server', mayBeDone: false };
-const PART = { query: 'x', page: page('2', '2') };
+const NEWER = { ...INQUIRY, created_at: '2026-12-24' };
+const PART = { query: 'x', page: { inquiries: [NEWER, INQUIRY], next: '?before=2' } };
 it.each([
-  [{ ...PART, query: '' }, false, ''],
-  [{ ...PART, visible: PART.page.inquiries }, true, '1 match'],
-  [PART, true, 'No matches so far'],
-  [{ ...PART, trouble: FAILURE }, false, 'No matches so far'],
-  [{ ...PART, since: '2026-12' }, false, 'No matching inquiries'],
-])('the list says how many there are: %j', (change, searching, text) => {
+  ['', false, { ...PART, query: '' }],
+  ['1 match', true, { ...PART, visible: [INQUIRY] }],
+  ['No matches so far', true, PART],
+  ['No matches so far', false, { ...PART, trouble: FAILURE }],
+  ['No matching inquiries', false, { ...PART, since: '2026-12' }],
+])('the list says how many there are: %j, and searches on: %j', (text, searching, change) => {
   const state = { ...NOTHING, ...change };
   expect([isSearching(state), describeCount(state, locale)]).toEqual([searching, text]);
 });
