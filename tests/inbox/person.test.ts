@@ -167,7 +167,7 @@ it('--replay --users removes who was erased from a list of users, before an impo
   });
   const file = join(stage.own.folder, 'users.json');
   writeFileSync(file, JSON.stringify({ Users: [erased, kept].map(toUser) }));
-  const { stdout } = await stage.run(`erase --replay --users ${file}`);
+  const { stdout } = await stage.run(`erase --replay --users '${file}'`);
   expect(parseLines(stdout)).toEqual([{ file, removed: 1 }]);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ Users: [toUser(kept)] });
   expect(await stage.run('erase --replay --users LICENSE')).toMatchObject({ code: 2 });
