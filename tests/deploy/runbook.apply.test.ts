@@ -49,7 +49,7 @@ async function createStage() {
   afterAll(stop);
   const client = clientOf(url);
   // AWS CLI 1 does not read AWS_REGION.
-  const env = { ...process.env, ...toAwsEnv(url), AWS_DEFAULT_REGION: client.region };
+  const env = { ...process.env, LC_ALL: 'C', ...toAwsEnv(url), AWS_DEFAULT_REGION: client.region };
   const [logs, iam, lambda] = [new CloudWatchLogs(client), new IAM(client), new Lambda(client)];
   const toKeys = ({ pk, sk }: Record<'pk' | 'sk', { field: string }>) => [
     { AttributeName: pk.field, KeyType: 'HASH' as const },

@@ -239,7 +239,8 @@ describe('after a restore', () => {
 
     const [, commands = ''] = /^(UNTIL=.*?^done)$/ms.exec(readText('docs/runbook.md')) ?? [];
     const place = { FROM: from, TO: own.name, AWS_DEFAULT_REGION: 'local', AWS_PAGER: '' };
-    const env = { ...process.env, ...toEnvironment(own.engine), ...place };
+    // Bash complains about a locale that is not installed.
+    const env = { ...process.env, LC_ALL: 'C', ...toEnvironment(own.engine), ...place };
     const options = { env, encoding: 'utf8' } as const;
     const result = spawnSync('bash', ['-c', `set -o pipefail\n${commands}`], options);
     expect(result.stdout + result.stderr).toBe('');
