@@ -3,7 +3,6 @@ import { Hono, type Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload } from 'jose';
 import * as oauth from 'oauth4webapi';
-import { parseObject } from '../lib/terminal/command-line.ts';
 import type { Access } from './access.ts';
 import type { Problem } from './page/problem-page.ts';
 import { refuse, type Env } from './respond.ts';
@@ -49,14 +48,6 @@ const ISSUER_ERRORS = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT']);
 const SIGN_IN_TIME = 600;
 const TIMEOUT = 5_000;
 
-/** What the browser keeps until it comes back. */
-interface Pending {
-  state: string;
-  nonce: string;
-  verifier: string;
-  path: string;
-}
-
 export function createSignIn({
   origin,
   issuer,
@@ -68,6 +59,8 @@ export function createSignIn({
   const prefix = isSecure ? '__Host-inbox' : `inbox_${new URL(origin).port}`;
   // A link in a mail, and the way back from the sign-in, come from other sites.
   const cookies = { path: '/', httpOnly: true, sameSite: 'Lax', secure: isSecure } as const;
+  /** Of the cookie that the browser keeps until it comes back; each tab has its own. */
+  const nameOf = (state: string): string => `${prefix}-${state.slice(0, 8)}`;
   const client: oauth.Client = { client_id: clientId };
   const network = {
     signal: () => AbortSignal.timeout(TIMEOUT),
@@ -111,10 +104,8 @@ export function createSignIn({
     const nonce = oauth.generateRandomNonce();
     const verifier = oauth.generateRandomCodeVerifier();
     const { pathname, search } = new URL(context.req.url);
-    const pending: Pending = { state, nonce, verifier, path: pathname + search };
-    // Each tab has its own.
-    const name = `${prefix}-${state.slice(0, 8)}`;
-    setCookie(context, name, JSON.stringify(pending), { ...cookies, maxAge: SIGN_IN_TIME });
+    const pending = [state, nonce, verifier, pathname + search].join('.');
+    setCookie(context, nameOf(state), pending, { ...cookies, maxAge: SIGN_IN_TIME });
     const target = new URL(server.authorization_endpoint ?? '');
     target.search = new URLSearchParams({
       response_type: 'code',
@@ -131,22 +122,24 @@ export function createSignIn({
 
   async function receive(context: Context<Env>): Promise<Response> {
     const url = new URL(context.req.url);
-    const name = `${prefix}-${url.searchParams.get('state')?.slice(0, 8)}`;
-    const pending = parsePending(getCookie(context, name));
+    const name = nameOf(url.searchParams.get('state') ?? '');
+    const [state = '', nonce = '', verifier = '', ...rest] =
+      getCookie(context, name)?.split('.') ?? [];
     deleteCookie(context, name, cookies);
-    if (pending === undefined) return refuse(context, 400, FAILED);
+    const path = rest.join('.');
+    if (!/^\/(?![/\\])/.test(path)) return refuse(context, 400, FAILED);
     const { server } = await findIssuer();
-    const parameters = oauth.validateAuthResponse(server, client, url, pending.state);
+    const parameters = oauth.validateAuthResponse(server, client, url, state);
     const response = await oauth.authorizationCodeGrantRequest(
       server,
       client,
       oauth.None(),
       parameters,
       redirectUri,
-      pending.verifier,
+      verifier,
       network,
     );
-    const checks = { expectedNonce: pending.nonce, requireIdToken: true };
+    const checks = { expectedNonce: nonce, requireIdToken: true };
     const { id_token: token = '', expires_in } = await oauth.processAuthorizationCodeResponse(
       server,
       client,
@@ -155,7 +148,7 @@ export function createSignIn({
     );
     if ((await findMember(token)) === undefined) return refuse(context, 403, NOT_A_MEMBER);
     setCookie(context, prefix, token, { ...cookies, maxAge: expires_in ?? 0 });
-    return context.redirect(pending.path, 303);
+    return context.redirect(path, 303);
   }
 
   const routes = new Hono<Env>();
@@ -185,12 +178,4 @@ export function createSignIn({
     canSignOut: true,
     formTarget: signInOrigin,
   };
-}
-
-/** Nobody else sets a cookie of this name; what is not of this form is ignored. */
-function parsePending(text = ''): Pending | undefined {
-  const { state, nonce, verifier, path } = parseObject(text) ?? {};
-  const isWhole = [state, nonce, verifier].every((each) => typeof each === 'string');
-  const isOwn = typeof path === 'string' && /^\/(?![/\\])/.test(path);
-  return isWhole && isOwn ? ({ state, nonce, verifier, path } as Pending) : undefined;
 }

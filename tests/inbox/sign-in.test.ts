@@ -78,9 +78,9 @@ it.each<[what: string, way: (url: string) => string, cookie?: (cookie: string) =
   ['with a forged code', (url) => url.replace('code=', 'code=_')],
   ['without a code', (url) => url.replace(/code=[^&]*/, 'error=access_denied')],
   ['without its cookie', same, () => ''],
-  ['with another nonce', same, (cookie) => cookie.replace('nonce%22%3A%22', '$&_')],
-  ['with another verifier', same, (cookie) => cookie.replace('verifier%22%3A%22', '$&_')],
-  ['to another site', same, (cookie) => cookie.replace('path%22%3A%22', '$&%2F')],
+  ['with another nonce', same, (cookie) => cookie.replace('.', '._')],
+  ['with another verifier', same, (cookie) => cookie.replace(/\.[^.]*\./, '$&_')],
+  ['to another site', same, (cookie) => cookie.replace('.%2F', '.%2F%2F')],
 ])('a way back %s signs nobody in', async (_, forge, forgeCookie = same) => {
   const { get, visit } = await begin();
   const { callback, cookie } = await visit(EMAIL);
