@@ -2,7 +2,7 @@ import { Hono, type Context } from 'hono';
 import { UsageError } from '../lib/terminal/command-line.ts';
 import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 import { parseUuid } from './arguments.ts';
-import { getSearch, toId } from './list-routes.ts';
+import { findRecorded, getSearch } from './list-routes.ts';
 import { fillIn, findBraces } from './page/fill-in.ts';
 import { inquiryPage, recordedNotice, type Draft } from './page/inquiry-page.ts';
 import { notice } from './page/problem-page.ts';
@@ -67,9 +67,7 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
   routes.get(
     '/inquiries/:id',
     withInquiry(async (context, inquiry) => {
-      const after = toId(context.req.query('after'));
-      const last = after && (await context.var.connection.inquiries.get(after));
-      return show(context, inquiry, { recorded: last ? recordedNotice(last) : undefined });
+      return show(context, inquiry, { recorded: recordedNotice(await findRecorded(context)) });
     }),
   );
 

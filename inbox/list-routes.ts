@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { Hono, type Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { INQUIRY_ID } from '../src/limits.ts';
 import { SHOWS, type ListQuery } from './listing.ts';
@@ -14,20 +14,18 @@ export function createListRoutes() {
   const routes = new Hono<Env>();
 
   routes.get('/', async (context) => {
-    const { listing, connection } = context.var;
-    const { show: shown, order: ordered, from, after } = context.req.query();
+    const { listing } = context.var;
+    const { show: shown, order: ordered, from } = context.req.query();
     const show = SHOWS.find((each) => each === shown) ?? 'unanswered';
     const order = ORDERS_OF[show].find((each) => each === ordered) ?? ORDERS_OF[show][0];
     const query: ListQuery = { show, order, text: '', from: toId(from) };
     const { signal } = context.req.raw;
-    const [page, unanswered, last] = await Promise.all([
+    const last = await findRecorded(context);
+    const [page, unanswered] = await Promise.all([
       listing.list(query, signal),
-      listing.listUnanswered(signal),
-      toId(after) && connection.inquiries.get(after ?? ''),
+      listing.countUnanswered(signal, last?.reply_at && last.id),
     ]);
-    const recorded = last ? recordedNotice(last) : undefined;
-    // The index may not know it yet.
-    if (last) unanswered.ids = unanswered.ids.filter((id) => id !== last.id || !last.reply_at);
+    const recorded = recordedNotice(last);
     return context.html(listPage(context.var.view, { query, listing: page, unanswered, recorded }));
   });
 
@@ -54,5 +52,11 @@ export function createListRoutes() {
 export const getSearch = (context: Parameters<typeof getCookie>[0]): string =>
   getCookie(context, SEARCH) ?? '';
 
-export const toId = (text: string | undefined): string | undefined =>
+/** What the page before has recorded. */
+export async function findRecorded({ req, var: { connection } }: Context<Env>) {
+  const after = toId(req.query('after'));
+  return after === undefined ? undefined : connection.inquiries.get(after);
+}
+
+const toId = (text: string | undefined): string | undefined =>
   text !== undefined && INQUIRY_ID.test(text) ? text : undefined;

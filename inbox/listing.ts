@@ -33,12 +33,6 @@ export interface Listing {
   next?: string;
 }
 
-/** Ids, newest first; not `isAll` if there are many. */
-export interface Unanswered {
-  ids: string[];
-  isAll: boolean;
-}
-
 export function createListing({
   inquiries,
   deliveries,
@@ -128,13 +122,14 @@ export function createListing({
     findNext: async (id: string): Promise<string | undefined> =>
       (await findUnanswered(id, { order: 'oldest', after: id })) ??
       findUnanswered(id, { order: 'oldest' }),
-    async listUnanswered(signal: AbortSignal): Promise<Unanswered> {
-      const ids: string[] = [];
+    /** Such as `12`, or `2000+`. @param except - An id that the index may still hold. */
+    async countUnanswered(signal: AbortSignal, except?: string): Promise<string> {
+      let count = 0;
       for await (const { id } of rowsOf(inquiries.list({ isAnswered: false }), signal)) {
-        if (ids.length === MANY) return { ids, isAll: false };
-        ids.push(id);
+        if (count === MANY) return `${MANY}+`;
+        if (id !== except) count += 1;
       }
-      return { ids, isAll: true };
+      return String(count);
     },
   };
 }

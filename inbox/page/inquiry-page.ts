@@ -112,7 +112,8 @@ const reopenForm = (id: string, reply_at: string | undefined): Markup =>
   </form>`;
 
 /** Says after an answer, on the next page, what was recorded. */
-export function recordedNotice(inquiry: StoredInquiry): Markup {
+export function recordedNotice(inquiry: StoredInquiry | undefined): Markup | undefined {
+  if (inquiry === undefined) return undefined;
   const { id, reply_at } = inquiry;
   const state = stateOf(inquiry);
   return html`<div

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { escapeAddress } from '../../text/invisible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../text/languages.ts';
 import { beginningOf, formatCount } from '../../ui/format.ts';
-import type { ListQuery, Listing, Unanswered } from '../listing.ts';
+import type { ListQuery, Listing } from '../listing.ts';
 import type { ShownInquiry } from '../shown-inquiry.ts';
 import { canMail, nearExpiryOf, UNDELIVERED } from '../words.ts';
 import { layout, TABS, type View } from './layout.ts';
@@ -28,7 +28,8 @@ const ORDERS: Record<ListQuery['order'], string> = {
 interface List {
   query: ListQuery;
   listing: Listing;
-  unanswered: Unanswered;
+  /** How many. */
+  unanswered: string;
   /** What was just recorded. */
   recorded?: Markup | undefined;
 }
@@ -36,15 +37,14 @@ interface List {
 export function listPage(view: View, list: List): Markup {
   const { query, unanswered, recorded } = list;
   const { show, order } = query;
-  const count = `${unanswered.ids.length}${unanswered.isAll ? '' : '+'}`;
-  const heading = show === 'unanswered' ? `${count} unanswered` : TABS[show].title;
+  const heading = show === 'unanswered' ? `${unanswered} unanswered` : TABS[show].title;
   const other = ORDERS_OF[show].find((each) => each !== order);
   const turn =
     other &&
     html`<a href="/?show=${show}&order=${other}" aria-label="${ORDERS[order]}, change the order"
       >${ORDERS[order]}</a
     >`;
-  const title = unanswered.ids.length > 0 ? `(${count}) ${TABS[show].title}` : TABS[show].title;
+  const title = unanswered === '0' ? TABS[show].title : `(${unanswered}) ${TABS[show].title}`;
   const none =
     show === 'unanswered'
       ? 'Nothing to answer. New inquiries appear here by themselves.'

@@ -168,6 +168,9 @@ it('searches in a cookie, and lists by arrival, by answer and what came back, pa
   }
   const { html } = await ask('GET /', undefined, { cookie });
   expect(html).toContain('52 unanswered');
+  // Without scripts, a list is loaded again each minute; what is typed in the search stays.
+  expect(html).toContain('<noscript><meta http-equiv="refresh" content="60"');
+  expect((await ask('GET /search')).html).not.toContain('refresh');
   expect(html).toContain(`une ${'x'.repeat(156)}<`);
 });
 
