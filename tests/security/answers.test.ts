@@ -1,6 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
 import { createLimits, limitsUnavailableReason, shareOf } from '../../local/lambda/limits.ts';
 import { startSandbox } from '../../local/lambda/sandbox.ts';
@@ -28,6 +30,7 @@ const START = Math.floor(Date.now() / HOUR) * HOUR;
 const { signal } = new AbortController();
 const SETTINGS = { ...MAIL_SETTINGS, ...RECEIVER_SETTINGS };
 const OLGA = 'olga@example.com';
+const HARD = inject('hard');
 
 describe('changed addresses', () => {
   const keys = { read: async () => 'secret', make: async () => 'secret' };
@@ -143,6 +146,9 @@ const MIXED = `${HEAD}Content-Type: multipart/mixed; boundary=b\n\n`;
 const fill = (text: string, size = SIZE): string => text.repeat(Math.floor(size / text.length));
 
 const BOMBS: Record<string, () => string> = {
+  // It is first, so that it is the answer, and SES gets its file.
+  'files of 7 MB': () =>
+    `${MIXED}--b\n\n${quoting('Yes.')}\n--b\nContent-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\n${fill(`${'A'.repeat(76)}\n`, 9.4 * MB)}--b--`,
   '2 MB of empty lines': () => `${HEAD}\n${fill('\r\n', 2 * MB)}`,
   '512 KB of line feeds': () => `${HEAD}\n${fill('\n', 512 * 1024)}`,
   '39 MB of line feeds': () => `${HEAD}\n${fill('\n')}`,
@@ -186,10 +192,32 @@ const BOMBS: Record<string, () => string> = {
 /** Lambda's for 512 MB. What a bomb may cost: seconds and megabytes. */
 const LAMBDA = { memory: 512, seconds: 10, megabytes: 300 };
 
-describeOnDynamoDbLocal('bombs', (engine) => {
-  it('cost a receiver at Lambda’s share of a core little time and memory', async () => {
+const FOLDER = join(import.meta.dirname, '../mail/received/mails');
+const FIXTURES = readdirSync(FOLDER).filter((name) => name.endsWith('.eml'));
+
+const MUTATION = fc.record({
+  /** Of the mail's length. */
+  place: fc.double({ min: 0, max: 1, noNaN: true }),
+  length: fc.nat(2_000),
+  /** 0: what is there is left out. */
+  times: fc.constantFrom(0, 1, 2, 200),
+  inserted: fc.constantFrom(
+    ...['', '\0', '\r', '\n\n', '--b\n', '> ', '<blockquote>', '<p style="', '=?utf-8?b?', MARKER],
+    ...['Content-Type: multipart/mixed; boundary=b\n\n', 'Content-Transfer-Encoding: base64\n'],
+  ),
+});
+type Mutation = typeof MUTATION extends fc.Arbitrary<infer Value> ? Value : never;
+
+function mutate(mail: string, { place, length, times, inserted }: Mutation): string {
+  const at = Math.floor(place * mail.length);
+  const part = mail.slice(at, at + length);
+  return mail.slice(0, at) + (inserted + part).repeat(times) + mail.slice(at + length);
+}
+
+describeOnDynamoDbLocal('a receiver at Lambda’s share of a core', (engine) => {
+  async function start() {
     const own = await createOwnTable(engine);
-    let raw = Buffer.from('');
+    let raw: Buffer = Buffer.from('');
     // S3 and SES.
     const answers = {
       GET: () => raw,
@@ -197,8 +225,14 @@ describeOnDynamoDbLocal('bombs', (engine) => {
       PUT: () => '<CopyObjectResult/>',
       DELETE: () => '',
     };
-    const server = createServer(({ method }, response) => {
-      response.end(answers[method as keyof typeof answers]());
+    const sizes: number[] = [];
+    const server = createServer((request, response) => {
+      let size = 0;
+      request.on('data', (chunk: Buffer) => (size += chunk.length));
+      request.on('end', () => {
+        sizes.push(size);
+        response.end(answers[request.method as keyof typeof answers]());
+      });
     });
     onTestFinished(() => closeServer(server));
     const url = await serve(server);
@@ -217,6 +251,7 @@ describeOnDynamoDbLocal('bombs', (engine) => {
         MAIL_BUCKET: 'mails',
         REPLY_DOMAIN: RECEIVER_SETTINGS.replyDomain,
         REPLY_FROM: '@example.com',
+        FILES: 'true',
       },
       nodeArguments: ['--max-old-space-size=460', '--max-semi-space-size=16'],
       before: limits?.enter,
@@ -230,26 +265,57 @@ describeOnDynamoDbLocal('bombs', (engine) => {
     const id = idOf(await createWriter(own).add({ at: START - HOUR }));
     const to = await createAddress({ client: own.client, table: own.name }, 'r', id);
     const status = `/proc/${sandbox.pid}/status`;
-    const costs: Record<string, { seconds: number; megabytes: number }> = {};
-    const handle = async (name: string): Promise<void> => {
+    /** @returns What the mail costs. */
+    async function receive(mail: Buffer): Promise<{ seconds: number; megabytes: number }> {
+      raw = mail;
       // The peak from now on (proc(5)).
       writeFileSync(`/proc/${sandbox.pid}/clear_refs`, '5');
       const event = toQueueEvent(deliverMail({ rawMails: new Map() }, to, {}));
       const { cpu } = await sandbox.invoke(JSON.stringify(event));
+      expect(sandbox.isRunning()).toBe(true);
       const [, peak = ''] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(status, 'utf8')) ?? [];
       const seconds = Math.round(cpu / 100 / shareOf(LAMBDA.memory)) / 10;
-      const megabytes = Math.round(Number(peak) / 1024);
-      costs[name] = { seconds, megabytes };
-      process.stdout.write(`${name}: ${seconds} s, ${megabytes} MB\n`);
-    };
-    for (const [name, make] of Object.entries(BOMBS)) {
-      raw = Buffer.from(make(), 'latin1');
-      expect(raw.length).toBeLessThanOrEqual(40 * MB);
-      await handle(name);
-      expect(sandbox.isRunning()).toBe(true);
+      return { seconds, megabytes: Math.round(Number(peak) / 1024) };
     }
-    const isDear = ({ seconds, megabytes }: (typeof costs)[string]): boolean =>
-      seconds > LAMBDA.seconds || megabytes > LAMBDA.megabytes;
-    expect(Object.entries(costs).filter(([, cost]) => isDear(cost))).toEqual([]);
+    return { receive, sizes };
+  }
+
+  const isDear = ({ seconds, megabytes }: { seconds: number; megabytes: number }): boolean =>
+    seconds > LAMBDA.seconds || megabytes > LAMBDA.megabytes;
+
+  it('bears bombs with little time and memory', async () => {
+    const { receive, sizes } = await start();
+    const dear: string[] = [];
+    for (const [name, make] of Object.entries(BOMBS)) {
+      const raw = Buffer.from(make(), 'latin1');
+      expect(raw.length).toBeLessThanOrEqual(40 * MB);
+      const cost = await receive(raw);
+      process.stdout.write(`${name}: ${cost.seconds} s, ${cost.megabytes} MB\n`);
+      if (isDear(cost)) dear.push(name);
+    }
+    expect(dear).toEqual([]);
+    // The files went to SES.
+    expect(Math.max(...sizes)).toBeGreaterThan(9 * MB);
+  });
+
+  it('bears random mails', async () => {
+    const { receive } = await start();
+    const worst = { seconds: 0, megabytes: 0 };
+    const numRuns = HARD ? 3_000 : 200;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...FIXTURES),
+        fc.array(MUTATION, { minLength: 1, maxLength: 8 }),
+        async (name, mutations) => {
+          const mail = readFileSync(join(FOLDER, name), 'latin1');
+          const cost = await receive(Buffer.from(mutations.reduce(mutate, mail), 'latin1'));
+          worst.seconds = Math.max(worst.seconds, cost.seconds);
+          worst.megabytes = Math.max(worst.megabytes, cost.megabytes);
+          expect(isDear(cost)).toBe(false);
+        },
+      ),
+      { numRuns, endOnFailure: true },
+    );
+    process.stdout.write(`${numRuns} mails: ${worst.seconds} s, ${worst.megabytes} MB at most\n`);
   });
 });

@@ -9,7 +9,7 @@ import { createInquiryMail } from '../../../mail/team-mails.ts';
 import { INQUIRY } from '../../helpers/events.ts';
 import { MAIL_SETTINGS } from '../mail-settings.ts';
 import { ANSWERS } from './answers.ts';
-import { FORMS, type Reply } from './forms.ts';
+import { FORMS, toRaw, type Reply } from './forms.ts';
 import { RECEIVER_SETTINGS } from './test-mails.ts';
 
 const HARD = inject('hard');
@@ -24,16 +24,6 @@ const SENT = createInquiryMail(ROW, SETTINGS, { answerAt: ADDRESS });
 const AT = new Date(ROW.created_at);
 const PASS = { status: 'PASS' } as const;
 const VERDICTS = { dmarcVerdict: PASS, spamVerdict: PASS, virusVerdict: PASS };
-
-/** Alternatives of a mail, as one. */
-const toRaw = ({ text, html }: Reply): Buffer => {
-  const parts = Object.entries({ plain: text, html }).flatMap(([type, body]) =>
-    body === undefined ? [] : `--b\nContent-Type: text/${type}; charset=utf-8\n\n${body}\n`,
-  );
-  return Buffer.from(
-    `From: olga@example.com\nContent-Type: multipart/alternative; boundary=b\n\n${parts.join('')}--b--\n`,
-  );
-};
 
 /** What the owner gets, or in brackets why it comes back. */
 async function answer(reply: Reply): Promise<string> {

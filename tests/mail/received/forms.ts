@@ -14,6 +14,16 @@ export interface Reply {
   isBelow?: boolean;
 }
 
+/** Alternatives of a mail, as one. */
+export const toRaw = ({ text, html }: Reply, from = 'olga@example.com'): Buffer => {
+  const parts = Object.entries({ plain: text, html }).flatMap(([type, body]) =>
+    body === undefined ? [] : `--b\nContent-Type: text/${type}; charset=utf-8\n\n${body}\n`,
+  );
+  return Buffer.from(
+    `From: ${from}\nContent-Type: multipart/alternative; boundary=b\n\n${parts.join('')}--b--\n`,
+  );
+};
+
 type Form = (answer: string, mail: Mail, at: Date) => Reply;
 
 const mark = (text: string, sign = '> '): string =>
