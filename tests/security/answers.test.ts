@@ -202,8 +202,15 @@ const MUTATION = fc.record({
   /** 0: what is there is left out. */
   times: fc.constantFrom(0, 1, 2, 200),
   inserted: fc.constantFrom(
-    ...['', '\0', '\r', '\n\n', '--b\n', '> ', '<blockquote>', '<p style="', '=?utf-8?b?', MARKER],
-    ...['Content-Type: multipart/mixed; boundary=b\n\n', 'Content-Transfer-Encoding: base64\n'],
+    '',
+    '\0',
+    '\r',
+    '--b\n',
+    '> ',
+    '<blockquote>',
+    '=?utf-8?b?',
+    MARKER,
+    'Content-Type: multipart/mixed; boundary=b\n\n',
   ),
 });
 type Mutation = typeof MUTATION extends fc.Arbitrary<infer Value> ? Value : never;
