@@ -134,7 +134,7 @@ const LINE = fc.oneof(
     'Sent from a',
     '在',
   ),
-  fc.string({ unit: 'grapheme' }).filter((line) => !/[\p{Cc}\p{Cf}\uFFFD]/u.test(line)),
+  fc.string({ unit: 'grapheme' }).filter((line) => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]/u.test(line)),
 );
 
 it('any text above the line arrives as it is, but for blanks around it', async () => {
