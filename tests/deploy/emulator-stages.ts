@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { S3 } from '@aws-sdk/client-s3';
 import { unzipSync, zipSync } from 'fflate';
-import { copySources, hasOldProvider } from '../../deploy/check-infra.ts';
+import { copySources, hasOldProvider } from '../infra/module-copy.ts';
 import { terraformEnv } from '../../deploy/terraform.ts';
 import { run } from '../../lib/terminal/run.ts';
 import { ROOT } from '../../lib/paths.ts';

@@ -6,7 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, assert, beforeAll, describe, expect, it } from 'vitest';
-import { copyModules } from '../../deploy/check-infra.ts';
+import { copyModules } from './module-copy.ts';
 import { programOf, providerSource, terraformEnv } from '../../deploy/terraform.ts';
 import { run } from '../../lib/terminal/run.ts';
 import { closeServer, serve } from '../../lib/pages/loopback-server.ts';

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyModules } from '../../deploy/check-infra.ts';
+import { copyModules } from './module-copy.ts';
 import { programOf, terraformEnv, terraformUnavailableReason } from '../../deploy/terraform.ts';
 import { run } from '../../lib/terminal/run.ts';
 

@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasOldProvider } from '../../deploy/check-infra.ts';
+import { hasOldProvider } from './module-copy.ts';
 import { STAGES } from '../../lib/aws/stages.ts';
 import { unless } from '../helpers/needs.ts';
 import { readText } from '../helpers/repository.ts';

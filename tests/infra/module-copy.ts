@@ -1,4 +1,4 @@
-/** Exit codes: 0 all passed or skipped, 1 a check failed (with --no-skip: or was skipped), 2 bad use. */
+/** Copies of the Terraform modules for tests. */
 import {
   cpSync,
   existsSync,
@@ -10,21 +10,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { parseOptions, runCommand, type Main } from '../lib/terminal/command-line.ts';
-import { MODULE, ROOT } from '../lib/paths.ts';
-import {
-  programOf,
-  providerSource,
-  terraformEnv,
-  terraformUnavailableReason,
-} from './terraform.ts';
-import { run } from '../lib/terminal/run.ts';
-
-const USAGE = `
-Usage: npm run check:infra [-- --no-skip]
-
-  --no-skip   fail if a check cannot run, instead of skipping it with the reason
-`;
+import { programOf, providerSource, terraformEnv } from '../../deploy/terraform.ts';
+import { ROOT } from '../../lib/paths.ts';
+import { run } from '../../lib/terminal/run.ts';
 
 const MODULES = ['infra/terraform', 'infra/terraform/bootstrap'];
 /**
@@ -55,15 +43,9 @@ export function copySources(copy: string, isOld: boolean): void {
   }
 }
 
-const terraform = (cwd: string, env: NodeJS.ProcessEnv, ...args: string[]) =>
-  run(programOf(env), [...args, '-no-color'], {
-    cwd,
-    env: terraformEnv({ TF_WORKSPACE: 'default' }, env),
-  });
-
 /** @returns A folder with the initialised modules; undefined without a provider. */
 export async function copyModules(env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const copy = mkdtempSync(join(tmpdir(), 'check-infra-'));
+  const copy = mkdtempSync(join(tmpdir(), 'modules-'));
   const source = providerSource(env);
   copySources(copy, hasOldProvider(env));
   // Terraform reads the build's packages for their hashes.
@@ -73,40 +55,17 @@ export async function copyModules(env: NodeJS.ProcessEnv): Promise<string | unde
   }
   for (const module of MODULES) {
     const cwd = join(copy, module);
-    const { output } = await terraform(cwd, env, 'init', '-backend=false', ...source);
+    const { output } = await run(
+      programOf(env),
+      ['init', '-backend=false', '-no-color', ...source],
+      {
+        cwd,
+        env: terraformEnv({ TF_WORKSPACE: 'default' }, env),
+      },
+    );
     if (!NO_PROVIDER.test(output)) continue;
     rmSync(copy, { recursive: true });
     return undefined;
   }
   return copy;
 }
-
-export const main: Main = async (args, { stdout, env }) => {
-  const options = { 'no-skip': { type: 'boolean', default: false } } as const;
-  const { 'no-skip': noSkip } = parseOptions(USAGE, options, args);
-  let isClean = true;
-  const check = async (cwd: string, ...words: string[]) => {
-    const { code, output } = await terraform(cwd, env, ...words);
-    isClean &&= code === 0;
-    stdout.write(`${code === 0 ? 'passed' : `${output}failed`}   ${words.join(' ')}\n`);
-  };
-  const skip = (reason: string): number => {
-    stdout.write(`SKIPPED: check:infra. ${reason}\n`);
-    return isClean && !noSkip ? 0 : 1;
-  };
-  const lack = await terraformUnavailableReason(env);
-  if (lack !== undefined) return skip(lack);
-  await check(MODULE, 'fmt', '-check', '-diff', '-recursive');
-  const copy = await copyModules(env);
-  if (copy === undefined) {
-    return skip('Terraform finds no AWS provider; TF_PLUGIN_DIR names a folder.');
-  }
-  if (hasOldProvider(env)) {
-    stdout.write('AWS provider 5.100 of TF_PLUGIN_DIR; users get 6.x (versions.tf).\n');
-  }
-  for (const module of MODULES) await check(join(copy, module), 'validate');
-  rmSync(copy, { recursive: true });
-  return isClean ? 0 : 1;
-};
-
-if (import.meta.main) await runCommand(main);
