@@ -1,6 +1,7 @@
 /**
  * Checks the documents: each named path and test exists, a file named in brackets behind identifiers has them, the rooms'
- * arrows are those that the lint allows and the sources use, and README, changelog and packages name one version.
+ * arrows are those that the lint allows and the sources use, README, changelog and packages name one version, and
+ * docs/dependencies.md has the packages.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,6 +57,20 @@ function checkVersions(): string[] {
     : [`CHANGELOG.md has version ${changelog}, README.md and packages ${others.join()}`];
 }
 
+/** Packages that docs/dependencies.md lacks, or that nothing needs. */
+function checkDependencies(): string[] {
+  const columns = read('docs/dependencies.md').matchAll(/^\| (`.*?) +\|/gm);
+  const named = new Set([...columns].flatMap(([row]) => row.match(/(?<=`)[^`, ]+(?=`)/g) ?? []));
+  const declared = ['', 'bench/', 'tests/form/apps/'].flatMap((folder) => {
+    const text = read(`${folder}package.json`);
+    const { dependencies = {}, devDependencies = {} } = JSON.parse(text) as Record<string, object>;
+    return Object.keys({ ...dependencies, ...devDependencies });
+  });
+  const needed = new Set(declared.map((name) => name.replace(/^@types\/.*/, '@types/*')));
+  const wrong = [...named, ...needed].filter((name) => !named.has(name) || !needed.has(name));
+  return wrong.map((name) => `docs/dependencies.md and package.json differ in ${name}`);
+}
+
 export const main: Main = async (args) => {
   parseOptions('Usage: npm run check:docs', {}, args);
   const documents = globSync(['*.md', 'docs/**/*.md', 'web/**/README.md'], { cwd: ROOT });
@@ -78,7 +93,7 @@ export const main: Main = async (args) => {
       (mistake) => `${document}: ${mistake}`,
     );
   });
-  mistakes.push(...checkArrows(), ...checkVersions());
+  mistakes.push(...checkArrows(), ...checkVersions(), ...checkDependencies());
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
 };
 
