@@ -34,6 +34,10 @@ it('refuses what is not from its own pages, under its own name', async () => {
   ]);
   // It opens once.
   expect((await ask(open)).cookies).toEqual([]);
+  const other = createOneTimeAccess(ORIGIN, async () => 'olga');
+  const { ask: askOther } = await begin({}, other.access);
+  const [issued] = (await askOther(`GET ${other.address.slice(ORIGIN.length)}`)).cookies;
+  expect([other.address === address, issued?.includes(cookie)]).toEqual([false, false]);
   const posts = ['reply', 'dismiss', 'reopen'].map((act) => `POST /inquiries/${id}/${act}`);
   for (const request of ['GET /', 'GET /search', `GET /inquiries/${id}`, ...posts]) {
     const isPost = request.startsWith('POST');
