@@ -5,7 +5,6 @@ import { timingSafeEqual } from 'hono/utils/buffer';
 import type { Problem } from './page/problem-page.ts';
 import type { Env } from './respond.ts';
 
-/** Who may use the pages. */
 export interface Access {
   /** Its own pages, which anybody reaches. */
   routes: Hono<Env>;
@@ -13,9 +12,8 @@ export interface Access {
   findMember: (context: Context) => Promise<string | undefined>;
   /** For somebody unknown: the way in, or what to do. */
   invite: (context: Context) => Promise<Response | Problem>;
-  canSignOut: boolean;
-  /** The origin to which a form's response may redirect, besides the page's. */
-  formTarget?: string;
+  /** To which signing out leads; absent without a sign-in. */
+  signInOrigin?: string;
 }
 
 const NOT_OPENED: Problem = {
@@ -47,7 +45,6 @@ export function createOneTimeAccess(origin: string, findRespondent: () => Promis
       return isKnown ? findRespondent() : undefined;
     },
     invite: async () => NOT_OPENED,
-    canSignOut: false,
   };
   return { access, address: `${origin}/open?secret=${secret}` };
 }

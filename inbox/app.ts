@@ -40,7 +40,8 @@ export interface InboxOptions {
 
 export function createInbox(options: InboxOptions) {
   const { origin, stage, access, connect, timeZone, log } = options;
-  const unknown: View = { stage, canSignOut: false, times: createTimes(timeZone) };
+  const canSignOut = access.signInOrigin !== undefined;
+  const unknown: View = { stage, canSignOut, times: createTimes(timeZone) };
   const app = new Hono<Env>();
 
   app.use(
@@ -51,7 +52,7 @@ export function createInbox(options: InboxOptions) {
         styleSrc: SELF,
         imgSrc: SELF,
         connectSrc: SELF,
-        formAction: [...SELF, ...(access.formTarget === undefined ? [] : [access.formTarget])],
+        formAction: [SELF, access.signInOrigin ?? []].flat(),
         baseUri: NONE,
         frameAncestors: NONE,
         requireTrustedTypesFor: ["'script'"],
@@ -85,7 +86,7 @@ export function createInbox(options: InboxOptions) {
   app.use(async (context, next) => {
     const member = await access.findMember(context);
     if (member === undefined) return invite(context);
-    context.set('view', { ...unknown, member, canSignOut: access.canSignOut });
+    context.set('view', { ...unknown, member });
     const connection = { ...connect(), respondent: async () => member };
     context.set('connection', connection);
     context.set('listing', createListing(connection));

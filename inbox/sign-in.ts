@@ -175,7 +175,6 @@ export function createSignIn({
       return token === undefined ? undefined : findMember(token);
     },
     invite,
-    canSignOut: true,
-    formTarget: signInOrigin,
+    signInOrigin,
   };
 }

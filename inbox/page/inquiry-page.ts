@@ -18,7 +18,6 @@ const SUBJECT_LENGTH = 200;
 
 export interface Draft {
   text: string;
-  /** Why it was not recorded. */
   error?: string;
   /** Braces that the error names; sending them again means them. */
   braces?: string;
@@ -32,7 +31,6 @@ interface Shown {
   /** The ids around it among the unanswered. */
   previous?: string | undefined;
   next?: string | undefined;
-  /** What was searched for. */
   query?: string;
   recorded?: Markup | undefined;
   draft?: Draft;

@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import { ASSETS } from './assets.ts';
 import type { Markup, Times } from './texts.ts';
 
-/** What every page needs to know. */
 export interface View {
   stage: string;
   /** Who is signed in; undefined: nobody that is known. */

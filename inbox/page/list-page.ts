@@ -28,9 +28,7 @@ const ORDERS: Record<ListQuery['order'], string> = {
 interface List {
   query: ListQuery;
   listing: Listing;
-  /** How many. */
   unanswered: string;
-  /** What was just recorded. */
   recorded?: Markup | undefined;
 }
 

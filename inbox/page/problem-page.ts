@@ -32,7 +32,6 @@ export interface Problem {
   /** Whether the same request can succeed later. */
   canRepeat?: boolean;
   link?: { href: string; label: string };
-  /** For another account. */
   canSignOut?: boolean;
 }
 
