@@ -13,7 +13,7 @@ const toKeys = ({ pk, sk }: Record<'pk' | 'sk', { field: string }>) => [
   { AttributeName: sk.field, KeyType: 'RANGE' as const },
 ];
 
-const tableDefinition = {
+export const tableDefinition = {
   KeySchema: toKeys(byOwner),
   AttributeDefinitions: [...toKeys(byOwner), ...toKeys(byState)].map(({ AttributeName }) => ({
     AttributeName,

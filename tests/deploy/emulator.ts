@@ -78,7 +78,7 @@ export async function startEmulatorProxy(
     for (const [name, content] of Object.entries(files)) writeFileSync(join(root, name), content);
     return startFunction({
       module: join(root, `${Handler.split('.')[0]}.mjs`),
-      environment: { ...Environment?.Variables, ...toAwsEnv(url), AWS_ENDPOINT_URL_DYNAMODB: url },
+      environment: { ...toAwsEnv(url), ...Environment?.Variables, AWS_ENDPOINT_URL_DYNAMODB: url },
       timeout: Timeout * 1_000,
       lazy: true,
     });

@@ -7,13 +7,11 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { IAM } from '@aws-sdk/client-iam';
 import { Lambda } from '@aws-sdk/client-lambda';
-import { S3 } from '@aws-sdk/client-s3';
 import { SQS } from '@aws-sdk/client-sqs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../lib/paths.ts';
 import { findProgram } from '../../lib/terminal/programs.ts';
-import { WITH_STREAM } from '../../local/database/table.ts';
-import { INQUIRY_MODEL } from '../../src/entities/inquiry.ts';
+import { tableDefinition, WITH_STREAM } from '../../local/database/table.ts';
 import { unless } from '../helpers/needs.ts';
 import { readText } from '../helpers/repository.ts';
 import { toAwsEnv } from '../local/aws.ts';
@@ -47,30 +45,16 @@ const isTerraforms = ([, command]: string[]) =>
 async function createStage() {
   const { url, stop } = await startEmulatorProxy(endpoint);
   afterAll(stop);
-  const client = clientOf(url);
-  // AWS CLI 1 does not read AWS_REGION.
-  const env = { ...process.env, LC_ALL: 'C', ...toAwsEnv(url), AWS_DEFAULT_REGION: client.region };
+  // Not the region of the stages that other tests deploy.
+  const region = 'eu-west-1';
+  const client = { ...clientOf(url), region };
+  // AWS CLI 1 reads the default alone.
+  const regions = { AWS_REGION: region, AWS_DEFAULT_REGION: region };
+  const env = { ...process.env, LC_ALL: 'C', ...toAwsEnv(url), ...regions };
   const [logs, iam, lambda] = [new CloudWatchLogs(client), new IAM(client), new Lambda(client)];
-  const toKeys = ({ pk, sk }: Record<'pk' | 'sk', { field: string }>) => [
-    { AttributeName: pk.field, KeyType: 'HASH' as const },
-    { AttributeName: sk.field, KeyType: 'RANGE' as const },
-  ];
-  const { byOwner, byState } = INQUIRY_MODEL.indexes;
   const { TableDescription } = await new DynamoDB(client).createTable({
     TableName: NAME,
-    KeySchema: toKeys(byOwner),
-    AttributeDefinitions: [...toKeys(byOwner), ...toKeys(byState)].map(({ AttributeName }) => ({
-      AttributeName,
-      AttributeType: 'S',
-    })),
-    GlobalSecondaryIndexes: [
-      {
-        IndexName: byState.index,
-        KeySchema: toKeys(byState),
-        Projection: { ProjectionType: 'ALL' },
-      },
-    ],
-    BillingMode: 'PAY_PER_REQUEST',
+    ...tableDefinition,
     ...WITH_STREAM,
   });
   const arn = TableDescription?.LatestStreamArn;
@@ -80,16 +64,13 @@ async function createStage() {
     await logs.createLogGroup({ logGroupName });
   }
   await new SQS(client).createQueue({ QueueName: `${NAME}-mailer-dead-letters` });
-  await new S3({ ...client, forcePathStyle: true }).createBucket({
-    Bucket: `${NAME}-mails-123456789012`,
-    CreateBucketConfiguration: { LocationConstraint: 'eu-central-1' },
-  });
   const { Role } = await iam.createRole({
     RoleName: NAME,
     AssumeRolePolicyDocument: '{"Version":"2012-10-17","Statement":[]}',
   });
   const ZipFile = readFileSync(join(ROOT, 'dist/mailer.zip'));
   const Variables = {
+    AWS_REGION: region,
     TABLE_NAME: NAME,
     STAGE: 'release',
     INBOX_TO: 'support@example.com',
