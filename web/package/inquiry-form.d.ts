@@ -50,7 +50,7 @@ export class InquiryForm extends HTMLElement {
   addEventListener(...parameters: Parameters<HTMLElement['addEventListener']>): void;
 }
 
-/** As a framework writes them. Functions and objects are properties. */
+/** Functions and objects are properties. */
 export interface InquiryFormAttributes {
   'api-url'?: string | undefined;
   language?: string | undefined;

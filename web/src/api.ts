@@ -16,7 +16,6 @@ export interface Session {
   token(refused?: string): Promise<string>;
 }
 
-/** Why a request failed, as far as it is known. */
 export interface Failure {
   kind:
     | 'signed-out'
@@ -31,7 +30,7 @@ export interface Failure {
     | 'server';
   mayBeDone: boolean;
   message?: string;
-  /** Seconds until a retry makes sense. */
+  /** Seconds. */
   retryAfter?: number;
 }
 
@@ -42,12 +41,12 @@ export interface Page {
 
 export type Api = ReturnType<typeof createApi>;
 
-/** Only a type is imported, so that src/contract.ts stays out of the bundle. */
+/** A type alone: src/contract.ts stays out of the bundle. */
 const PATH: typeof contract.inquiriesPath = '/inquiries';
 /** Milliseconds; the gateway's limit is 30 seconds. */
 const TIMEOUT = 35_000;
-/** Milliseconds. */
-const FIRST_PAGE_WAIT = 1_000;
+/** Seconds. */
+const FIRST_PAGE_WAIT = 1;
 /** Doubled for each next page. */
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
@@ -141,7 +140,7 @@ export function createApi(
 /** Waits a second for a view's first page, so that the layout stays. */
 export async function withFirstPage(api: Api): Promise<Api> {
   let first: ReturnType<Api['list']> | undefined = api.list();
-  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, FIRST_PAGE_WAIT))]);
+  await Promise.race([first, sleep(FIRST_PAGE_WAIT)]);
   return {
     ...api,
     async list(query) {

@@ -1,7 +1,7 @@
 /** The custom element, in pages that do the sign-in. web/package/README.md */
 import { createApi, withFirstPage, SignedOut, type Session, type User } from './api.ts';
 import { BRANDING, ConfigError, readApiUrl, readColor, refuseAs, type Branding } from './config.ts';
-import { button, div, h, p } from '../../ui/dom.ts';
+import { button, div, h, p } from './dom.ts';
 import { createDrafts, toStore } from './form/drafts.ts';
 import elementStyle from './element.css?inline';
 import firstPaint from '../../ui/first-paint.css?inline';
@@ -54,12 +54,12 @@ export class InquiryForm extends Base implements Published {
   #accentStyle = '';
   #getToken: GetToken | undefined;
   #branding: Branding = { topics: [] };
-  /** Counts the updates: an update stops when a newer one has begun. */
+  /** An update stops when a newer one has begun. */
   #version = 0;
-  /** What the content was made from. While it is empty, the next update makes the content again. */
+  /** While it is empty, the next update makes the content again. */
   #madeFrom = '';
   #view: View | undefined;
-  /** The id of the last inquiry reported: a view that replaces another one may report it again. */
+  /** A view that replaces another may report an inquiry again. */
   #lastSent = '';
   #isFocusWanted = false;
 
@@ -151,7 +151,7 @@ export class InquiryForm extends Base implements Published {
 
   disconnectedCallback(): void {
     queueMicrotask(() => {
-      // An element that is moved is disconnected and connected again, and keeps its content.
+      // A moved element is disconnected and connected again.
       if (!this.isConnected) this.#show('');
     });
   }
@@ -172,7 +172,6 @@ export class InquiryForm extends Base implements Published {
     this.refresh();
   }
 
-  /** To be called after the page's sign-in or sign-out. */
   refresh(): void {
     const version = ++this.#version;
     // A page sets several properties in one task; one update is enough.
@@ -253,7 +252,7 @@ export class InquiryForm extends Base implements Published {
   }
 
   /** @throws ConfigError, or any error of `getToken`. */
-  async #find(): Promise<{ readonly apiUrl: string; readonly user: User | undefined }> {
+  async #find() {
     if (this.#getToken === undefined) this.#nameMissingToken();
     const apiUrl = readApiUrl(this.apiUrl, refuse('api-url'));
     return { apiUrl, user: (await this.#ask())?.user };
@@ -271,9 +270,7 @@ export class InquiryForm extends Base implements Published {
   }
 
   /** Undefined when signed out. */
-  async #ask(
-    refused?: string,
-  ): Promise<{ readonly token: string; readonly user: User } | undefined> {
+  async #ask(refused?: string) {
     const token = await this.#getToken?.(refused);
     return token ? { token, user: parseToken(token) } : undefined;
   }
@@ -313,7 +310,7 @@ export class InquiryForm extends Base implements Published {
     this.#show(madeFrom, h('div', { class: 'view', lang: language, dir: direction }, card));
   }
 
-  /** Replaces the content. If a field has the focus, the same field has it afterwards. */
+  /** If a field has the focus, the same field has it afterwards. */
   #show(madeFrom: string, content?: HTMLElement, view?: View): void {
     this.#view?.stop();
     this.#view = view;

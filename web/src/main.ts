@@ -3,7 +3,7 @@ import { inLanguage, isLanguage, LANGUAGES, type Language } from '../../text/lan
 import { INQUIRY_ID, toReference } from '../../src/limits.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
 import { removeDeletedDrafts } from './form/drafts.ts';
-import { button, div, h, live, notice, p, problemPage } from '../../ui/dom.ts';
+import { button, div, h, live, notice, p } from './dom.ts';
 import { chooseLanguage, loadLocale, type Locale } from './languages/locale.ts';
 import { isolate } from './languages/messages.ts';
 import { createSignIn, type SignInResult } from './session/session.ts';
@@ -153,7 +153,6 @@ function languageMenu(page: Page, { language: current, strings, nameOf }: Locale
   return menu;
 }
 
-/** @param lead - Default: what a sign-in is for. */
 function signedOutPage(
   { strings: { form, session, failures, page } }: Locale,
   reason: SignInResult['reason'],
@@ -184,7 +183,9 @@ async function showProblem(error: unknown): Promise<void> {
   const { strings } = await load(chooseLanguage(LANGUAGES, navigator.languages));
   const { cannotStart, unsupported, reload } = strings.page;
   const text = error instanceof ConfigError ? error.message : unsupported;
-  put('main', problemPage({ title: cannotStart, text }, reload));
+  const control = button(reload, { class: 'primary' }, () => location.reload());
+  const attributes = { class: 'card welcome', role: 'alert' };
+  put('main', h('div', attributes, h('h1', {}, cannotStart), p('lead', text), control));
 }
 
 await start().catch(showProblem);

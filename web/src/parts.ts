@@ -4,7 +4,6 @@ import type { Branding } from './config.ts';
 import type { Drafts } from './form/drafts.ts';
 import type { Locale } from './languages/locale.ts';
 
-/** What a view, its form and its list are made from. */
 export interface ViewParts {
   api: Api;
   user: User;

@@ -1,4 +1,4 @@
-import { h } from '../../ui/dom.ts';
+import { h } from './dom.ts';
 import type { Branding } from './config.ts';
 import type { Locale } from './languages/locale.ts';
 

@@ -1,4 +1,4 @@
-import { ask, h } from '../../ui/dom.ts';
+import { ask, h } from './dom.ts';
 import { isInquiry } from './api.ts';
 import { createDrafts, removeDeletedDrafts } from './form/drafts.ts';
 import { EMPTY, hasText as isWritten } from './form/fields.ts';
@@ -12,7 +12,6 @@ import { attempt, dataOf, openChannel } from './storage.ts';
 
 export type View = ReturnType<typeof createView>;
 
-/** Views ask each other for unsent text. */
 const TEXT_QUESTION = 'text?';
 const TEXT_ANSWER = 'text';
 /** Milliseconds. */
@@ -61,7 +60,7 @@ export function createView(parts: ViewParts) {
     drafts,
     tabs,
     show: async (id: string) => list?.show(id),
-    /** Loads the list and finishes sending; never rejects. */
+    /** Never rejects. */
     async start(): Promise<void> {
       await Promise.all([list?.show(parts.linked ?? ''), form.resume()]);
     },
@@ -78,7 +77,7 @@ function isSentMessage(data: unknown): data is SentMessage {
   return isText(key) && isInquiry(inquiry);
 }
 
-/** Asks about unsent text. @returns Whether to sign out. */
+/** @returns Whether to sign out. */
 export async function askToLeave(view: View, { strings }: Locale): Promise<boolean> {
   if (!(await isTextAnywhere(view))) return true;
   const answer = await ask(view.element, strings.ask.unsent, [

@@ -18,7 +18,7 @@ export type Drafts = ReturnType<typeof createDrafts>;
 const inMemory = new WeakMap<DraftStore, DraftStore>();
 
 const PREFIX = 'inquiries.draft.';
-/** Milliseconds that a draft is kept. */
+/** Milliseconds. */
 const KEPT = 30 * 86_400_000;
 
 /** @param open - Throws where storage is forbidden. */
@@ -29,9 +29,7 @@ export const toStore = (open: () => DraftStore): DraftStore => ({
 });
 
 /**
- * One user's drafts.
- *
- * @param own - This tab's storage: it gets its own text back on reload.
+ * @param own - This tab's storage.
  * @param shared - All tabs' storage, which outlasts the browser.
  */
 export function createDrafts(own: DraftStore, shared: DraftStore, owner: string) {
@@ -42,12 +40,13 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
   const deletionKey = `inquiries.deleted.${owner}`;
   const findDeletion = (): string | undefined => readItem(shared, deletionKey) ?? undefined;
   const deletion = findDeletion();
+  const remove = (store: DraftStore) => attempt(() => store.removeItem(key));
   const read = (store: DraftStore): Draft | undefined => {
     const stored = parseDraft(readItem(store, key));
     if (stored === undefined) return undefined;
     const { draft, savedAt, deletion: after } = stored;
     if (after === findDeletion() && !(Date.now() - Number(savedAt) > KEPT)) return draft;
-    attempt(() => store.removeItem(key));
+    remove(store);
     return undefined;
   };
   return {
@@ -61,28 +60,23 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       }
       const text = JSON.stringify({ ...draft, deletion, savedAt: Date.now() });
       memory.setItem(key, text);
-      // A draft in one of the two stores is kept.
       return [own, shared].map((store) => attempt(() => store.setItem(key, text))).includes(true);
     },
-    /** Also the shared draft if it has the same text. */
     clear(): void {
       const mine = read(memory) ?? read(own);
       const theirs = read(shared);
-      memory.removeItem(key);
-      attempt(() => own.removeItem(key));
-      if (mine === undefined || (theirs !== undefined && isSame(mine, theirs))) {
-        attempt(() => shared.removeItem(key));
-      }
+      for (const store of [memory, own]) remove(store);
+      if (mine === undefined || (theirs !== undefined && isSame(mine, theirs))) remove(shared);
     },
     /** Also in tabs that show another page. */
     clearEverywhere(): void {
-      for (const store of [memory, own, shared]) attempt(() => store.removeItem(key));
+      for (const store of [memory, own, shared]) remove(store);
       attempt(() => shared.setItem(deletionKey, crypto.randomUUID()));
     },
   };
 }
 
-/** Removes old drafts, and what was deleted while this tab showed another page. */
+/** Also what was deleted while this tab showed another page. */
 export function removeDeletedDrafts(own: DraftStore, shared: DraftStore): void {
   const stored = [...Object.keys(own), ...Object.keys(shared)];
   const drafts = stored.filter((key) => key.startsWith(PREFIX));

@@ -1,7 +1,7 @@
 import { inLanguage, type Text } from '../../../text/languages.ts';
 import { ITEM_LIMIT } from '../../../src/limits.ts';
 import { toMailbox } from '../../../text/mailbox.ts';
-import { button, div, h, p } from '../../../ui/dom.ts';
+import { button, div, h, p } from '../dom.ts';
 import { directionOf } from '../../../ui/format.ts';
 import {
   CONTROLS,

@@ -10,7 +10,7 @@ export interface FormState {
   isSending: boolean;
   isMissing: boolean;
   isLimited: boolean;
-  /** Why the last attempt failed. `at`: milliseconds. */
+  /** `at`: milliseconds. */
   failure?: (Failure & { at: number }) | undefined;
   /** Shown in the failure's place. */
   status?: Status | undefined;
@@ -21,22 +21,21 @@ export interface FormState {
 export type Status =
   | { kind: 'sending' }
   | { kind: 'slow' | 'ready' | 'elsewhere' }
-  /** The browser is online again, after this failure. */
   | { kind: 'connected'; failure: Failure & { at: number } }
   /** The service has forgotten the key. */
   | { kind: 'old-attempt'; at: number }
   /** For screen readers only. */
   | { kind: 'announced'; text: string };
 
-/** `newKey`: of the next draft. `at`: milliseconds. */
+/** `at`: milliseconds. */
 export type Action =
-  | { type: 'edited'; texts: Texts; newKey: string }
+  | { type: 'edited'; texts: Texts }
   | { type: 'found-missing' }
   | { type: 'started'; at: number }
   | { type: 'failed'; failure: Failure; at: number }
-  | { type: 'sent'; inquiry: Inquiry; newKey: string }
-  | { type: 'sent-elsewhere'; inquiry: Inquiry; key: string; newKey: string }
-  | { type: 'renewed'; newKey: string }
+  | { type: 'sent'; inquiry: Inquiry }
+  | { type: 'sent-elsewhere'; inquiry: Inquiry; key: string }
+  | { type: 'renewed' }
   | { type: 'hour-ended' }
   | { type: 'connected' }
   | { type: 'signing-in'; isSending: boolean }
@@ -51,7 +50,8 @@ export const begin = (draft: Draft): FormState => ({
   isLimited: false,
 });
 
-export function reduce(state: FormState, action: Action): FormState {
+/** @param newKey - Of a next draft. */
+export function reduce(state: FormState, action: Action, newKey: string): FormState {
   const { draft, failure } = state;
   const { key, pending, ...texts } = draft;
   switch (action.type) {
@@ -59,7 +59,7 @@ export function reduce(state: FormState, action: Action): FormState {
       return {
         ...state,
         // Text typed into an empty form is another inquiry.
-        draft: { ...action.texts, key: hasText(action.texts) ? key : action.newKey },
+        draft: { ...action.texts, key: hasText(action.texts) ? key : newKey },
         isMissing: false,
         failure: failure?.kind === 'too-large' ? undefined : failure,
         status: undefined,
@@ -88,18 +88,18 @@ export function reduce(state: FormState, action: Action): FormState {
       };
     }
     case 'sent':
-      return { ...begin({ ...EMPTY, key: action.newKey }), sent: action.inquiry };
+      return { ...begin({ ...EMPTY, key: newKey }), sent: action.inquiry };
     case 'sent-elsewhere':
       // This tab's own attempt ends with the same inquiry.
       if (state.isSending || key !== action.key || !isSame(texts, action.inquiry)) return state;
       return {
         ...state,
-        draft: { ...EMPTY, key: action.newKey },
+        draft: { ...EMPTY, key: newKey },
         failure: failure?.kind === 'signed-out' ? failure : undefined,
         status: { kind: 'elsewhere' },
       };
     case 'renewed':
-      return { ...state, draft: { ...texts, key: action.newKey }, failure: undefined };
+      return { ...state, draft: { ...texts, key: newKey }, failure: undefined };
     case 'hour-ended':
       if (failure?.kind !== 'limit') return { ...state, isLimited: false };
       return { ...state, isLimited: false, failure: undefined, status: { kind: 'ready' } };

@@ -1,7 +1,7 @@
 import type { Inquiry } from '../../../src/contract.ts';
 import { toReference } from '../../../src/limits.ts';
 import { inLanguage } from '../../../text/languages.ts';
-import { button, copyButton, div, h, live, notice, p, setBusy } from '../../../ui/dom.ts';
+import { button, copyButton, div, h, live, notice, p, setBusy } from '../dom.ts';
 import { createEditor } from './editor.ts';
 import { hasText, type Texts } from './fields.ts';
 import type { FormState, Status } from './form-state.ts';
@@ -35,7 +35,7 @@ export function createFormView(parts: ViewParts, { edit, writeAnother, say }: Ha
   const attributes = { class: 'card form', 'aria-labelledby': 'form-title', novalidate: true };
   const element = h('form', attributes, editor.element, place, alert, status, actions);
   let panel: ReturnType<typeof sentPanel> | undefined;
-  let said: Pick<FormState, 'failure' | 'status' | 'sent'> = {};
+  let shown: Partial<FormState> = {};
 
   return {
     element,
@@ -51,22 +51,22 @@ export function createFormView(parts: ViewParts, { edit, writeAnother, say }: Ha
       element.classList.toggle('blank', !isWritten);
       editor.element.hidden = sent !== undefined;
       actions.hidden = sent !== undefined;
-      if (sent !== said.sent) {
+      if (sent !== shown.sent) {
         panel = sent && sentPanel(sent, parts, writeAnother, say);
         place.replaceChildren(...(panel === undefined ? [] : [panel.element]));
       }
-      if (failure !== said.failure || state.status !== said.status) {
+      if (failure !== shown.failure || state.status !== shown.status) {
         const bad = failure && !state.status && notice('bad', describeSendFailure(locale, failure));
         alert.replaceChildren(...(bad ? [bad] : []));
         status.replaceChildren(...(state.status ? [toContent(state.status, locale)] : []));
       }
-      said = { failure, status: state.status, sent };
+      shown = state;
     },
     /** The focus announces the title. */
     focusSent(): void {
       panel?.title.focus({ preventScroll: true });
       panel?.element.scrollIntoView({ block: 'nearest' });
-      // In a window lower than the panel, its title is what must be seen.
+      // In a window lower than the panel.
       panel?.title.scrollIntoView({ block: 'nearest' });
     },
   };
@@ -86,7 +86,6 @@ function toContent(status: Status, locale: Locale): HTMLElement {
   return notice('plain', describeStatus(locale, status));
 }
 
-/** @returns Also the title, which takes the focus. */
 function sentPanel(
   inquiry: Inquiry,
   { user, locale, branding }: ViewParts,

@@ -1,7 +1,7 @@
 import { isFailure, type Failure } from '../api.ts';
 import type { Inquiry } from '../../../src/contract.ts';
 import { ITEM_LIMIT } from '../../../src/limits.ts';
-import { ask, button, isComposing } from '../../../ui/dom.ts';
+import { ask, button, isComposing } from '../dom.ts';
 import type { Drafts } from './drafts.ts';
 import { EMPTY, hasText, sizeOf, toRequest } from './fields.ts';
 import { begin, reduce, type Action, type FormState } from './form-state.ts';
@@ -24,7 +24,7 @@ interface Form {
   dispatch: (action: Action) => void;
 }
 
-/** Milliseconds until the form says that sending takes long. */
+/** Milliseconds. */
 const SLOW_AFTER = 6_000;
 
 /** Insecure pages have no `randomUUID`. */
@@ -35,7 +35,7 @@ const newKey = (): string =>
 
 export function createForm(parts: FormParts) {
   const view = createFormView(parts, {
-    edit: (texts) => form.dispatch({ type: 'edited', texts, newKey: newKey() }),
+    edit: (texts) => form.dispatch({ type: 'edited', texts }),
     writeAnother: () => writeAnother(form),
     say: (text) => form.dispatch({ type: 'said', status: { kind: 'announced', text } }),
   });
@@ -48,7 +48,7 @@ export function createForm(parts: FormParts) {
     view,
     state: keep(begin(parts.drafts.load() ?? { ...EMPTY, key: newKey() })),
     dispatch(action) {
-      const next = reduce(form.state, action);
+      const next = reduce(form.state, action, newKey());
       form.state = next.draft === form.state.draft ? next : keep(next);
       view.render(form.state);
     },
@@ -61,7 +61,7 @@ export function createForm(parts: FormParts) {
     hasText: (): boolean => hasText(form.state.draft),
     wouldLose: () => wouldLose(form),
     sentElsewhere: (inquiry: Inquiry, key: string) =>
-      form.dispatch({ type: 'sent-elsewhere', inquiry, key, newKey: newKey() }),
+      form.dispatch({ type: 'sent-elsewhere', inquiry, key }),
     /** Finishes what a reload or sign-in has interrupted. */
     async resume(): Promise<void> {
       const { draft } = form.state;
@@ -94,8 +94,7 @@ function listen(form: Form): void {
   addEventListener('online', () => dispatch({ type: 'connected' }), { signal });
   // A sign-out in another tab has deleted the text of all tabs.
   const empty = ({ key }: StorageEvent): void => {
-    if (key !== parts.drafts.deletionKey) return;
-    dispatch({ type: 'edited', texts: EMPTY, newKey: newKey() });
+    if (key === parts.drafts.deletionKey) dispatch({ type: 'edited', texts: EMPTY });
   };
   addEventListener('storage', empty, { signal });
 }
@@ -136,13 +135,12 @@ async function signIn(form: Form): Promise<void> {
   dispatch({ type: 'signing-in', isSending: false });
 }
 
-/** Sends the texts, or repeats an attempt with an unknown outcome. */
 async function transmit(form: Form): Promise<void> {
   const { parts, dispatch } = form;
   const { draft } = form.state;
   const { pending, key } = draft;
   if (typeof pending === 'number' && hasExpired(draft, Date.now())) {
-    dispatch({ type: 'renewed', newKey: newKey() });
+    dispatch({ type: 'renewed' });
     dispatch({ type: 'said', status: { kind: 'old-attempt', at: pending } });
     return parts.refreshList();
   }
@@ -168,14 +166,14 @@ async function askAboutVersions(form: Form, failure: Failure): Promise<void> {
     ['edit', questions.goOnEditing],
   ]);
   if (answer !== 'send') return view.editor.focusMessage();
-  dispatch({ type: 'renewed', newKey: newKey() });
+  dispatch({ type: 'renewed' });
   await transmit(form);
 }
 
 function finish({ parts, view, dispatch }: Form, inquiry: Inquiry, key: string): void {
   const { activeElement } = document;
   const isElsewhere = activeElement !== document.body && !view.element.matches(':focus-within');
-  dispatch({ type: 'sent', inquiry, newKey: newKey() });
+  dispatch({ type: 'sent', inquiry });
   parts.onSent?.(inquiry, key);
   // A user who has moved on keeps the focus.
   if (!isElsewhere) return view.focusSent();

@@ -1,4 +1,4 @@
-/** Sends a draft, which the service stores once, by its key. docs/adr/0051 */
+/** docs/adr/0051 */
 import { isFailure, sleep, type Api, type Failure } from '../api.ts';
 import type { Inquiry } from '../../../src/contract.ts';
 import type { Draft } from './drafts.ts';
@@ -18,7 +18,7 @@ export const isUnsure = ({ pending }: Draft): boolean => typeof pending === 'num
 export const hasExpired = ({ pending }: Draft, now: number): boolean =>
   typeof pending === 'number' && now - pending > KEY_LIFETIME;
 
-/** @param wasSent - An earlier attempt may have arrived. The result's `mayBeDone` is about all attempts. */
+/** @param wasSent - Whether an earlier attempt may have arrived; `mayBeDone` is about all. */
 export async function send(
   request: () => ReturnType<Api['create']>,
   wasSent: boolean,

@@ -17,7 +17,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'يُرجى تسجيل الدخول لمراسلتنا وعرض استفساراتك السابقة.',
-    toSee: (reference: string) => `يُرجى تسجيل الدخول لعرض الاستفسار ${reference}.`,
+    toSee: (reference) => `يُرجى تسجيل الدخول لعرض الاستفسار ${reference}.`,
     signIn: 'تسجيل الدخول',
     signInAgain: 'تسجيل الدخول مجددًا',
     signOut: 'تسجيل الخروج',
@@ -134,7 +134,7 @@ export const strings: Strings = {
     copied: 'تم النسخ',
     notCopied: 'تعذر النسخ',
     notFound: 'هذا الاستفسار ليس في قائمتك.',
-    otherAccount: (email: string) =>
+    otherAccount: (email) =>
       `تم تسجيل الدخول بالحساب ${email}. لاستخدام حساب آخر، يُرجى تسجيل الخروج أولًا.`,
   },
 };

@@ -17,7 +17,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'Melden Sie sich an, um uns zu schreiben und Ihre bisherigen Anfragen zu sehen.',
-    toSee: (reference: string) => `Melden Sie sich an, um die Anfrage ${reference} zu sehen.`,
+    toSee: (reference) => `Melden Sie sich an, um die Anfrage ${reference} zu sehen.`,
     signIn: 'Anmelden',
     signInAgain: 'Erneut anmelden',
     signOut: 'Abmelden',
@@ -122,7 +122,7 @@ export const strings: Strings = {
     copied: 'Kopiert',
     notCopied: 'Kopieren nicht möglich',
     notFound: 'Diese Anfrage ist nicht in Ihrer Liste.',
-    otherAccount: (email: string) =>
+    otherAccount: (email) =>
       `Sie sind als ${email} angemeldet. Um ein anderes Konto zu verwenden, melden Sie sich zuerst ab.`,
   },
 };

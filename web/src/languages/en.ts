@@ -36,7 +36,6 @@ export const strings = {
     signInAgain: 'Sign in again',
     signOut: 'Sign out',
     signedOut: 'You’re signed out',
-    /** The issuer did not answer. */
     signedOutHere: 'You’re signed out of this site',
     mayBeSignedIn:
       'The sign-in service didn’t respond, so you may still be signed in there. On a shared computer, close the browser.',
@@ -52,9 +51,7 @@ export const strings = {
     topics: 'Topics',
     fields: { subject: 'Subject (optional)', body: 'Message' },
     empty: 'Please write a message.',
-    /** No mail can go to the account's address. */
     noMail: (email: string) => `We can’t send email to ${email}.`,
-    /** What the user can do. */
     reachable: 'In your message, please tell us how else we can reach you.',
     send: 'Send inquiry',
     sending: 'Sending…',
@@ -79,7 +76,6 @@ export const strings = {
       `Our reply will come from ${sender} to ${email}.`,
     reachable: 'If your message doesn’t say how else we can reach you, please write another.',
     another: 'Write another',
-    /** Another tab has sent this tab's text. */
     elsewhere: 'You sent this inquiry from another tab.',
   },
   ask: {
@@ -104,7 +100,6 @@ export const strings = {
     offline: 'You’re offline',
     unreachable: 'The service isn’t responding',
     server: 'Something went wrong on our side',
-    /** What became of the inquiry and the text, and what to do. */
     unknown: 'We can’t tell yet whether your inquiry arrived.',
     nothingSent: 'Nothing was sent.',
     textKept: 'We’ve kept your text.',
@@ -126,7 +121,7 @@ export const strings = {
     noMessage: 'No message',
     showAll: 'Show all',
     showLess: 'Show less',
-    /** After `sent`, which says where they do. */
+    /** After the texts of `sent`. */
     answers: 'Answers don’t appear here.',
     search: 'Search your inquiries',
     period: 'Period',
@@ -134,7 +129,6 @@ export const strings = {
     periods: ['Last 7 days', 'Last 30 days', 'Last 12 months'] as string[],
     matches: { one: '{n} match', other: '{n} matches' } as Plural,
     noMatch: 'No matching inquiries',
-    /** While a search loads older inquiries. */
     noMatchYet: 'No matches so far',
     /** While a search loads older inquiries. */
     searching: 'Searching older inquiries…',
@@ -143,7 +137,6 @@ export const strings = {
     copyLink: 'Copy link',
     copied: 'Copied',
     notCopied: 'Couldn’t copy',
-    /** The address names an inquiry that this user lacks. */
     notFound: 'This inquiry isn’t in your list.',
     otherAccount: (email: string) =>
       `You’re signed in as ${email}. To use another account, sign out first.`,

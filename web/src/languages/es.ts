@@ -17,7 +17,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'Inicie sesión para escribirnos y ver sus consultas anteriores.',
-    toSee: (reference: string) => `Inicie sesión para ver la consulta ${reference}.`,
+    toSee: (reference) => `Inicie sesión para ver la consulta ${reference}.`,
     signIn: 'Iniciar sesión',
     signInAgain: 'Volver a iniciar sesión',
     signOut: 'Cerrar sesión',
@@ -121,7 +121,7 @@ export const strings: Strings = {
     copied: 'Copiado',
     notCopied: 'No se ha podido copiar',
     notFound: 'Esta consulta no está en su lista.',
-    otherAccount: (email: string) =>
+    otherAccount: (email) =>
       `Ha iniciado sesión como ${email}. Para usar otra cuenta, cierre antes la sesión.`,
   },
 };

@@ -17,7 +17,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'Connectez-vous pour nous écrire et retrouver vos demandes précédentes.',
-    toSee: (reference: string) => `Connectez-vous pour voir la demande ${reference}.`,
+    toSee: (reference) => `Connectez-vous pour voir la demande ${reference}.`,
     signIn: 'Se connecter',
     signInAgain: 'Se reconnecter',
     signOut: 'Se déconnecter',
@@ -121,7 +121,7 @@ export const strings: Strings = {
     copied: 'Copié',
     notCopied: 'La copie a échoué',
     notFound: 'Cette demande ne figure pas dans votre liste.',
-    otherAccount: (email: string) =>
+    otherAccount: (email) =>
       `Vous utilisez le compte ${email}. Pour utiliser un autre compte, déconnectez-vous d’abord.`,
   },
 };

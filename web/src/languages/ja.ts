@@ -16,8 +16,7 @@ export const strings: Strings = {
   },
   session: {
     lead: 'ログインすると、お問い合わせの送信と、これまでに送信した内容の確認ができます。',
-    toSee: (reference: string) =>
-      `受付番号${reference}のお問い合わせを見るには、ログインしてください。`,
+    toSee: (reference) => `受付番号${reference}のお問い合わせを見るには、ログインしてください。`,
     signIn: 'ログイン',
     signInAgain: 'もう一度ログイン',
     signOut: 'ログアウト',
@@ -119,7 +118,7 @@ export const strings: Strings = {
     copied: 'コピーしました',
     notCopied: 'コピーできませんでした',
     notFound: 'このお問い合わせは一覧にありません。',
-    otherAccount: (email: string) =>
+    otherAccount: (email) =>
       `${email}でログインしています。別のアカウントを使うには、先にログアウトしてください。`,
   },
 };

@@ -11,7 +11,6 @@ const LOADERS = {
   ar: async () => import('./ar.ts'),
 } satisfies Readonly<Record<Language, () => Promise<{ strings: Strings }>>>;
 
-/** Between a name and what it is the name of. */
 const COLONS: Partial<Record<Language, string>> = { fr: '\u00a0: ', ja: '：' };
 
 export type Locale = Awaited<ReturnType<typeof loadLocale>>;
@@ -29,7 +28,7 @@ export const chooseLanguage = (
 export async function loadLocale(language: Language, preferred: readonly string[]) {
   const { strings } = await LOADERS[language]();
   const region = preferred.find((one) => baseOf(one) === language) ?? language;
-  // One numbering system on a page: references, texts of the languages and mails have these digits.
+  // References and the languages' texts have these digits.
   const tag = new Intl.Locale(region, { numberingSystem: 'latn' });
   const rules = new Intl.PluralRules(language);
   const numbers = new Intl.NumberFormat(tag);

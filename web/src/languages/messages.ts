@@ -14,7 +14,6 @@ const WARN_FROM = ITEM_LIMIT * 0.8;
 /** Isolates a text's direction (Unicode UAX 9). Empty text stays empty. */
 export const isolate = (text: string): string => (text === '' ? '' : `\u2068${text}\u2069`);
 
-/** What happened, what it means for the text, and what to do. */
 export function describeSendFailure(
   { strings: { form, failures }, formatBytes, formatClock, join }: Locale,
   { kind, mayBeDone, message, retryAfter = 0, at }: NonNullable<FormState['failure']>,
@@ -29,11 +28,8 @@ export function describeSendFailure(
   const [outcome, then] = mayBeDone
     ? [failures.unknown, failures.trySafely]
     : [failures.nothingSent, next[kind] ?? failures.again];
-  return {
-    title: failures[kind],
-    text: join(outcome, failures.textKept, then),
-    english: kind === 'refused' ? message : undefined,
-  };
+  const text = join(outcome, failures.textKept, then);
+  return { title: failures[kind], text, english: kind === 'refused' ? message : undefined };
 }
 
 export function describeStatus(
@@ -52,8 +48,7 @@ export function describeStatus(
       return { title: form.connected, text: describeSendFailure(locale, status.failure).text };
     case 'old-attempt': {
       const [date, time] = [locale.formatDate(status.at), locale.formatClock(status.at)];
-      const tried = failures.oldAttemptText(date, time);
-      const text = locale.join(tried, failures.textKept);
+      const text = locale.join(failures.oldAttemptText(date, time), failures.textKept);
       return { title: failures.oldAttempt, text };
     }
   }
@@ -68,14 +63,10 @@ export function describeListFailure(
     offline: failures.listOffline,
     refused: '',
   };
-  return {
-    title: failures[kind],
-    text: join(failures.list, next[kind] ?? failures.again),
-    english: kind === 'refused' ? message : undefined,
-  };
+  const text = join(failures.list, next[kind] ?? failures.again);
+  return { title: failures[kind], text, english: kind === 'refused' ? message : undefined };
 }
 
-/** Empty below four fifths of the limit. */
 export function describeSize({ strings: { form }, formatBytes }: Locale, bytes: number): string {
   if (bytes > ITEM_LIMIT) return form.tooLarge(formatBytes(bytes - ITEM_LIMIT));
   return bytes < WARN_FROM ? '' : form.size(formatBytes(bytes), formatBytes(ITEM_LIMIT));

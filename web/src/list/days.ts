@@ -1,5 +1,5 @@
 import type { Inquiry } from '../../../src/contract.ts';
-import { div, h } from '../../../ui/dom.ts';
+import { div, h } from '../dom.ts';
 import type { Locale } from '../languages/locale.ts';
 
 function titleOf(date: Date, now: Date, { formatDay }: Locale): string {
@@ -43,7 +43,7 @@ export function createDays(
   };
 }
 
-/** Sets an element's children. Those that stay keep the focus. */
+/** Children that stay keep the focus. */
 export function arrange(parent: Element, wanted: Element[]): void {
   const kept = new Set(wanted);
   for (const child of Array.from(parent.children).filter((one) => !kept.has(one))) child.remove();

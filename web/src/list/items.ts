@@ -3,9 +3,8 @@ import { NO_SUBJECT } from '../../../text/languages.ts';
 import { findHits } from '../../../text/search-text.ts';
 import { isBlank, toVisible } from '../../../text/visible.ts';
 import { toReference } from '../../../src/limits.ts';
-import { button, copyButton, div, h } from '../../../ui/dom.ts';
+import { button, copyButton, div, h } from '../dom.ts';
 import { beginningOf } from '../../../ui/format.ts';
-import { highlight } from '../../../ui/highlight.ts';
 import { fieldNames, textsOf } from '../form/fields.ts';
 import type { ViewParts } from '../parts.ts';
 
@@ -15,7 +14,11 @@ interface ItemParts extends Pick<ViewParts, 'locale' | 'linkTo'> {
 
 type Item = ReturnType<typeof createItem>;
 
-/** UTF-16 units rendered of a folded text, more than its lines hold. */
+/** What a search has found. Firefox before 140 has none. */
+const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
+if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
+
+/** UTF-16 units rendered of a folded text. */
 const FOLDED_SUBJECT = 1_000;
 const FOLDED_BODY = 2_000;
 /** As in list.css. */
@@ -96,7 +99,6 @@ function createItem(inquiry: Inquiry, parts: ItemParts) {
     text,
     toggle,
     opener,
-    /** Has a size only while the item is laid out. */
     foot,
     marks: [] as StaticRange[],
     wasOpened: false,

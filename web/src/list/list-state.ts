@@ -99,7 +99,6 @@ const isPartial = ({ page, since }: ListState): boolean =>
 export const isSearching = (state: ListState): boolean =>
   isFiltered(state) && state.trouble === undefined && isPartial(state);
 
-/** How many match or, once all are loaded, are listed. */
 export function describeCount(state: ListState, { strings: { list }, count }: Locale): string {
   const { visible } = state;
   if (!isFiltered(state)) return isPartial(state) ? '' : count(list.count, visible.length);
@@ -115,7 +114,7 @@ function foldedTextOf(inquiry: Inquiry): string {
   return text;
 }
 
-/** All terms, or the reference, must be found. @param since - In the form of `created_at`; empty: any time. */
+/** All terms, or the reference, must be found. */
 export function createMatcher(query: string, since: string): (inquiry: Inquiry) => boolean {
   const terms = parseQuery(query);
   return (inquiry) =>

@@ -1,5 +1,5 @@
 import type { Failure } from '../api.ts';
-import { button, div, h, isComposing, live, notice, p } from '../../../ui/dom.ts';
+import { button, div, h, isComposing, live, notice, p } from '../dom.ts';
 import { arrange, createDays } from './days.ts';
 import { createItems, fold } from './items.ts';
 import { describeCount, isFiltered, isSearching, NOTHING, type ListState } from './list-state.ts';
@@ -20,7 +20,6 @@ interface Handlers {
 const SEARCH_FROM = 6;
 /** Milliseconds of the periods that the languages name. */
 const PERIODS = [7, 30, 365].map((days) => days * 86_400_000);
-/** Distance to the end at which more is loaded. */
 const NEAR = '1500px';
 
 export function createListView(parts: ViewParts, handlers: Handlers) {
@@ -121,7 +120,7 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
       } else {
         if (visible !== shown.visible) items.show(visible, state.query);
         arrange(place, hasNone ? [empty] : groupByDay(visible, state.linked));
-        // An observer reports changes only; observed anew, it says whether the end is still near.
+        // Observed anew, it says whether the end is still near.
         end.unobserve(moreButton);
         end.observe(moreButton);
       }
@@ -132,7 +131,6 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
   };
 }
 
-/** @param onChange - `since`: in the form of `created_at`; both may be empty. */
 function createSearchBar(
   { strings: { list } }: Locale,
   onChange: (query: string, since: string) => void,

@@ -128,7 +128,7 @@ function continueSearch(list: List): void {
   if (isSearching(state)) void more(list);
 }
 
-/** Shows an inquiry, which is loaded if needed. @param fragment - May be no id. */
+/** @param fragment - May be no id. */
 async function show(list: List, fragment: string): Promise<void> {
   const { parts, view, dispatch } = list;
   const id = fragment.toLowerCase();

@@ -12,11 +12,10 @@ interface Tokens {
   /** By the local clock, which may be wrong. */
   expires: number;
   user: User;
-  /** The last sign-out before the sign-in; a later one ends the session. */
+  /** A later sign-out ends the session. */
   lastSignOut: string | null;
 }
 
-/** The session, or the text that says why there is none. */
 export interface SignInResult {
   session?: Session;
   reason?: 'signedOut' | 'signedOutHere' | 'ended' | 'cancelled' | 'failed' | undefined;
@@ -161,7 +160,7 @@ async function requestTokens(held: Held): Promise<Tokens> {
   if (tokens === undefined || refreshToken === undefined) throw new SignedOut();
   try {
     const response = await held.issuer.refresh(refreshToken);
-    // The user may have signed out in the meantime; then no token is kept.
+    // The user may have signed out in the meantime.
     if (held.tokens === undefined) throw new SignedOut();
     const fresh = read(held, response, tokens.lastSignOut);
     if (fresh.user.sub === tokens.user.sub) return keep(held, fresh);

@@ -5,11 +5,7 @@ import { isText, toRecord } from '../narrow.ts';
 /** Group 1 is the payload (RFC 7515, 7.1). */
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 
-/**
- * Reads the user of an ID token; the API checks its signature.
- *
- * @throws ConfigError unless it is a JWT with `sub` and `email`.
- */
+/** The API checks the signature. @throws ConfigError unless it has `sub` and `email`. */
 export function parseToken(token: unknown): User {
   const claims = parseClaims(token);
   if (typeof claims !== 'object' || claims === null) {

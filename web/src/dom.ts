@@ -1,4 +1,5 @@
 /** Creates elements without markup. docs/adr/0073 */
+import type { Message } from './languages/en.ts';
 
 type Child = Node | string | undefined;
 type Attributes = Record<string, string | boolean | undefined>;
@@ -50,17 +51,13 @@ export function setBusy(element: HTMLElement, busy: boolean): void {
   element.ariaDisabled = busy ? 'true' : null;
 }
 
-/** Whether a key belongs to an input method. Safari tells the one that ends a composition by its code alone. */
+/** Safari tells the key that ends a composition by its code alone. */
 export const isComposing = ({ isComposing: is, keyCode }: KeyboardEvent): boolean =>
   is || keyCode === 229;
 
 export function notice(
   kind: 'bad' | 'plain',
-  {
-    title,
-    text,
-    english,
-  }: { title: string; text?: string | undefined; english?: string | undefined },
+  { title, text, english }: Message,
   ...more: readonly Child[]
 ): HTMLElement {
   return div(
@@ -72,21 +69,7 @@ export function notice(
   );
 }
 
-/** For an application that cannot start. @param reload - Label of the button. */
-export function problemPage(
-  { title, text }: { title: string; text: string },
-  reload = 'Reload',
-): HTMLElement {
-  return h(
-    'div',
-    { class: 'card welcome', role: 'alert' },
-    h('h1', {}, title),
-    p('lead', text),
-    button(reload, { class: 'primary' }, () => location.reload()),
-  );
-}
-
-/** Asks in a modal dialog; resolves to undefined when it is dismissed. */
+/** Resolves to undefined when it is dismissed. */
 export async function ask<Answer extends string>(
   place: Element,
   { title, text }: { title: string; text: string },
@@ -115,10 +98,8 @@ export async function ask<Answer extends string>(
   return promise;
 }
 
-/** Milliseconds. */
-const SAY_COPIED_FOR = 2_000;
+const SAY_COPIED_MS = 2_000;
 
-/** @param say - Announces the outcome. */
 export function copyButton(
   label: string,
   text: string,
@@ -134,7 +115,7 @@ export function copyButton(
     );
     say(outcome);
     control.textContent = outcome;
-    setTimeout(() => (control.textContent = label), SAY_COPIED_FOR);
+    setTimeout(() => (control.textContent = label), SAY_COPIED_MS);
   });
   return control;
 }
