@@ -9,7 +9,6 @@ const LOST = new TypeError('Failed to fetch');
 
 const post = async ({ create }: Api) => create({ subject: 'a', body: 'b' }, 'k', 'de');
 
-/** What a client asks in turn, and the result, with these answers of service and session. */
 async function call(
   act: (api: Api) => Promise<unknown>,
   answers: (Response | Error)[],
@@ -92,9 +91,7 @@ it.each([
   ['<html>', 401],
   ['<html>', 403],
   [GATEWAY, 403],
-  [GATEWAY, 404],
   ['', 407],
-  ['<html>', 408],
   ['<html>', 413],
   ['{"error":"rate_limited"}', 429],
   ['<html>', 503],

@@ -45,7 +45,7 @@ export const SAMPLES = [
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.close());
 
-/** Opens a page in a fresh profile. The test expects no complaints, and takes a screenshot where it fails. */
+/** In a fresh profile. The test expects no complaints. */
 export async function openPage(options?: BrowserContextOptions) {
   browser ??= launchBrowser();
   const context = await (
@@ -61,7 +61,7 @@ export async function openPage(options?: BrowserContextOptions) {
   await context.addInitScript(
     `Object.defineProperty(navigator, 'onLine', { value: true, configurable: true })`,
   );
-  /** Complaints of the profile's pages, also about blocked content. A test removes expected ones. */
+  /** A test removes expected ones. */
   const complaints: string[] = [];
   const requests: string[] = [];
   /** The Idempotency-Key of each POST. */
@@ -89,7 +89,7 @@ export async function openPage(options?: BrowserContextOptions) {
     expect(complaints).toEqual([]);
   });
   const requested = (part: string) => requests.filter((url) => url.includes(part));
-  return { context, page, complaints, requests, requested, posts };
+  return { ...on(page), context, complaints, requests, requested, posts };
 }
 
 export async function setOnline(page: Page, isOnline: boolean): Promise<void> {
@@ -141,8 +141,9 @@ export function on(page: Page) {
     emailField,
     enterEmail,
     see,
-    seeIn: async (part: string, text: string) => page.locator(part).getByText(text).waitFor(),
-    /** Waits for a text, and expects the page to be accessible and to fit. */
+    seeIn: async (part: string, text: string | RegExp) =>
+      page.locator(part).getByText(text).waitFor(),
+    /** Once the text is there. */
     async check(text: string | RegExp) {
       await see(text);
       await checkPage(page);
@@ -150,7 +151,6 @@ export function on(page: Page) {
     lacks: async (text: string) => page.getByText(text).waitFor({ state: 'detached' }),
     write,
     submit,
-    /** Writes, if there is text, sends, and waits until it has arrived. */
     async deliver(...texts: Parameters<typeof write> | []) {
       await (texts.length === 0 ? send.click() : submit(...texts));
       await see('received your inquiry');
@@ -167,7 +167,6 @@ export function on(page: Page) {
       const focused = `document.activeElement.textContent || document.activeElement.id`;
       await expect.poll(() => page.evaluate(focused)).toBe(expected);
     },
-    /** From this page's button through the issuer's page to the list. */
     async signIn(email: string) {
       await click('Sign in');
       await enterEmail(email);
@@ -216,14 +215,6 @@ export async function expectInView(place: Locator): Promise<void> {
   expect(isInView).toBe(true);
 }
 
-/** An input method begins a text in the focused box. */
-export async function compose(page: Page, text: string): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  const end = { selectionStart: text.length, selectionEnd: text.length };
-  await session.send('Input.imeSetComposition', { text, ...end });
-}
-
-/** Accessible, and fits at this and the narrowest width. */
 export async function checkPage(page: Page, narrowest = 320): Promise<void> {
   await expectAccessible(page);
   await expectFits(page);

@@ -33,7 +33,7 @@ export const paste = async (field: Locator, text: string) =>
     text,
   );
 
-/** Another tab of the same user, with the first one's ID token. */
+/** With the first tab's ID token. */
 export async function openTab(first: Page) {
   const session = await first.evaluate<string>(`sessionStorage.getItem('inquiries.session')`);
   const form = on(await first.context().newPage());
@@ -107,7 +107,6 @@ export const arrive = async (
   await page.goto(stack.formUrl + path);
   return {
     ...visit,
-    ...on(page),
     email,
     async stored(...subjects: string[]) {
       const { inquiries } = (await (await call(email)).json()) as { inquiries: Inquiry[] };
@@ -122,7 +121,7 @@ export const signIn = async (arrival?: Arrival) => {
   return form;
 };
 
-/** As after a reload, but without a refresh token; the issuer does not know the user. A second faster than a sign-in. */
+/** As after a reload, without a refresh token. A second faster than a sign-in. */
 export const begin = async (arrival?: Arrival, email = anyone()) => {
   const idToken = await createToken({ email });
   const expires = Date.now() + 1e9;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkPage, expectAccessible, on } from './chromium.ts';
+import { checkPage, expectAccessible } from './chromium.ts';
 import { anyone, createToken, openPage, post, stack } from './contact-form.ts';
 
 /** What another site's page may do to everything, also the element. */
@@ -40,7 +40,6 @@ const embed = async ({
   const run = async <Value>(code: string): Promise<Value> => page.evaluate(code);
   return {
     ...visit,
-    ...on(page),
     token,
     run,
     styleOf: async (selector: string, property: string) =>
@@ -51,8 +50,9 @@ const embed = async ({
 };
 
 it('signs in, sends and lists on the demo’s page', async () => {
-  const { page } = await openPage({ locale: 'en-GB' });
-  const { click, enterEmail, write, deliver, lists, see } = on(page);
+  const { page, click, enterEmail, write, deliver, lists, see } = await openPage({
+    locale: 'en-GB',
+  });
   await page.goto(stack.demoUrl);
   const signIn = page.locator('inquiry-form').getByRole('button', { name: 'Sign in' });
   await signIn.waitFor();
@@ -184,10 +184,7 @@ it('takes the focus when asked for it, and keeps keys in its fields from shortcu
 });
 
 it('keeps text, focus and caret when its settings change', async () => {
-  const { page, message, run } = await embed({
-    // As in a frame without storage.
-    before: `let calls = 0; for (const name of ['localStorage', 'sessionStorage']) delete globalThis[name];`,
-  });
+  const { page, message, run } = await embed({ before: 'let calls = 0' });
   const reads = async () => await expect.poll(() => message.inputValue()).toBe('one zwei three');
   await message.fill('one two three');
   await message.evaluate((field) => Object.assign(field, { mark: 1 }).setSelectionRange(4, 7));

@@ -1,4 +1,4 @@
-/** Firefox, driven by WebDriver BiDi: the page that a test opens, and what a user does and sees there. */
+/** Firefox, driven by WebDriver BiDi. */
 import { join } from 'node:path';
 import { launch, type HTTPRequest, type KeyInput } from 'puppeteer-core';
 import { expect, onTestFinished } from 'vitest';
@@ -8,12 +8,10 @@ import { unless } from '../helpers/needs.ts';
 
 const path = findProgram(['firefox-esr', 'firefox'], process.env);
 
-/** Why no test runs in Firefox here; undefined when they do. */
 export const whyNoFirefox =
   path === undefined
     ? `journeys in Firefox need it (${installLineOf('firefox', process.env)})`
     : undefined;
-/** Options of a suite or a test. */
 export const needsFirefox = unless(whyNoFirefox);
 
 /** Opens a page in a profile of its own. @param preferences - Of about:config. */
@@ -27,7 +25,6 @@ export async function openFirefox(preferences: Record<string, number | boolean> 
     protocolTimeout: 300_000,
   });
   const page = await browser.newPage();
-  // Only a hang takes so long.
   page.setDefaultTimeout(300_000);
   const errors: unknown[] = [];
   page.on('pageerror', (error) => {
@@ -43,13 +40,12 @@ export async function openFirefox(preferences: Record<string, number | boolean> 
     await browser.close();
     expect(errors).toEqual([]);
   });
-  /** The first element with a selector, also in a shadow root, with a text in it. */
+  /** Also in a shadow root. */
   const part = (selector: string, text = '') =>
     page.locator(`>>> ${selector}${text && `::-p-text(${text})`}`);
   return {
     page,
     part,
-    /** Presses Control with a key. */
     async control(key: KeyInput): Promise<void> {
       await page.keyboard.down('Control');
       await page.keyboard.press(key);
@@ -59,10 +55,8 @@ export async function openFirefox(preferences: Record<string, number | boolean> 
       for (const text of texts) await part(':not(script)', text).wait();
     },
     click: async (text: string) => part(':is(button, a, summary)', text).click(),
-    /** The texts of all elements with a selector, also in a shadow root. */
     textsOf: async (selector: string) =>
       page.$$eval(`>>> ${selector}`, (all) => all.map(({ textContent }) => textContent)),
-    /** Answers what is below an address. */
     async intercept(address: string, answer: (request: HTTPRequest) => Promise<unknown>) {
       await page.setRequestInterception(true);
       page.on('request', (request) => {

@@ -32,20 +32,17 @@ it(
     const token = await signToken(stack.key, stack.issuer.url, { email });
     const shop = `<!doctype html><html lang="en"><title>Shop</title><h1>Shop</h1>
     <inquiry-form api-url="${stack.url}/inquiries" list></inquiry-form>
-    <script>document.querySelector('inquiry-form').getToken = () => '${token}';
-      document.addEventListener('keydown', (event) => event.preventDefault());</script>
+    <script>document.querySelector('inquiry-form').getToken = () => '${token}';</script>
     <script type="module" src="${stack.formUrl}/inquiry-form.js"></script>`;
     await intercept(`${stack.demoUrl}/shop`, async (request) =>
       request.respond({ contentType: 'text/html', body: shop }),
     );
     await page.goto(`${stack.demoUrl}/shop`);
-    await part('#body').wait();
-    await page.evaluate(`document.querySelector('inquiry-form').focus()`);
-    await page.keyboard.type('s?/');
-    await part('#body').fill('from a shop');
+    await part('#subject').fill('from a shop');
+    await part('#body').fill('in Firefox');
     await click('Send inquiry');
     await see('received your inquiry');
-    await expect.poll(() => textsOf('.item h4')).toEqual(['s?/']);
+    await expect.poll(() => textsOf('.item h4')).toEqual(['from a shop']);
     await page.goto(stack.formUrl);
     await see('The contact form cannot start');
   },

@@ -5,10 +5,7 @@ import { installLineOf } from '../../lib/terminal/programs.ts';
 const { REQUIRE_BROWSER, npm_lifecycle_event: command } = process.env;
 const path = findChromium(process.env);
 
-/**
- * Why there are no browser tests; undefined if there are. `npm test` goes on without them; where they were asked for
- * (npm run test:browser, REQUIRE_BROWSER=1) it fails.
- */
+/** `npm test` goes on without a browser; where it was asked for (REQUIRE_BROWSER=1) the run fails. */
 export const whyNoBrowser =
   path === undefined
     ? `browser tests need Chromium (${installLineOf('chromium', process.env)}, or set CHROMIUM_PATH)`

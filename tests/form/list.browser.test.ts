@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkPage, compose, expectAccessible } from './chromium.ts';
+import { checkPage, expectAccessible } from './chromium.ts';
 import { anyone, beginWith, block, hold, numbered, stack } from './contact-form.ts';
 import { HOSTILE_TEXTS } from '../text/hostile-texts.ts';
 import { isBlank, toVisible } from '../../text/visible.ts';
@@ -48,7 +48,7 @@ it('loads older inquiries as the end comes near, and keeps the focus', async () 
 });
 
 it('searches all inquiries, and marks what it finds', async () => {
-  const { submit, page, counts, lists, says, see, seeIn, click, lacks } = await beginWith([
+  const { submit, context, page, counts, lists, says, see, seeIn, click, lacks } = await beginWith([
     ['the oldest', `${'line\n'.repeat(400)}ça et là の が`, Date.now() - 40 * 86_400_000],
     ...numbered(158),
     ['Café réservation', 'Une table près de la FENÊTRE'],
@@ -83,7 +83,9 @@ it('searches all inquiries, and marks what it finds', async () => {
   await lacks('Show less');
   await search.and(page.locator(':focus')).pressSequentially('number 150');
   await lists('number 150');
-  await compose(page, 'にほん');
+  const text = 'にほん';
+  const inputMethod = await context.newCDPSession(page);
+  await inputMethod.send('Input.imeSetComposition', { text, selectionStart: 3, selectionEnd: 3 });
   await search.press('Escape');
   expect(await search.inputValue()).toContain('number 150');
   await submit('sent now', 'a line\n'.repeat(20));
@@ -134,9 +136,6 @@ it('leads to the inquiry that the address names, and copies its text and link', 
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await copies(page.url());
-  await page.evaluate('navigator.clipboard.writeText = async () => Promise.reject()');
-  await click('Copy text');
-  await says('Couldn’t copy');
   await page.reload();
   await focusIs('the oldest');
   await page.locator('.more').scrollIntoViewIfNeeded();

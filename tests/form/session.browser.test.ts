@@ -12,14 +12,10 @@ import {
   signIn,
 } from './contact-form.ts';
 
-it('begins with a wrong clock and without channels, and keeps the link to an inquiry', async () => {
+it('begins with a wrong clock, and keeps the link to an inquiry', async () => {
   const { page, requested } = await signIn({
     path: '/#019a',
-    async prepare(opened) {
-      await opened.clock.install({ time: '2050-01-01' });
-      await opened.addInitScript(`const refuse = () => { throw new DOMException('insecure', 'SecurityError'); };
-        globalThis.BroadcastChannel = function () { refuse(); };`);
-    },
+    prepare: async ({ clock }) => clock.install({ time: '2050-01-01' }),
   });
   expect(page.url()).toBe(`${stack.formUrl}/#019a`);
   const [authorize = ''] = requested('/oauth2/authorize');
@@ -40,10 +36,10 @@ it('begins with a wrong clock and without channels, and keeps the link to an inq
   expect(page.url()).not.toContain('code=');
 });
 
+const WITH_CLOCK = { prepare: async ({ clock }: Page) => clock.install() };
+
 it('begins in a new tab without a password, and is renewed once for all requests', async () => {
-  const { page, context, requested, write, send, see, holds, lists } = await signIn({
-    prepare: async (opened) => opened.clock.install(),
-  });
+  const { page, context, requested, write, send, see, holds, lists } = await signIn(WITH_CLOCK);
   const other = on(await context.newPage());
   await other.page.goto(stack.formUrl);
   await other.click('Sign in');
@@ -69,9 +65,7 @@ it('begins in a new tab without a password, and is renewed once for all requests
 });
 
 it('stores no token that arrives after a sign-out in another tab', async () => {
-  const { page, submit, see } = await signIn({
-    prepare: async (opened) => opened.clock.install(),
-  });
+  const { page, submit, see } = await signIn(WITH_CLOCK);
   const other = await openTab(page);
   const { promise: signedOut, resolve: signOut } = Promise.withResolvers<void>();
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
@@ -91,50 +85,40 @@ it('stores no token that arrives after a sign-out in another tab', async () => {
   expect(await page.evaluate('sessionStorage.getItem("inquiries.session")')).toBeNull();
 });
 
-const fillStorage = async (page: Page) =>
-  page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
-
-it('replaces a token that the gateway refuses', async () => {
-  const { page, submit, see, requested, posts } = await signIn({
-    prepare: async (opened) => opened.clock.install(),
-  });
+it('replaces a token that the gateway refuses, and outlasts answers that pass', async () => {
+  const form = await signIn(WITH_CLOCK);
+  const { page, send, see, posts } = form;
+  const headers = { 'access-control-allow-origin': '*' };
   await intercept(page, 'POST', async (route) =>
     posts.length > 1
       ? route.continue()
-      : route.fulfill({
-          status: 401,
-          json: { message: 'Unauthorized' },
-          headers: { 'access-control-allow-origin': '*' },
-        }),
+      : route.fulfill({ status: 401, json: { message: 'Unauthorized' }, headers }),
   );
-  await submit('refused once');
-  await expect.poll(() => requested('/oauth2/token')).toHaveLength(2);
+  await form.submit('refused once');
+  await expect.poll(() => form.requested('/oauth2/token')).toHaveLength(2);
   // The wait for the gateway's clock.
   await page.clock.fastForward(3_000);
   await see('received your inquiry');
   expect(posts).toEqual([posts[0], posts[0]]);
-});
-
-it('outlasts answers of the issuer that pass', async () => {
-  const { page, write, send, see, lacks, deliver } = await signIn({
-    prepare: async (opened) => opened.clock.install(),
-  });
-  await write('a', 'b');
+  await form.write('a', 'b');
   await page.clock.fastForward('02:00:00');
   for (const [status, error] of [
     [400, 'temporarily_unavailable'],
     [503, 'server_error'],
   ] as const) {
     await page.route('**/oauth2/token', async (route) =>
-      route.fulfill({ status, json: { error }, headers: { 'access-control-allow-origin': '*' } }),
+      route.fulfill({ status, json: { error }, headers }),
     );
     await send.click();
     await see('The service isn’t responding', 'Nothing was sent');
-    await lacks('Your session has ended');
+    await form.lacks('Your session has ended');
   }
   await page.unrouteAll();
-  await deliver();
+  await form.deliver();
 });
+
+const fillStorage = async (page: Page) =>
+  page.evaluate(`Storage.prototype.setItem = () => { throw new Error('full') }`);
 
 it('ends everywhere at a sign-out, which keeps or deletes the text of all tabs', async () => {
   const { context, email, ...first } = await signIn();

@@ -14,7 +14,6 @@ it('the user of an ID token is what its claims say, in any characters', () => {
 
 it.each([
   ['Bearer e30.e30.e30', 'must be a JWT'],
-  ['abc', 'must be a JWT'],
   [toToken('no'), 'must be a JWT'],
   ['e30.a.c2ln', 'must be a JWT'],
   [toToken('"text"'), 'must be a JWT'],

@@ -8,6 +8,15 @@ export function readText(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
+/** The code blocks of a document that begin with a file's name, by name. */
+export const readCodeBlocks = (document: string): Map<string, string> =>
+  new Map(
+    Array.from(
+      readText(document).matchAll(/^```\w+\n(?:<!--|\/\/) (\S+\.\w+)(?: -->)?\n(.*?)^```/gms),
+      ([, name = '', text = '']) => [name, text],
+    ),
+  );
+
 /** What docs/runbook.md imports into a module: ids with placeholders, by address. */
 export function readImports(module: 'stages' | 'bootstrap'): Map<string, string> {
   const runbook = readText('docs/runbook.md');

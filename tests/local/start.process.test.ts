@@ -10,7 +10,7 @@ import { ROOT } from '../../lib/paths.ts';
 import { findProgram } from '../../lib/terminal/programs.ts';
 import { readRunningStack } from '../../lib/running-stack.ts';
 import type { CreateInquiryResponse, InquiryListResponse } from '../../src/contract.ts';
-import { needsBrowser, on, openPage } from '../form/chromium.ts';
+import { needsBrowser, openPage } from '../form/chromium.ts';
 import { createFolder } from './data-folder.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { readText } from '../helpers/repository.ts';
@@ -273,10 +273,10 @@ describeOnDynamoDbLocal('npm run dev', () => {
   });
 
   it('shows a change in the open contact form, whose text stays', needsBrowser, async () => {
-    const { page } = await openPage();
+    const { page, signIn, write, message } = await openPage();
     await page.goto(stack.addressOf('Form'));
-    await on(page).signIn(ANA);
-    await on(page).write('Half', 'written');
+    await signIn(ANA);
+    await write('Half', 'written');
 
     await page.waitForLoadState();
     let loads = 0;
@@ -284,13 +284,13 @@ describeOnDynamoDbLocal('npm run dev', () => {
     replace('ui/style.css', '', ':root { --probe: 1; }\n');
     const style = "getComputedStyle(document.documentElement).getPropertyValue('--probe')";
     await expect.poll(() => page.evaluate(style)).toBe('1');
-    expect(await on(page).message.inputValue()).toBe('written');
+    expect(await message.inputValue()).toBe('written');
     expect(loads).toBe(0);
 
     replace('web/src/main.ts', '', `document.documentElement.dataset['probe'] = '3';`);
     const probe = 'document.documentElement.dataset.probe';
     await expect.poll(() => page.evaluate(probe)).toBe('3');
-    await expect.poll(() => on(page).message.inputValue()).toBe('written');
+    await expect.poll(() => message.inputValue()).toBe('written');
   });
 
   it('lets only pages of --cors-origin sign in, call the API and embed the form', async () => {
