@@ -7,7 +7,6 @@ import { MalformedRow } from './rows.ts';
 import { MailRejected, RateLimited, type SendMail } from './send-mail.ts';
 import type { MailerStore } from './store.ts';
 
-/** Of mailer and receiver. */
 export interface MailerParts {
   store: MailerStore;
   send: SendMail;

@@ -9,7 +9,6 @@ export interface Bounce {
   isToTeam: boolean;
   /** `maybe`: can be an automatic reply, which SES reports alike. */
   why: 'bounce' | 'maybe' | 'complaint';
-  /** SES's subtype. */
   cause: string | undefined;
   diagnostics: string | undefined;
 }

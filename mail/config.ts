@@ -2,7 +2,6 @@ import { createReaders, type Environment } from '../src/config.ts';
 import { isLanguage, type Text } from '../text/languages.ts';
 import { toMailbox } from '../text/mailbox.ts';
 
-/** Settings of the form, checked by `npm run deploy`. */
 interface Company {
   name?: string;
   accent?: string;
@@ -49,7 +48,6 @@ export function parseMailerConfig(env: Environment) {
     inboxUrl: read('INBOX_URL', (text) => /^(?:https?:\/\/.+\/)?$/.exec(text)?.[0]) || undefined,
     /** Mails to the team then have a link to the team's page in place of texts. */
     linksOnly: readBoolean('LINKS_ONLY'),
-    /** Whether files of mails are sent on. */
     files: readBoolean('FILES'),
     /** Undefined locally. That of the team requires TLS. */
     configurationSet: env['CONFIGURATION_SET'],

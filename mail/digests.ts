@@ -25,7 +25,6 @@ const NEWEST = 10;
 const OLDEST = 50;
 
 const DAY = 24 * HOUR;
-/** The hour of the daily mail, UTC. */
 const MORNING = 5;
 
 interface Part {
@@ -54,7 +53,6 @@ export function planHours({ next_hour, digested = {} }: DigestState, time: numbe
 export function createDigests({ store, config }: MailerParts) {
   const { inquiries, deliveries, quotas } = store;
 
-  /** A deleted inquiry has no subject. */
   const readListed = async (
     rows: IndexedInquiry[],
     signal: AbortSignal,
@@ -96,7 +94,6 @@ export function createDigests({ store, config }: MailerParts) {
     return { count, others, newest: [...lost, ...newest], since: count > 0 ? from : Infinity };
   }
 
-  /** Those that have waited too long. */
   async function listWaiting(time: number, abortSignal: AbortSignal) {
     const oldest: IndexedInquiry[] = [];
     let count = 0;

@@ -3,7 +3,6 @@ import { isInquiryId, type MailKind } from './rows.ts';
 
 export type Outcome =
   | 'sent'
-  /** As an inquiry. */
   | 'stored'
   | 'already-sent'
   /** Beyond a quota: the next digest counts it. */
@@ -12,7 +11,6 @@ export type Outcome =
   | 'idle'
   | 'answered'
   | 'expired'
-  /** Not in the table. */
   | 'erased'
   | 'no-address'
   /** A mail to the team did not arrive, so no mail can say so. */
@@ -25,16 +23,13 @@ export type Outcome =
 export interface Result {
   outcome: Outcome;
   error?: unknown;
-  /** The inquiry that a received mail is about. */
   inquiry?: unknown;
   why?: string | undefined;
 }
 
 export interface Subject {
-  /** Absent for mails about none or several. */
   inquiry?: unknown;
   mail?: MailKind | 'notice' | 'digest' | 'daily' | 'received';
-  /** Absent when an operator invokes. */
   sequenceNumber?: string | undefined;
 }
 

@@ -6,14 +6,12 @@ import type { InquiryKeys } from '../src/entities/stored-inquiries.ts';
 import { HOUR } from '../src/limits.ts';
 import type { MailerConfig } from './config.ts';
 
-/** Per address and hour. */
 const ACKNOWLEDGEMENTS = 3;
 /** Received mails that the team gets in an hour: of strangers, and about an inquiry by who knows its address. */
 const PASSED_ON = 20;
 const PASSED_ON_ABOUT = 5;
 /** Counted in a day, which a row has room for. */
 const WITHHELD = 1_000;
-/** Invocations that a mail may end. */
 const READINGS = 3;
 
 /** `refused`: the hour, if the quota of all persons is full. */
@@ -69,7 +67,6 @@ export function createMailQuotas(
       return 'granted' in result ? grant : { refused: undefined };
     },
 
-    /** @param inquiry - Whose own budget it is. */
     async claimEvent(
       kind: keyof typeof limits,
       event: string,
@@ -82,7 +79,6 @@ export function createMailQuotas(
         : isGranted(`${hour}-${inquiry}`, event, PASSED_ON_ABOUT, signal);
     },
 
-    /** Whether the event is the first of its kind that comes back to a writer. */
     claimReturned: async (kind: string, event: string, signal: AbortSignal): Promise<boolean> =>
       isGranted(keyedDigest(hashKey, kind), event, 1, signal),
 
@@ -90,11 +86,9 @@ export function createMailQuotas(
     recordWithheld: async (event: string, time: number, signal: AbortSignal): Promise<boolean> =>
       isGranted(withheldOn(time), event, WITHHELD, signal),
 
-    /** Those of a day. */
     countWithheld: async (time: number, signal: AbortSignal): Promise<number> =>
       (await quotas.read(withheldOn(time), signal)).mailed,
 
-    /** Whether the mail has ended fewer invocations than it may. */
     beginReading: async (mail: string, invocation: string, signal: AbortSignal): Promise<boolean> =>
       isGranted(`reading-${mail}`, invocation, READINGS, signal),
 
@@ -110,6 +104,5 @@ export function createMailQuotas(
 
 const hourOf = (id: string): string => String(Math.floor(timeOf(id) / HOUR));
 
-/** The day in UTC. */
 const withheldOn = (time: number): string =>
   `withheld-${new Date(time).toISOString().slice(0, 10)}`;

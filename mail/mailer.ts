@@ -102,7 +102,6 @@ export function createMailer(parts: MailerParts) {
     return { results };
   }
 
-  /** Sends digest, daily mail and what is overdue, unless another invocation does. */
   async function sendDigests(invocation: Invocation) {
     const time = now();
     const { quotas } = store;

@@ -32,7 +32,6 @@ export function createOverdue(
     return known !== null && (known.sent_at !== undefined || known.is_noticed !== false);
   }
 
-  /** @returns Whether it is sent, or never will be. */
   async function send(
     kind: OverdueMail,
     found: IndexedInquiry,

@@ -24,7 +24,6 @@ import { formatYouWrote, textsIn } from './texts.ts';
 const SUBJECT_LIMIT = 150;
 const QUOTE_LIMIT = 20_000;
 
-/** As in the form. */
 const DEFAULT_ACCENT = '#3f4fd0';
 
 /** Prefixes of answers in several languages, also repeated and counted. */
@@ -36,7 +35,6 @@ export function toReplySubject(subject: string, language: Language): string {
   return `Re: ${isBlank(line) ? NO_SUBJECT[language] : line}`;
 }
 
-/** Reply-To; default: the team. */
 interface Around {
   answerAt?: string | undefined;
 }
@@ -89,7 +87,6 @@ export function createAcknowledgementMail(
 }
 
 interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
-  /** Default: the team. */
   replyTo?: string | undefined;
   message: string;
   original: Part[];

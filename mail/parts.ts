@@ -13,7 +13,6 @@ export interface Part {
 
 export type Parts = (Part | undefined)[];
 
-/** Values may be users' texts. */
 export type Pairs = [name: string, value: string][];
 
 const BREAK = 'word-break:break-word';
@@ -29,14 +28,12 @@ const INNER_GAP = 12;
 /** Up to a space, a quotation mark or punctuation that addresses encode. */
 const ADDRESS =
   /(?<![A-Za-z0-9_])(https?:\/\/[^\s<>"“”„«»‹›「」『』【】《》〈〉（）［］、。，；：！？،؛؟…｜]+)/i;
-/** UTF-16 units; longer addresses are no links. */
 const LONGEST_ADDRESS = 2_000;
 const BRACKETS = ['()', '[]', '{}'] as const;
 /** Scripts in which a sentence goes on without a space. */
 const UNCLEAR_END =
   /[!-~]\p{sc=Hiragana}|[A-Za-z0-9][\p{sc=Han}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
 
-/** Removes punctuation that ends a sentence, and brackets opened before. */
 function trimAddress(address: string): string {
   const trimmed = address.replace(/[.,:;!?'’‘*`|\\^]+$/, '');
   const isOdd = BRACKETS.some(
@@ -55,7 +52,6 @@ function toHref(address: string): string | undefined {
   return username === '' && [encoded, `${encoded}/`].includes(href) ? href : undefined;
 }
 
-/** Keeps spaces that HTML would merge. */
 const formatPart = (text: string): string =>
   escapeHtml(text)
     .replaceAll('\t', '    ')
@@ -64,7 +60,6 @@ const formatPart = (text: string): string =>
 
 const formatLines = (text: string): string => formatPart(text).replace(/^ /, '&#160;');
 
-/** Makes web addresses links, as a whole or not at all. */
 export const formatLinkedLines = (text: string): string =>
   text
     .split(ADDRESS)
@@ -79,7 +74,6 @@ export const formatLinkedLines = (text: string): string =>
     .join('')
     .replace(/^ /, '&#160;');
 
-/** By the first letter. */
 const findDirection = (text: string): Direction =>
   /^\P{L}*[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}\p{scx=Thaana}\p{scx=Nko}]/u.test(text)
     ? 'rtl'
@@ -99,7 +93,6 @@ export function formatMessage(text: string, format = formatLines): Part {
   return { text, html: `<div dir="${direction}" style="${style}">${format(text)}</div>` };
 }
 
-/** @param direction - The mail's; default: the text's. */
 export function formatHeading(text: string, direction?: Direction): Part {
   const align = direction === undefined ? '' : `;text-align:${sideOf(direction)}`;
   const style = `margin:0;font-weight:bold;${BREAK}${align}`;
@@ -142,7 +135,6 @@ export const formatSmall = (text: string): Part => ({
   html: formatQuiet(`<span dir="auto">${escapeHtml(text)}</span>`),
 });
 
-/** @param format - Makes HTML of both, escaped. */
 const formatPairs = (pairs: Pairs, format: (name: string, value: string) => string): Part => ({
   text: pairs.map((pair) => pair.join(' ')).join('\n'),
   html: formatQuiet(
@@ -150,7 +142,6 @@ const formatPairs = (pairs: Pairs, format: (name: string, value: string) => stri
   ),
 });
 
-/** UTF-16 units; a list of files is shorter. */
 const FACT_LIMIT = 2_500;
 
 /**
@@ -168,7 +159,6 @@ export const formatNote = (text: string, command: string): Part => ({
   html: formatQuiet(`${escapeHtml(text)}<br><code>${escapeHtml(command)}</code>`),
 });
 
-/** In one small line, without empty ones; each has its own direction. */
 export function formatLinks(pages: Pairs): Part | undefined {
   const links = pages.filter(([, url]) => url !== '');
   return links.length === 0
@@ -197,7 +187,6 @@ export const joinParts = (parts: Parts, gap = GAP): Part => {
   };
 };
 
-/** A table of one cell, which has the borders. */
 const formatTable = (style: string, html: string): string =>
   `<table role="none" style="width:100%;table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${FONT};${style}">${html}</td></tr></tbody></table>`;
 
@@ -218,9 +207,7 @@ export function formatQuote(
 
 export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subject'> {
   kind: string;
-  /** Undefined unless the mail is about one inquiry. */
   id: string | undefined;
-  /** What that inquiry follows. */
   follows?: string | undefined;
   /** Prevents automatic replies (RFC 3834); absent for a person's mail. */
   automatic?: 'auto-generated' | 'auto-replied';

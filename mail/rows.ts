@@ -11,7 +11,6 @@ export type MailedInquiry = Inquiry & {
   language?: Language | undefined;
   reply?: string | undefined;
   isEmailVerified: boolean;
-  /** The id of the inquiry that it follows. */
   follows?: string | undefined;
 };
 
@@ -19,7 +18,6 @@ export class MalformedRow extends Error {
   override readonly name = 'MalformedRow';
 }
 
-/** Does not throw for any number. */
 const toRow = (image: unknown): Row =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types differ in binary values only
   unmarshall((image ?? {}) as Parameters<typeof unmarshall>[0], { wrapNumbers: Number });

@@ -1,5 +1,3 @@
-/** What a transport of mails, such as mail/ses.ts, gets. */
-
 export interface MailFile {
   /** At most 255 UTF-16 units. */
   name: string;
@@ -30,17 +28,14 @@ export interface Mail {
  */
 export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
 
-/** SES refuses the mail, and would refuse it again. */
 export class MailRejected extends Error {
   override readonly name: string = 'MailRejected';
 }
 
-/** SES refuses an address of the mail. */
 export class AddressRejected extends MailRejected {
   override readonly name = 'AddressRejected';
 }
 
-/** SES accepts no more mails a second; a later retry succeeds. */
 export class RateLimited extends Error {
   override readonly name = 'RateLimited';
 }

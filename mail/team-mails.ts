@@ -27,7 +27,6 @@ import { cutLines, escapeText, toOneLine } from '../text/visible.ts';
 import { formatTime, textsIn } from './texts.ts';
 
 export const MARKER = textsIn('en').answerAbove;
-/** The subject of a mail without a text that marks an inquiry as answered. */
 export const DISMISSAL = 'Mark as answered';
 
 const SUBJECT_LIMIT = 150;
@@ -45,7 +44,6 @@ const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConf
   ],
   id: ({ id }) => [['Reference', toReference(id)]],
   cognito_sub: () => [],
-  // Subject and body are elsewhere.
   subject: () => [],
   body: () => [],
 };
@@ -54,9 +52,7 @@ const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Par
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
 
 interface Around {
-  /** Reply-To; default: the owner. */
   answerAt?: string | undefined;
-  /** What the inquiry follows. */
   before?: StoredInquiry | undefined;
   /** False: no mail can be sent to Reply-To. */
   withReplyTo?: boolean;
@@ -151,7 +147,6 @@ const CAUSES: Record<string, string> = {
 export const formatTitled = (title: string, ...quoted: Part[]): Part =>
   joinParts([formatParagraph(title), formatQuote(quoted)]);
 
-/** Why, what to do, and what it was about. */
 export function createNoticeMail(
   { mail, address, why, cause = '', diagnostics = '' }: Failure,
   settings: MailerConfig,
@@ -238,7 +233,6 @@ export const formatSubject = (subject: string): string =>
 export const formatSender = (email: string): string =>
   toOneLine(escapeAddress(email.slice(0, ADDRESS_LIMIT + 1)), ADDRESS_LIMIT);
 
-/** A text of somebody else. */
 export const formatText = (text: string, limit = QUOTE_LIMIT): Part =>
   formatMessage(text.trim() === '' ? NO_MESSAGE : cutLines(text, limit, escapeText));
 

@@ -3,7 +3,6 @@ import type { Language } from '../text/languages.ts';
 import { toSpanishHour } from '../text/spanish-hour.ts';
 
 interface Texts {
-  /** A subject, with the reference. */
   receivedAs: (reference: string) => string;
   received: string;
   toAdd: string;
@@ -100,7 +99,6 @@ export function formatYouWrote(sentAt: string, language: Language, timeZone = 'U
   return TEXTS[language].youWrote(date, formatIn({ timeStyle: 'short' }).format(time), zone);
 }
 
-/** A time to the minute, for the team. */
 export const formatTime = (time: string | number, locale: string, timeZone = 'UTC'): string =>
   new Date(time).toLocaleString(locale, {
     timeZone,

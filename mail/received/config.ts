@@ -17,7 +17,6 @@ export function parseReceiverConfig(env: Environment) {
     ),
     replyFrom: readText('REPLY_FROM').toLowerCase().split(','),
     mailBucket: readText('MAIL_BUCKET'),
-    // For inquiries that owners send by mail.
     retentionDays: readNumber('RETENTION_DAYS'),
     inquiriesPerHour: readNumber('INQUIRIES_PER_HOUR'),
   };

@@ -11,7 +11,6 @@ import { findNewText } from './new-text.ts';
 import type { ReceivedMail } from './parse-mail.ts';
 import type { SentMail } from './sent-mail.ts';
 
-/** A mail, and the inquiry that its address names. */
 interface Known {
   mail: ReceivedMail;
   inquiry: StoredInquiry;
@@ -20,10 +19,8 @@ interface Known {
 export type Decision =
   /** Without `reply`, a dismissal. `leftOut`: lines above the marker, and signatures. */
   | (Known & { act: 'answer'; from: string; reply: string | undefined; leftOut: string })
-  /** To its writer, who is of the team. */
   | (Known & { act: 'return'; from: string; why: ReturnReason })
   | (Known & { act: 'store'; body: string })
-  /** To the team. */
   | { act: 'pass'; why: PassReason };
 
 export type Verdicts = Pick<SESReceipt, 'dmarcVerdict' | 'spamVerdict' | 'virusVerdict'>;
@@ -32,17 +29,13 @@ export type Verdicts = Pick<SESReceipt, 'dmarcVerdict' | 'spamVerdict' | 'virusV
 const isOfTeam = (from: string, team: string[]): boolean =>
   team.some((one) => (one.startsWith('@') ? from.endsWith(one) : from === one));
 
-/** What an address stands for. */
 interface Recipient {
   kind: ReplyKind;
   address: string;
-  /** Undefined: it does no longer exist. */
   inquiry: StoredInquiry | undefined;
-  /** What that follows. */
   before?: StoredInquiry | undefined;
 }
 
-/** The mails that an answer to the address may quote, as one. */
 function toSentMail(
   { kind, address: answerAt, before }: Recipient,
   inquiry: StoredInquiry,

@@ -12,10 +12,8 @@ function decodeBase64(text: string): Buffer {
 }
 
 const [EQUALS, NEWLINE] = [0x3d, 0x0a];
-/** A line of RFC 2045 has 76 characters. */
 const LINE = 80;
 
-/** By code of a hexadecimal digit. */
 const DIGITS = Uint8Array.from({ length: 256 }, (_, code) => {
   const digit = parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(digit) ? 16 : digit;

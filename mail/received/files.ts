@@ -25,10 +25,8 @@ const TYPES = new Map([
   ['odt', 'application/vnd.oasis.opendocument.text'],
   ['ods', 'application/vnd.oasis.opendocument.spreadsheet'],
 ]);
-/** What programs say that know no better. */
 const UNKNOWN = 'application/octet-stream';
 
-/** The type that both the name and the mail say. */
 function findType({ name, type }: ReceivedFile): string | undefined {
   const [, end = ''] = /\.([a-z]+)$/.exec(name.toLowerCase()) ?? [];
   const expected = TYPES.get(end);
@@ -39,7 +37,6 @@ function findType({ name, type }: ReceivedFile): string | undefined {
 const toName = ({ name }: ReceivedFile): string =>
   toOneLine(name.split(/[/\\:]/).at(-1) ?? '', NAME_LIMIT, escapeText);
 
-/** @returns `refused`: the names of the others. */
 export function selectFiles(received: ReceivedFile[], isOn: boolean) {
   const files: MailFile[] = [];
   const refused: string[] = [];

@@ -4,7 +4,6 @@ import { Parser } from 'htmlparser2';
 /** UTF-16 units that are read, and elements in each other. */
 const LIMIT = 300_000;
 const DEPTH = 1_000;
-/** Quotations and lists in each other. */
 const INDENTED = 10;
 
 /** U+FFFD stands for what was not read. */
@@ -21,7 +20,6 @@ interface Builder {
 
 const EMOJI = /^\p{RGI_Emoji}+$/v;
 
-/** Equal for a link's text and its address. */
 const toComparable = (link: string): string =>
   link
     .replace(/^mailto:([^?]*).*/i, '$1')
@@ -29,7 +27,6 @@ const toComparable = (link: string): string =>
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase();
 
-/** By its address once. */
 const formatLink: FormatCallback = ({ attribs, children }, walk, builder) => {
   const href = String(attribs.href ?? '');
   let text = '';
@@ -129,7 +126,6 @@ function lighten(html: string): string {
   return (light + html.slice(start)).replaceAll(/(?<=["'=(])data:[^"'\s>)]*/g, '');
 }
 
-/** For one mail: what reads the text of HTML documents; quoted lines begin with `> `. */
 export function createToText() {
   let left = LIMIT;
   const formatters = { ...OPTIONS.formatters, ...createIndented() };

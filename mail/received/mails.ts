@@ -21,7 +21,6 @@ import type { ReceivedMail } from './parse-mail.ts';
 
 const NAMES_LIMIT = 1_000;
 
-/** What follows is of mails, and in no other text. */
 export const LEFT_OUT = 'Left out:';
 export const YOU_WROTE = 'You wrote:';
 
@@ -63,10 +62,8 @@ function formatAttachments(files: { name: string }[]): Part | undefined {
     : formatFacts([['Attachments', toOneLine(names, NAMES_LIMIT, escapeText)]]);
 }
 
-/** No inbox has these texts. */
 const inFull = (settings: MailerConfig): MailerConfig => ({ ...settings, linksOnly: false });
 
-/** In the thread of the inquiry's mail. */
 export function createAnsweredMail(
   inquiry: StoredInquiry,
   leftOut: string,
@@ -95,7 +92,6 @@ export function createFilesMail(
   return { ...mail, ...(replyTo !== undefined && { replyTo }), files };
 }
 
-/** What its writer has to know about an answer. */
 export function createReturnedMail(
   { text, attachments }: Pick<ReceivedMail, 'text'> & { attachments: { name: string }[] },
   to: string,

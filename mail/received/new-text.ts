@@ -17,7 +17,6 @@ const HEADER = 12;
 const MARKER = new RegExp(MARKERS.join('|').replaceAll(' ', String.raw`\s+`), 'u');
 /** Ends an attribution; Zoho's has dashes. */
 const OPEN = /(?:[:：]|-{4})\s*$/;
-/** A line of a header block. */
 const NAMED = /^[\s*]*\p{L}[^:：]{0,30}[:：]/u;
 /** Outlook's, above a header block. */
 const RULER = /^\s*_{20,}\s*$/;
@@ -36,7 +35,6 @@ const hasWords = (line = ''): boolean => /[\p{L}\p{N}]/u.test(line);
 const isBlank = (line: string): boolean => /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(line);
 const isQuoted = (line: string): boolean => /^\s*>/.test(line);
 
-/** Without blank lines around it. */
 const join = (lines: string[]): string =>
   lines
     .join('\n')
@@ -176,7 +174,6 @@ function findBelowMarked(lines: string[], facts: Facts): string[] | undefined {
   return isBetween ? undefined : lines.slice(last + 1);
 }
 
-/** The same where they are not. */
 function findBelow(lines: string[], facts: Facts): string[] | undefined {
   // What of such a mail follows is not known.
   const isOpen = lines.some((line) => [LEFT_OUT, YOU_WROTE].includes(line.trim()));

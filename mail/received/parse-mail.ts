@@ -26,7 +26,6 @@ export interface ReceivedMail {
 /** Bytes of a text that are looked at; an HTML text may have pictures. */
 const LIMITS = { plain: 1024 * 1024, html: 3 * 1024 * 1024 };
 
-/** UTF-16 units of From, a line of RFC 5322. */
 const FROM_LIMIT = 998;
 /** Colons are in no address, but in a source route (RFC 5321, appendix C) and a group. */
 const ADDRESS = /[^\s<>"'(),:;]+@[^\s<>"'(),:;]+/g;
@@ -117,7 +116,6 @@ function isPlaceholder(plain: string, html: string): boolean {
   return letters !== '' && known.length < words.length / 2;
 }
 
-/** One of those that say the same. */
 function chooseText(texts: DecodedText[], toText: ToText): string {
   const read = (some: DecodedText[]): string =>
     some.map((text) => readText(text, toText)).join('\n');
@@ -134,10 +132,8 @@ function hasTnefFiles(tnef: Buffer): boolean {
   return false;
 }
 
-/** In an address of a picture; its quotation marks are an attribute's. */
 const CID = /\bcid:([^"'\s>)]{1,300})/g;
 
-/** By S/MIME or PGP. */
 const SIGNATURES = /^application\/(?:(?:x-)?pkcs7|pgp)-signature$/;
 
 /**
@@ -156,7 +152,6 @@ function isFile(part: MailPart, named: ReadonlySet<string>, isOnly: boolean): bo
   return alternative === undefined || nameOf(part) !== undefined;
 }
 
-/** Without the names of pictures that are in the text. */
 function removeNames(text: string, pictures: MailPart[]): string {
   const names = new Set(
     pictures.flatMap((part) => [`cid:${idOf(part)}`, `image: ${nameOf(part)}`]),

@@ -11,13 +11,11 @@ import type { RawMails } from './receiver.ts';
 /** Milliseconds. */
 const TIMEOUTS = { connectionTimeout: 1_000, requestTimeout: 8_000, throwOnRequestTimeout: true };
 
-/** Of handled mails, which have a shorter life (receiver.tf). */
 const HANDLED = 'handled/';
 
 /** Bytes of the largest mail that SES takes (docs/aws-evidence.md). */
 const LARGEST = 40 * 1024 * 1024;
 
-/** For one mail after the other: the garbage of some would fill an instance. */
 const space = Buffer.allocUnsafeSlow(LARGEST);
 
 const keep = (chunk: Uint8Array, at: number): number => {

@@ -24,7 +24,6 @@ import {
 } from './mails.ts';
 import { parseMail, type ReceivedMail } from './parse-mail.ts';
 
-/** What SES has stored, by its id. */
 export interface RawMails {
   /** @returns undefined once it was archived. */
   read(id: string): Promise<Uint8Array | undefined>;
@@ -35,11 +34,9 @@ export interface RawMails {
 export interface ReceiverParts extends MailerParts {
   config: ReceiverConfig;
   rawMails: RawMails;
-  /** For the owner's next inquiry. */
   create: Inquiries['create'];
 }
 
-/** Nobody has got the text of these mails. */
 const KEPT = new Set<Outcome>([...ERRORS, 'withheld', 'idle']);
 
 interface Reading {
@@ -68,10 +65,8 @@ function toUnread({ mail: { source, commonHeaders } }: SESMessage) {
   return { from: address, subject, text: '[Not read]', attachments: [] };
 }
 
-/** A mail at one of its recipients. */
 interface Delivery extends ReceiverParts {
   event: SESMessage;
-  /** Undefined: not read, or not readable. */
   mail: ReceivedMail | undefined;
   replyTo: string;
   /** The inquiry that the address names, and that may be gone. */
@@ -80,7 +75,6 @@ interface Delivery extends ReceiverParts {
   signal: AbortSignal;
 }
 
-/** A mail about a received one. */
 const notify = async (
   delivery: Delivery,
   event: string,
@@ -109,7 +103,6 @@ async function pass(delivery: Delivery, why: PassReason): Promise<Result> {
   return { outcome: 'withheld', why };
 }
 
-/** To its writer. */
 async function sendBack(
   delivery: Delivery,
   mail: Pick<ReceivedMail, 'text'> & { attachments: { name: string }[] },
@@ -129,7 +122,6 @@ async function sendBack(
 const toKey = ({ event }: Delivery, mail: ReceivedMail): string =>
   digest(mail.messageId ?? event.mail.messageId, mail.text);
 
-/** Stores the owner's next inquiry. */
 async function storeFollowUp(
   delivery: Delivery,
   { mail, inquiry, body }: Extract<Decision, { act: 'store' }>,
@@ -239,7 +231,6 @@ async function sendWithFiles(
 
 const toAddition = ({ id }: StoredInquiry, key: string): string => digest('addition', id, key);
 
-/** To the owner alone. */
 async function sendAddition(
   delivery: Delivery,
   inquiry: StoredInquiry,
@@ -290,7 +281,6 @@ export function createReceiver(parts: ReceiverParts) {
   const { inquiries, addresses, quotas } = store;
   const attempt = createAttempt(log);
 
-  /** What becomes of a mail at one of its recipients. */
   async function handleRecipient(
     recipient: string,
     event: SESMessage,

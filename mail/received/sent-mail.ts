@@ -1,10 +1,7 @@
 import { fold } from '../../text/search-text.ts';
 
-/** A mail of ours that a received one may quote. */
 export interface SentMail {
-  /** Names and addresses that programs may quote it under. */
   senders: string[];
-  /** The address that its answers go to. */
   replyTo: string;
   subject: string;
   text: string;
@@ -19,7 +16,6 @@ const DAY = 86_400_000;
 const DELAY = 5 * 60_000;
 /** Of what Gmail, Outlook and Apple write dates in. */
 const CALENDARS = ['gregory', 'buddhist', 'islamic-umalqura', 'japanese', 'persian', 'roc'];
-/** Minutes that zones differ by, beside hours. */
 const ZONES = [0, 30, 45];
 /** Words; of scripts without spaces, which programs break anywhere, characters. */
 const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[\p{L}\p{M}\p{N}]+/gu;
@@ -31,17 +27,14 @@ const toWords = (text: string): string[] =>
     .toLowerCase()
     .match(WORD) ?? [];
 
-/** Each word with the next one, however lines are broken. */
 const toPairs = (words: string[]): string[] =>
   words.slice(1).map((word, at) => `${words[at]} ${word}`);
 
-/** Without what lines are broken at. */
 const squeeze = (text: string): string =>
   text.replaceAll(/[\s\p{Default_Ignorable_Code_Point}]/gu, '').toLowerCase();
 
 const toNumbers = (text: string): string[] => fold(text).match(/\d+/g) ?? [];
 
-/** Day and year, as numbers in texts, of the days from one time to another. */
 function toDates(from: number, to: number): [day: string, years: string[]][] {
   return CALENDARS.flatMap((calendar) => {
     const format = new Intl.DateTimeFormat(`en-u-ca-${calendar}`, {
@@ -92,7 +85,6 @@ export function createFacts(sent: SentMail, now: number) {
   };
   return {
     hasSender,
-    /** Of a day on which a mail of ours may have been sent. */
     hasDate,
     hasYear: (text: string): boolean => {
       const numbers = toNumbers(text);

@@ -5,22 +5,18 @@ import PostalMime, { type Email } from 'postal-mime';
 export interface MailPart {
   head: Email;
   type: MIMEType;
-  /** Still encoded. */
   body: Buffer;
   /** Of the parts that say the same; undefined: in no multipart/alternative. */
   alternative: number | undefined;
 }
 
-/** Deeper and longer ones are no mails of persons. */
 const DEPTH = 30;
 const PARTS = 500;
 const HEADS = 200_000;
-/** Lines that begin with `--`. */
 const DASHES = 1_000_000;
 
 const TEXT = new MIMEType('text/plain');
 
-/** Without comments if it is malformed. */
 function parseType(value: string): MIMEType {
   const bare = value
     .slice(0, 1_000)
@@ -34,7 +30,6 @@ function parseType(value: string): MIMEType {
   return TEXT;
 }
 
-/** Also in sections (RFC 2231). */
 function findBoundary({ type, params }: MIMEType): string | undefined {
   if (type !== 'multipart') return undefined;
   const names = [...params.keys()].filter((name) => /^boundary\*\d+\*?$/.test(name));
@@ -42,10 +37,8 @@ function findBoundary({ type, params }: MIMEType): string | undefined {
 }
 
 interface Delimiter {
-  /** Of the line before, of the line after. */
   end: number;
   next: number;
-  /** Of its multipart; -1: the end of the mail. */
   depth: number;
   isLast: boolean;
 }

@@ -10,7 +10,6 @@ import { idOf, sequenceOf, toReply, type StreamRecord } from './test-mailer.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * HOUR;
-/** 06:00 UTC. */
 const START = Math.floor(Date.now() / DAY) * DAY + 6 * HOUR;
 const NO = new Error('no');
 

@@ -22,7 +22,6 @@ export type MailerInstances = Awaited<ReturnType<typeof createMailerInstances>>;
 
 type Row = Record<string, unknown>;
 
-/** The index's answer to a query for a range of one partition. */
 function queryRows(
   rows: Row[],
   { ExpressionAttributeValues, ScanIndexForward }: QueryCommandInput,

@@ -10,7 +10,6 @@ import { readTable } from '../helpers/own-table.ts';
 import { SES_EXAMPLES, toBounce, toEvent } from './ses-events.ts';
 
 const MINUTE = 60_000;
-/** 06:00 UTC. */
 const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR + 6 * HOUR;
 const SMOKE_TEST = 'smoke-test-1@inquiries.invalid';
 const UNTIL = 4_000_000_000;
@@ -21,7 +20,6 @@ const AUTOMATIC = toBounce('Transient', 'General');
 const { bounce, complaint } = SES_EXAMPLES;
 
 interface Step {
-  /** Since the start. */
   minute?: number;
   failing?: MailerInstances['failing'];
 }
@@ -65,7 +63,6 @@ describeOnDynamoDbLocal('the mailer', (engine) => {
       invoke,
       addReply: async (row: object = {}) =>
         toReply(await all.add({ at: START, ...row }), { reply_at: new Date(START).toISOString() }),
-      /** With subjects of their own. */
       post: async (count: number, minute = 0, row: object = {}) => {
         const at = START + minute * MINUTE;
         const rows = Array.from({ length: count }, (_, n) => ({

@@ -23,7 +23,6 @@ export interface StreamRecord {
 
 let sequence = 0;
 
-/** With a higher sequence number than before. */
 export const toRecord = (
   NewImage: Row,
   OldImage?: Row,
@@ -55,7 +54,6 @@ export function createWriter(own: Pick<OwnTable, 'client' | 'name'>, now?: () =>
   const { client, name: table } = own;
   const { putInquiry } = createRequests(table);
   const inbox = createStoredInquiries(own, now);
-  /** @returns The stream's records. */
   const write = async (rows: NewInquiry[]) =>
     (await putInquiries(own, rows)).map((row) => {
       const inquiry = { ...row, inbox: toShard(row.id, row.reply_at !== undefined) };
@@ -67,7 +65,6 @@ export function createWriter(own: Pick<OwnTable, 'client' | 'name'>, now?: () =>
     inbox,
     write,
     add: async (row: NewInquiry = {}) => (await write([row]))[0] as StreamRecord,
-    /** Without a reply, dismisses. */
     answer: async (id: string, reply?: string) =>
       answerById(inbox)(id, { reply, respondent: 'bea' }),
     remove: async ({ dynamodb }: StreamRecord) =>

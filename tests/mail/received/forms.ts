@@ -9,7 +9,6 @@ import type { Mail } from '../../../mail/send-mail.ts';
 export interface Reply {
   text?: string;
   html?: string;
-  /** Of the program. */
   footer?: string;
   isBelow?: boolean;
 }
@@ -46,7 +45,6 @@ const NUMERIC = { dateStyle: 'short', timeStyle: 'short' } as const;
 
 const bodyOf = ({ html }: Mail): string => /<body[^>]*>([^]*)<\/body>/.exec(html)?.[1] ?? '';
 
-/** `{d}`: date, `{t}`: time, `{a}`: address. */
 const GMAILS: Record<string, string> = {
   en: 'On {d} at {t}, <{a}> wrote:',
   de: 'Am {d} um {t} Uhr schrieb <{a}>:',
@@ -70,7 +68,6 @@ const GMAILS: Record<string, string> = {
   he: '‫בתאריך {d} ב-{t} מאת ‪<{a}>‬‏:',
 };
 
-/** From, Sent, To, Subject. */
 const OUTLOOKS: Record<string, string> = {
   en: 'From: |Sent: |To: |Subject: ',
   de: 'Von: |Gesendet: |An: |Betreff: ',

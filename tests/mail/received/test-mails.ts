@@ -1,4 +1,3 @@
-/** Mails to the receiver, as SES passes them on. */
 import { randomUUID } from 'node:crypto';
 import type { SESMessage, SESReceiptStatus, SQSEvent } from 'aws-lambda';
 import type { Table } from '../../../src/entities/table.ts';
@@ -7,7 +6,6 @@ import { createReplyAddresses, type ReplyKind } from '../../../mail/reply-addres
 import { MAIL_SETTINGS } from '../mail-settings.ts';
 import { MARKER } from '../../../mail/team-mails.ts';
 
-/** Beside the mailer's. */
 export const RECEIVER_SETTINGS = {
   replyDomain: 'reply.example.com',
   files: true,
@@ -21,7 +19,6 @@ export interface NewMail {
   from?: string;
   subject?: string;
   text?: string;
-  /** Lines, each with its end. */
   headers?: string;
   messageId?: string;
   raw?: Uint8Array;
@@ -33,7 +30,6 @@ const QUOTE = `\n\nOn 26 Nov 2026, at 10:00, ${MAIL_SETTINGS.inboxFrom} wrote:\n
 
 export const quoting = (text: string): string => text + QUOTE;
 
-/** Stores a mail to an address. @returns SES's event. */
 export function deliverMail(
   { rawMails }: { rawMails: Map<string, Uint8Array> },
   to: string | string[],
