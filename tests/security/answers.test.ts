@@ -146,9 +146,6 @@ const MIXED = `${HEAD}Content-Type: multipart/mixed; boundary=b\n\n`;
 const fill = (text: string, size = SIZE): string => text.repeat(Math.floor(size / text.length));
 
 const BOMBS: Record<string, () => string> = {
-  // It is first, so that it is the answer, and SES gets its file.
-  'files of 7 MB': () =>
-    `${MIXED}--b\n\n${quoting('Yes.')}\n--b\nContent-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\n${fill(`${'A'.repeat(76)}\n`, 9.4 * MB)}--b--`,
   '2 MB of empty lines': () => `${HEAD}\n${fill('\r\n', 2 * MB)}`,
   '512 KB of line feeds': () => `${HEAD}\n${fill('\n', 512 * 1024)}`,
   '39 MB of line feeds': () => `${HEAD}\n${fill('\n')}`,
@@ -187,6 +184,8 @@ const BOMBS: Record<string, () => string> = {
   'a signed text': () => `${HEAD}\n${fill('-----BEGIN PGP SIGNED MESSAGE-----\n')}`,
   'quoted lines': () => `${HEAD}\n${fill('> ')}`,
   attributions: () => `${HEAD}\n${fill('On 26 Nov 2026 x <a@b.example> wrote:\n')}`,
+  'files of 7 MB': () =>
+    `${MIXED}--b\n\n${quoting('Yes.')}\n--b\nContent-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\n${fill(`${'A'.repeat(76)}\n`, 9.4 * MB)}--b--`,
 };
 
 /** Lambda's for 512 MB. What a bomb may cost: seconds and megabytes. */
