@@ -17,7 +17,7 @@ import { HOUR, toReference } from '../../src/limits.ts';
 import { describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { MAIL_SETTINGS } from '../mail/mail-settings.ts';
 import { createMailerInstances, type MailerInstances } from '../mail/mailer-instances.ts';
-import { createAddress, deliverMail, quoting } from '../mail/received/test-mails.ts';
+import { createAddress, deliverMail, quoting, type NewMail } from '../mail/received/test-mails.ts';
 import { SES_EXAMPLES, toEvent } from '../mail/ses-events.ts';
 import { readTable } from '../helpers/own-table.ts';
 import { idOf, sequenceOf, toRecord, type StreamRecord } from '../mail/test-mailer.ts';
@@ -107,8 +107,9 @@ const MUTANTS: Record<string, [RegExp, (store: MailerStore) => MailerStore]> = {
   ],
 };
 
+const plain = (text: string): NewMail => ({ text: quoting(text) });
 /** With a file that is sent on, and one that is not. */
-const attaching = (text: string) => ({
+const attaching = (text: string): NewMail => ({
   headers: 'Content-Type: multipart/mixed; boundary=b\n',
   text: `--b\n\n${quoting(text)}\n--b\nContent-Type: text/plain; name=a.txt\n\na\n--b\nContent-Type: application/x; name=x\n\nx\n--b--`,
 });
@@ -208,6 +209,13 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
     return all.time - Date.parse(since) > (isNew ? 6 : 24) * HOUR;
   };
 
+  async function receive(kind: 'r' | 'f', id: string, from: string, toMail: typeof plain) {
+    const token = createToken();
+    const to = await createAddress(all, kind, id, () => all.time);
+    queue.push({ event: deliverMail(all, to, { from, ...toMail(token) }), times: 0 });
+    written.push({ token, id, from });
+  }
+
   const acts: Record<keyof typeof ACTS, (step: Step, rows: StoredInquiry[]) => Promise<unknown>> = {
     async post({ pick, isTwice }) {
       const token = createToken();
@@ -227,20 +235,11 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
     },
     async 'answer by mail'({ pick, isTwice }, rows) {
       const row = rows[pick % rows.length];
-      if (row === undefined) return;
-      const [token, from = ''] = [createToken(), COLLEAGUES[pick % 2]];
-      const to = await createAddress(all, 'r', row.id, () => all.time);
-      const mail = { from, ...(isTwice ? attaching(token) : { text: quoting(token) }) };
-      queue.push({ event: deliverMail(all, to, mail), times: 0 });
-      written.push({ token, id: row.id, from });
+      if (row) await receive('r', row.id, COLLEAGUES[pick % 2] ?? '', isTwice ? attaching : plain);
     },
     async 'follow up'({ pick }, rows) {
       const row = rows[pick % rows.length];
-      if (row?.email_verified !== true) return;
-      const [token, from] = [createToken(), row.email];
-      const to = await createAddress(all, 'f', row.id, () => all.time);
-      queue.push({ event: deliverMail(all, to, { from, text: quoting(token) }), times: 0 });
-      written.push({ token, id: row.id, from });
+      if (row?.email_verified === true) await receive('f', row.id, row.email, plain);
     },
     async bounce({ pick }) {
       const replies = all.ofKind('reply').filter(({ tags }) => !bounced.has(tags['inquiry']));
@@ -270,11 +269,11 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
       if (one === undefined) return;
       one.times++;
       const { event, times } = one;
-      const result = await invoke(step, async ({ receive, invoke: run }) => {
-        if ('receipt' in event) return receive(event, times);
+      const result = await invoke(step, async ({ receive: run, invoke: notice }) => {
+        if ('receipt' in event) return run(event, times);
         const attributes = { ApproximateReceiveCount: String(times) } as SQSRecord['attributes'];
         for (const record of event.Records) Object.assign(record, { attributes });
-        return run(event);
+        return notice(event);
       });
       const isDone = result !== undefined && !(result instanceof Error);
       if (isDone && !step.isTwice) queue = queue.filter((other) => other !== one);
