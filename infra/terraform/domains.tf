@@ -1,9 +1,9 @@
-# Domains of API and form. In a hosted zone of this account the DNS records are made, too. Elsewhere `dns` says which of
+# Domains of API, form and inbox. In a hosted zone of this account the DNS records are made, too. Elsewhere `dns` says which of
 # them exist: a certificate cannot be used before its record exists, nor a name before it points here.
 locals {
   domains = {
-    for use, domain in { api = local.settings.domain, site = local.has_site ? local.settings.site_domain : null } :
-    use => domain if domain != null
+    for use, setting in local.domain_settings : use => local.settings[setting]
+    if local.settings[setting] != null && (use != "site" || local.has_site)
   }
 
   dns = {
@@ -19,13 +19,13 @@ locals {
 
   # Names without a certificate of their own. CloudFront takes those of us-east-1 only.
   requested = { for kind in ["api", "site"] : kind => toset([
-    for use, domain in local.domains : domain.name if use == kind && domain.certificate_arn == null
+    for use, domain in local.domains : domain.name if(use == "site") == (kind == "site") && domain.certificate_arn == null
   ]) }
   certificates = merge(aws_acm_certificate.api, aws_acm_certificate.site)
 
-  used_certificates = { for kind in ["api", "site"] : kind => [
+  used_certificates = { for each in keys(local.domain_settings) : each => [
     for use, domain in local.usable :
-    coalesce(domain.certificate_arn, try(local.certificates[domain.name].arn, null)) if use == kind
+    coalesce(domain.certificate_arn, try(local.certificates[domain.name].arn, null)) if use == each
   ] }
 
   validation_records = {
@@ -126,7 +126,7 @@ resource "aws_route53_record" "address" {
 }
 
 resource "aws_apigatewayv2_domain_name" "this" {
-  for_each = { for use, domain in local.usable : domain.name => domain if use == "api" }
+  for_each = { for use, domain in local.usable : domain.name => domain if use != "site" }
 
   domain_name = each.key
 
@@ -142,9 +142,12 @@ resource "aws_apigatewayv2_domain_name" "this" {
 }
 
 resource "aws_apigatewayv2_api_mapping" "this" {
-  for_each = aws_apigatewayv2_domain_name.this
+  for_each = { for use, domain in local.usable : domain.name => (
+    use == "inbox" ? one(module.team[*].api)
+    : { id = aws_apigatewayv2_api.this.id, stage = aws_apigatewayv2_stage.this.id }
+  ) if use != "site" }
 
-  api_id      = aws_apigatewayv2_api.this.id
-  domain_name = each.value.id
-  stage       = aws_apigatewayv2_stage.this.id
+  api_id      = each.value.id
+  domain_name = aws_apigatewayv2_domain_name.this[each.key].id
+  stage       = each.value.stage
 }

@@ -58,6 +58,12 @@ locals {
         dimensions = { CertificateArn = one(local.used_certificates.api) }
         stat       = "Minimum"
       }
+      inbox_days_left = {
+        namespace  = "AWS/CertificateManager"
+        metric     = "DaysToExpiry"
+        dimensions = { CertificateArn = one(local.used_certificates.inbox) }
+        stat       = "Minimum"
+      }
       untimed = {
         namespace  = "AWS/Events"
         metric     = "FailedInvocations"
@@ -164,7 +170,8 @@ locals {
       expression  = "inbox_errors + inbox_faults"
     }
 
-    certificate-api = local.certificate_alarm
+    certificate-api   = local.certificate_alarm
+    certificate-inbox = merge(local.certificate_alarm, { expression = "inbox_days_left" })
 
     mailer-errors = {
       description = "Invocations of a mailer ended without a result, or it was not invoked."
@@ -309,6 +316,7 @@ module "alarms" {
     for name, alarm in local.alarms : name => alarm
     if(local.inbox != null || !startswith(name, "mailer-"))
     && (length(local.used_certificates.api) > 0 || name != "certificate-api")
+    && (length(local.used_certificates.inbox) > 0 || name != "certificate-inbox")
     && (length(local.team) > 0 || name != "inbox-errors")
   }
 }

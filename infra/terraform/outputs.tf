@@ -62,15 +62,15 @@ output "dns_records" {
     [for use, domain in local.domains : merge(local.validation_records[domain.name], {
       domain  = domain.name
       purpose = "validates the certificate"
-      next    = "set dns = \"certificate\" in ${use == "api" ? "domain" : "site_domain"}"
+      next    = "set dns = \"certificate\" in ${local.domain_settings[use]}"
     }) if local.dns[use] == "none"],
     [for use, domain in local.domains : {
       domain  = domain.name
-      purpose = "points to the ${use == "api" ? "API" : "form"}"
+      purpose = "points to the ${ { api = "API", site = "form", inbox = "inbox" }[use]}"
       name    = domain.name
       type    = "CNAME"
       value   = local.targets[domain.name].name
-      next    = "set dns = \"all\" in ${use == "api" ? "domain" : "site_domain"}"
+      next    = "set dns = \"all\" in ${local.domain_settings[use]}"
     } if local.dns[use] == "certificate"],
   )
 }

@@ -15,7 +15,7 @@ locals {
   # Write units a second of the index, one for each inquiry: at first, and of its 16 keys at most.
   index_units = min(16000, coalesce(local.settings.warm_throughput, 4000))
 
-  set_domains = concat(local.settings.domain[*], local.settings.site_domain[*])
+  set_domains = flatten([for setting in values(local.domain_settings) : local.settings[setting][*]])
 
   patterns = {
     "issuer must be an https URL without query or fragment" = {
@@ -70,7 +70,7 @@ locals {
       pattern = "^(${join("|", local.languages)})$"
     }
 
-    "domain and site_domain must be host names in lower case" = {
+    "domain, site_domain and inbox_domain must be host names in lower case" = {
       values  = local.set_domains[*].name
       pattern = "^[a-z0-9-]+(\\.[a-z0-9-]+)+$"
     }
@@ -127,6 +127,8 @@ locals {
         && (inbox.to != null || length(inbox.team) > 0) && length(inbox.team) <= 50
       ])
 
+      "inbox_domain needs inbox.team, whose page it names" = local.settings.inbox_domain == null || length(local.team) > 0
+
       "inbox.links_only needs inbox.team, to whose page the links lead" = (
         !try(local.settings.inbox.links_only, false) || length(local.team) > 0
       )
@@ -149,13 +151,13 @@ locals {
         ]
       ]))
 
-      "domain and site_domain must be in the hosted_zone" = alltrue(flatten([
+      "domain, site_domain and inbox_domain must be in the hosted_zone" = alltrue(flatten([
         for zone in local.settings.hosted_zone[*] : [
           for name in local.set_domains[*].name : endswith(".${name}", ".${zone}")
         ]
       ]))
 
-      "domain and site_domain must be two names" = length(distinct(local.set_domains[*].name)) == length(local.set_domains)
+      "domain, site_domain and inbox_domain must be different names" = length(distinct(local.set_domains[*].name)) == length(local.set_domains)
     },
   )
 }

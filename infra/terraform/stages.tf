@@ -12,6 +12,9 @@ locals {
   replies = try(local.inbox.replies, null)
   name    = "${var.name}-${local.stage}"
 
+  # What has a domain, and in which setting.
+  domain_settings = { api = "domain", site = "site_domain", inbox = "inbox_domain" }
+
   # An API for another host's page comes without a form, unless the form has a domain.
   has_site = coalesce(local.settings.site, local.settings.cors_origin == null || local.settings.site_domain != null)
 

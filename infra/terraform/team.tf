@@ -8,10 +8,12 @@ module "team" {
   source = "./team"
   count  = length(local.team) == 0 ? 0 : 1
 
-  name         = local.team_name
-  stage        = local.stage
-  addresses    = local.team
-  table        = aws_dynamodb_table.this
+  name      = local.team_name
+  stage     = local.stage
+  addresses = local.team
+  table     = aws_dynamodb_table.this
+  # Null until the name leads there.
+  domain       = try(local.dns.inbox, null) == "all" ? local.settings.inbox_domain.name : null
   has_mail     = local.inbox != null
   time_zone    = local.settings.inbox.time_zone
   is_protected = local.deletion_protection_enabled

@@ -27,13 +27,14 @@ variable "stages" {
     # Whether requests for the form are logged, with the addresses of who sends them (docs/operations.md).
     form_log = optional(bool, false)
 
-    # Domain names of API and form; unset: AWS's. `certificate_arn`: an ACM certificate of the same region, for the form
+    # Domain names of API, form and inbox (with a team); unset: AWS's. `certificate_arn`: an ACM certificate of the same region, for the form
     # of us-east-1; unset: one is requested. `hosted_zone`: a public zone of this account for the records; unset: they
     # are entered by hand, and `dns` says which exist: "none" (default), "certificate" (default with certificate_arn) or
     # "all", which disables the execute-api host (docs/deploy.md).
-    hosted_zone = optional(string)
-    domain      = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
-    site_domain = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
+    hosted_zone  = optional(string)
+    domain       = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
+    site_domain  = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
+    inbox_domain = optional(object({ name = string, certificate_arn = optional(string), dns = optional(string) }))
 
     # Whether users may sign up in the stage's user pool and use an authenticator app (docs/deploy.md).
     sign_up = optional(bool, true)

@@ -46,6 +46,7 @@ const SETTINGS: Record<string, object> = {
     deletion_protection_enabled: true,
     domain: { ...domains.domain, dns: 'certificate' },
     site_domain: { ...domains.site_domain, certificate_arn: arn('acm', 'certificate/own', EDGE) },
+    inbox_domain: { name: 'inbox.example.com', dns: 'all' },
     form,
     inbox: {
       ...inbox,

@@ -110,9 +110,10 @@ const REFUSED: Record<string, object> = {
     domain: { ...site_domain, certificate_arn, dns: 'none' },
     site_domain,
   },
-  'a domain of the form without a form, outside the zone': {
+  'domains of a form that is not served and of an inbox without a team, outside the zone': {
     ...own,
     site: false,
+    inbox_domain: { name: 'inbox.example.org' },
     hosted_zone: 'example.com',
     site_domain: { name: 'badexample.com', dns: 'all' },
   },

@@ -26,6 +26,11 @@ variable "table" {
   type        = object({ name = string, arn = string })
 }
 
+variable "domain" {
+  description = "Name of the pages, in place of the address that AWS gives; null: none."
+  type        = string
+}
+
 variable "has_mail" {
   description = "Whether replies are mailed."
   type        = bool
@@ -69,7 +74,7 @@ variable "shared" {
 data "aws_caller_identity" "this" {}
 
 locals {
-  origin         = aws_apigatewayv2_api.this.api_endpoint
+  origin         = var.domain == null ? aws_apigatewayv2_api.this.api_endpoint : "https://${var.domain}"
   sign_in_origin = "https://${aws_cognito_user_pool_domain.this.domain}.auth.${var.shared.region}.amazoncognito.com"
 }
 
@@ -204,6 +209,8 @@ resource "aws_apigatewayv2_api" "this" {
   name          = var.name
   description   = "The inbox of the inquiry service, stage ${var.stage}."
   protocol_type = "HTTP"
+
+  disable_execute_api_endpoint = var.domain != null
 }
 
 resource "aws_apigatewayv2_integration" "this" {
@@ -242,6 +249,11 @@ resource "aws_apigatewayv2_stage" "this" {
 output "url" {
   description = "Address of the inbox."
   value       = "${local.origin}/"
+}
+
+output "api" {
+  description = "For the mapping of a domain."
+  value       = { id = aws_apigatewayv2_api.this.id, stage = aws_apigatewayv2_stage.this.id }
 }
 
 output "version" {
