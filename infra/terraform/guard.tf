@@ -20,6 +20,6 @@ resource "terraform_data" "guard" {
     aws_apigatewayv2_api_mapping.this, aws_apigatewayv2_route.this,
     aws_apigatewayv2_stage.this, aws_cloudwatch_dashboard.this, aws_cloudwatch_log_metric_filter.this,
     aws_dynamodb_table.erasures, aws_route53_record.address, module.alarms, module.alarms_us_east_1, module.function,
-    module.identity, module.mailer, module.site, terraform_data.warm_throughput,
+    module.identity, module.mailer, module.site, module.team, terraform_data.warm_throughput,
   ]
 }

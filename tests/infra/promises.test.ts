@@ -198,6 +198,15 @@ describe('the infrastructure', () => {
     }
   });
 
+  it('a protected stage refuses to be destroyed before anything of it goes', () => {
+    const [, guarded = ''] =
+      /depends_on = \[(.*?)\]/s.exec(readText('infra/terraform/guard.tf')) ?? [];
+    const files = globSync('infra/terraform/*.tf', { cwd: ROOT }).map(readText).join('\n');
+    const modules = Array.from(files.matchAll(/^module "(\w+)"/gm), ([, name]) => `module.${name}`);
+    expect(modules.length).toBeGreaterThan(5);
+    expect(modules.filter((name) => !guarded.includes(`${name},`))).toEqual([]);
+  });
+
   it('keeps what no plan shows: lifecycles, provisioners, backends, versions', () => {
     const files = globSync('infra/terraform/**/*.tf', { cwd: ROOT, exclude: ['**/tests/**'] });
     const blocks = files.toSorted().flatMap((file) => {
