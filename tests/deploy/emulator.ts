@@ -12,7 +12,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { unzipSync } from 'fflate';
 import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
@@ -73,12 +73,19 @@ export async function startEmulatorProxy(
   /** Functions call AWS through the proxy. */
   function start({ CodeSha256, Handler, Timeout, Environment }: Configuration) {
     const root = join(folder.path, randomUUID());
-    mkdirSync(root);
     const files = unzipSync(packages.get(CodeSha256) ?? Buffer.alloc(0));
-    for (const [name, content] of Object.entries(files)) writeFileSync(join(root, name), content);
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, name)), { recursive: true });
+      writeFileSync(join(root, name), content);
+    }
     return startFunction({
       module: join(root, `${Handler.split('.')[0]}.mjs`),
-      environment: { ...toAwsEnv(url), ...Environment?.Variables, AWS_ENDPOINT_URL_DYNAMODB: url },
+      environment: {
+        ...toAwsEnv(url),
+        ...Environment?.Variables,
+        AWS_ENDPOINT_URL_DYNAMODB: url,
+        ISSUER: url,
+      },
       timeout: Timeout * 1_000,
       lazy: true,
     });
@@ -109,6 +116,16 @@ export async function startEmulatorProxy(
 
   async function respond(sent: Sent, line: string): Promise<Answer> {
     if (/\/invocations(\?|$)/.test(sent.url)) return invoke(sent);
+    // As the pools of teams: pages lead there.
+    if (sent.url === '/.well-known/openid-configuration') {
+      const found = {
+        issuer: url,
+        authorization_endpoint: `${url}/oauth2/authorize`,
+        jwks_uri: url,
+      };
+      const headers = { 'content-type': 'application/json' };
+      return { status: 200, headers, body: JSON.stringify(found) };
+    }
     if (/^P\w+ \S+\/functions(\/[^/]+\/code)? /.test(line)) keepPackage(sent);
     // Not in moto.
     if (line.endsWith('=DeleteReceiptRule')) {
