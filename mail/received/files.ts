@@ -6,6 +6,8 @@ import type { ReceivedFile } from './parse-mail.ts';
 /** Bytes of all files of a mail; SES counts a third more, and Gmail takes 25 MB. */
 const MOST = 7 * 1024 * 1024;
 const NAME_LIMIT = 100;
+/** Bytes of a byte at most, in quoted-printable; a larger file is not decoded at all. */
+const ENCODED = 3;
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument';
 /** By the end of the name, without programs, scripts, macros and archives. */
@@ -43,7 +45,8 @@ export function selectFiles(received: ReceivedFile[], isOn: boolean) {
   let left = MOST;
   for (const file of received) {
     const name = toName(file);
-    const type = isOn ? findType({ ...file, name }) : undefined;
+    const isKnown = isOn && file.size <= ENCODED * left;
+    const type = isKnown ? findType({ ...file, name }) : undefined;
     const data = type === undefined ? undefined : file.read();
     if (type === undefined || data === undefined || data.length === 0 || data.length > left) {
       refused.push(name);

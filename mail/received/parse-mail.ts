@@ -9,6 +9,8 @@ import { splitMail, type MailPart } from './split-mail.ts';
 export interface ReceivedFile {
   name: string;
   type: string;
+  /** Bytes as they are encoded. */
+  size: number;
   read: () => Buffer;
 }
 
@@ -182,6 +184,7 @@ async function readMail(raw: Uint8Array, source: string): Promise<ReceivedMail |
     attachments: (files.get(true) ?? []).map((part) => ({
       name: nameOf(part) ?? part.type.essence,
       type: part.type.essence,
+      size: part.body.length,
       read: () => decodeBody(part),
     })),
     messageId: head.messageId,

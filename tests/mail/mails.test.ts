@@ -45,7 +45,7 @@ function createMails(body: string) {
     from: EMAIL,
     subject,
     text: body,
-    attachments: [{ name: subject, type: 'text/plain', read: () => Buffer.from('') }],
+    attachments: [{ name: subject, type: 'text/plain', size: 0, read: () => Buffer.from('') }],
     messageId: undefined,
     isAutomatic: false,
   };
