@@ -180,6 +180,34 @@ describe('terraform apply', needsEmulator, () => {
     expect(await list()).toEqual([]);
   });
 
+  it('develop: a team gets its page, and accounts come and go with their addresses', async () => {
+    const { applyWhole, change, destroy, list, plan } = open('develop');
+    const account = (name: string) => `module.team[0].aws_cognito_user.this["${name}@example.com"]`;
+    const setTeam = (...names: string[]) =>
+      change({ inbox: { team: names.map((name) => `${name}@example.com`) } });
+    setTeam('ana', 'ben');
+    await applyWhole();
+    const accounts = async () =>
+      (await list()).filter((address) => address.includes('aws_cognito_user.this'));
+    expect(await accounts()).toEqual([account('ana'), account('ben')]);
+
+    setTeam('ana', 'eve');
+    expect(await plan()).toEqual([
+      `${account('ben')} delete`,
+      `${account('eve')} create`,
+      'module.team[0].module.function.aws_lambda_function.this environment',
+      'module.team[0].module.function.terraform_data.live delete,create',
+    ]);
+    await applyWhole();
+    expect(await accounts()).toEqual([account('ana'), account('eve')]);
+
+    change({ inbox: undefined });
+    await applyWhole();
+    expect((await list()).filter((address) => address.startsWith('module.team'))).toEqual([]);
+    await destroy();
+    expect(await list()).toEqual([]);
+  });
+
   it('main: takes and gives up every optional setting in place, and is destroyed unprotected', async () => {
     const { apply, applyWhole, change, destroy, list, plan, planImports } = open('main');
     // Only at first: moto changes no encryption of an existing table.
