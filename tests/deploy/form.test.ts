@@ -58,12 +58,14 @@ it.each([
   );
 });
 
-it.skipIf(chromium.findChromium(process.env) === undefined)(
+const installed = chromium.findChromium(process.env);
+it.skipIf(installed === undefined)(
   'opens the form in Chromium, which must show a button (skipped without Chromium)',
   async () => {
     const run = (script: string) => {
       const page = `<main></main><script type="module">${script}</script>`;
-      return runForm('https://form.invalid/', new Map([['index.html', Buffer.from(page)]]), {});
+      const files = new Map([['index.html', Buffer.from(page)]]);
+      return runForm('https://form.invalid/', files, { CHROMIUM_PATH: installed });
     };
     const works = `document.querySelector('main').innerHTML = '<button>Sign in</button>'`;
     expect(await run(works)).toBe('run in Chromium');
