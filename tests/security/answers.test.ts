@@ -131,7 +131,10 @@ describeOnDynamoDbLocal('programs that answer each mail', (engine) => {
       await all.create().receive(deliverMail(all, replyTo, answer));
     }
     // The inquiry's own, and at most: who answered, an answer that came back, one that was passed on.
-    const kinds = all.mails.map(({ to, text }) => `${to} ${text.slice(0, 30)}`);
+    // By their first lines below the marker, without the count of steps.
+    const kinds = all.mails.map(
+      ({ to, text }) => `${to} ${text.slice(0, 60).replaceAll(/\d/g, '')}`,
+    );
     expect(kinds.length).toBeLessThanOrEqual(4);
     expect(new Set(kinds).size).toBe(kinds.length);
     expect((await all.inbox.find(idOf(record)))?.reply).toBe(headers === '' ? write(0) : undefined);
