@@ -330,13 +330,25 @@ describe('the operators’ page', needsBrowser, () => {
         await expectFits(page);
       }
     };
-    const texts = page.locator('dd:nth-of-type(1), .meta .from, .body');
+    // A page that is only parsed takes a tenth of the time; the pages' policy refuses a parser.
+    const parser = await page.context().newPage();
+    const readAt = async (path: string) => {
+      const html = await page.evaluate<string>(`fetch('${path}').then((each) => each.text())`);
+      return parser.evaluate<string[]>(`(() => {
+        const parsed = new DOMParser().parseFromString(${JSON.stringify(html)}, 'text/html');
+        const texts = parsed.querySelectorAll('dd:nth-of-type(1), .meta .from, .body');
+        return [...texts].map((each) => each.textContent);
+      })()`);
+    };
     for (const [n, { email, body }] of rows.entries()) {
-      await page.goto(`${origin}/inquiries/${ids[n]}`);
+      const path = `/inquiries/${ids[n]}`;
       const shown = escapeText(body);
       const expected = [escapeAddress(email), shown.trim() === '' ? 'No message' : shown, ids[n]];
-      expect(await texts.allTextContents()).toEqual(expected);
-      if (n % 10 === 0) await fits();
+      if (n % 10 === 0) {
+        await page.goto(origin + path);
+        await fits();
+      }
+      expect(await readAt(path)).toEqual(expected);
     }
     await page.goto(`${origin}/?show=all`);
     await fits();
