@@ -145,6 +145,7 @@ async function refuseOther(
   }
 }
 
+/** @param before - The version to which to go back. */
 async function complete(
   session: Session,
   stage: Stage,

@@ -63,6 +63,7 @@ async function switchBack(
   if (site) await serveForm(site, name);
 }
 
+/** @throws {@link Overtaken} */
 export async function refuseSwitched(name: string, version: string): Promise<Live> {
   const live = await readLive(name);
   if (live.version === version) return live;

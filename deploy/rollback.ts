@@ -47,6 +47,7 @@ async function choose(
   return undefined;
 }
 
+/** The functions to roll back. @throws UsageError */
 function listFunctions(
   { function: own, mailer, inbox }: StageOutputs,
   wanted: string | undefined,

@@ -35,6 +35,7 @@ export interface StageOutputs {
   dns_records?: readonly Record<'purpose' | 'name' | 'type' | 'value' | 'next', string>[];
 }
 
+/** @throws UsageError unless the text is a stage. */
 export function parseStage(text: string): Stage {
   const stage = STAGES.find((known) => known === text);
   if (stage !== undefined) return stage;

@@ -83,6 +83,7 @@ export async function runSession(
   }
 }
 
+/** @throws UsageError unless the expected answer is typed. */
 export async function confirm(
   question: string,
   expected: string,

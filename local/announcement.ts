@@ -8,6 +8,7 @@ import { engineNames } from './database/engines.ts';
 import type { Settings } from './settings.ts';
 import type { Stack } from './stack.ts';
 
+/** @param seeded - Inquiries stored; undefined without --seed. */
 export function formatAnnouncement(
   { state, docsUrl, demoUrl, corsOrigins, engine }: Stack,
   { folder, liveForm, inspect, engine: chosen }: Settings,

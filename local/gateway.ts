@@ -156,6 +156,7 @@ function headerSize({ method = '', url = '', httpVersion, rawHeaders }: Incoming
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && 'origin' in headers && 'access-control-request-method' in headers;
 
+/** @throws Error for what Lambda or the gateway would refuse. */
 function parseResult(json: string): Answer {
   if (Buffer.byteLength(json) > limits.lambdaPayload) {
     throw new Error('Function.ResponseSizeTooLarge');

@@ -67,6 +67,7 @@ const createInquiries = (count: number, now: number) =>
     const created = Math.floor(now - 2 * HOUR - 42 * DAY * (n / count) ** 2);
     const inquiry = {
       ...writer,
+      // Later ones of a millisecond sort behind.
       id: UUID.fromFieldsV7(created, 0, 0, count - n).toString(),
       cognito_sub: subOf(writer.email),
       subject: write(subject),

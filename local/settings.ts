@@ -47,6 +47,7 @@ const OPTIONS = {
 
 export type Settings = ReturnType<typeof readSettings>;
 
+/** @throws UsageError for a wrong option or variable. */
 export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   // npm takes options before `--` for its own.
   const taken = Object.keys(OPTIONS).filter((name) => env[`npm_config_${name.replace('-', '_')}`]);
@@ -86,6 +87,7 @@ function parseNumber(name: string, text: string, minimum: number, maximum: numbe
   throw toError(name, `a number from ${minimum} to ${maximum}`, text);
 }
 
+/** @throws UsageError */
 function parseEngine(text: string | undefined): EngineName | EngineUrl | undefined {
   const name = engineNames.find((one) => one === text);
   if (text === undefined || name !== undefined) return name;

@@ -25,6 +25,7 @@ const NEWEST = 10;
 const OLDEST = 50;
 
 const DAY = 24 * HOUR;
+/** The hour of the daily mail, UTC. */
 const MORNING = 5;
 
 interface Part {

@@ -67,6 +67,7 @@ export function createMailQuotas(
       return 'granted' in result ? grant : { refused: undefined };
     },
 
+    /** @param inquiry - Whose own budget it is. */
     async claimEvent(
       kind: keyof typeof limits,
       event: string,
@@ -104,5 +105,6 @@ export function createMailQuotas(
 
 const hourOf = (id: string): string => String(Math.floor(timeOf(id) / HOUR));
 
+/** The day in UTC. */
 const withheldOn = (time: number): string =>
   `withheld-${new Date(time).toISOString().slice(0, 10)}`;

@@ -32,6 +32,7 @@ export function createOverdue(
     return known !== null && (known.sent_at !== undefined || known.is_noticed !== false);
   }
 
+  /** @returns Whether it is sent, or never will be. */
   async function send(
     kind: OverdueMail,
     found: IndexedInquiry,

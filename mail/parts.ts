@@ -28,6 +28,7 @@ const INNER_GAP = 12;
 /** Up to a space, a quotation mark or punctuation that addresses encode. */
 const ADDRESS =
   /(?<![A-Za-z0-9_])(https?:\/\/[^\s<>"“”„«»‹›「」『』【】《》〈〉（）［］、。，；：！？،؛؟…｜]+)/i;
+/** UTF-16 units; longer addresses are no links. */
 const LONGEST_ADDRESS = 2_000;
 const BRACKETS = ['()', '[]', '{}'] as const;
 /** Scripts in which a sentence goes on without a space. */
@@ -93,6 +94,7 @@ export function formatMessage(text: string, format = formatLines): Part {
   return { text, html: `<div dir="${direction}" style="${style}">${format(text)}</div>` };
 }
 
+/** @param direction - The mail's; default: the text's. */
 export function formatHeading(text: string, direction?: Direction): Part {
   const align = direction === undefined ? '' : `;text-align:${sideOf(direction)}`;
   const style = `margin:0;font-weight:bold;${BREAK}${align}`;
@@ -135,6 +137,7 @@ export const formatSmall = (text: string): Part => ({
   html: formatQuiet(`<span dir="auto">${escapeHtml(text)}</span>`),
 });
 
+/** @param format - Makes HTML of both, escaped. */
 const formatPairs = (pairs: Pairs, format: (name: string, value: string) => string): Part => ({
   text: pairs.map((pair) => pair.join(' ')).join('\n'),
   html: formatQuiet(
@@ -142,6 +145,7 @@ const formatPairs = (pairs: Pairs, format: (name: string, value: string) => stri
   ),
 });
 
+/** UTF-16 units; a list of files is shorter. */
 const FACT_LIMIT = 2_500;
 
 /**

@@ -36,6 +36,7 @@ export class AddressRejected extends MailRejected {
   override readonly name = 'AddressRejected';
 }
 
+/** SES accepts no more mails a second; a later retry succeeds. */
 export class RateLimited extends Error {
   override readonly name = 'RateLimited';
 }

@@ -18,6 +18,7 @@ const TIMEOUTS = {
   socketTimeout: 8_000,
 };
 
+/** Milliseconds of the first wait when SES throttles, and of the longest. */
 const SHORTEST_WAIT = 1_000;
 const LONGEST_WAIT = 4_000;
 

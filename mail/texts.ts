@@ -99,6 +99,7 @@ export function formatYouWrote(sentAt: string, language: Language, timeZone = 'U
   return TEXTS[language].youWrote(date, formatIn({ timeStyle: 'short' }).format(time), zone);
 }
 
+/** A time to the minute, for the team. */
 export const formatTime = (time: string | number, locale: string, timeZone = 'UTC'): string =>
   new Date(time).toLocaleString(locale, {
     timeZone,

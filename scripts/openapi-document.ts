@@ -83,6 +83,7 @@ const hello = {
   created_at: '2026-11-20T09:00:00.000Z',
 };
 
+/** @param server - Its base URL without `/inquiries`. */
 export function createDocument(server: { url: string; description: string }, version: string) {
   return {
     openapi: '3.1.1',

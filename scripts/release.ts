@@ -20,6 +20,7 @@ Writes the files of a release to dist/release: build.zip (what npm run build mak
 inquiry-form, openapi.yaml, sbom.json and SHA256SUMS; and its notes to dist/notes.md.
 `;
 
+/** The changelog's section of a version. @throws UsageError without one. */
 function readNotes(version: string): string {
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
   const section = changelog

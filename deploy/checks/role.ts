@@ -26,6 +26,7 @@ const ACTIONS: Record<string, readonly string[]> = {
   aws_sqs_queue: ['sqs:SetQueueAttributes'],
 };
 
+/** @param PolicySourceArn - The role. @param resources - Of the stage's state. */
 export function createRoleChecks(
   PolicySourceArn: string,
   stage: Stage,

@@ -20,7 +20,9 @@ export const replies = {
 /** Source: API Gateway quotas for HTTP APIs, Lambda quotas. */
 export const limits = {
   headers: 10_240,
+  /** Bytes. */
   body: 10 * 1024 * 1024,
+  /** Bytes of event or result, as JSON. */
   lambdaPayload: LAMBDA_PAYLOAD_LIMIT,
   timeout: 30_000,
 } as const;

@@ -20,6 +20,7 @@ export const CLIENT_ID = 'inquiries-local';
 export const INBOX_CLIENT_ID = 'inquiries-local-inbox';
 export const DEMO_TEAM = ['olga@example.com', 'pete@example.com'] as const;
 export const DEMO_USERS = ['ana@example.com', 'ben@example.com', 'chiara@example.com'] as const;
+/** Seconds. */
 export const TOKEN_LIFETIME = 3600;
 
 /**

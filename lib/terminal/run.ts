@@ -9,6 +9,7 @@ export interface Outcome {
   /** 127 if the program is not found or was killed. */
   code: number;
   stdout: string;
+  /** stdout, then stderr. */
   output: string;
 }
 
@@ -17,6 +18,7 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   /** In its own session: neither a terminal's signals nor the end of this process end it. */
   detached?: boolean;
+  /** Gets the process's id. */
   started?: (pid: number | undefined) => void;
   /** Gets stdout within half a second. */
   show?: ((text: string) => void) | undefined;

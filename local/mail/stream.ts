@@ -132,6 +132,7 @@ const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
   ...record,
   dynamodb: {
     ...dynamodb,
+    // Seconds since the epoch.
     ApproximateCreationDateTime: Number(dynamodb?.ApproximateCreationDateTime) / 1_000,
   },
 });

@@ -12,6 +12,7 @@ function decodeBase64(text: string): Buffer {
 }
 
 const [EQUALS, NEWLINE] = [0x3d, 0x0a];
+/** A line of RFC 2045 has 76 characters. */
 const LINE = 80;
 
 const DIGITS = Uint8Array.from({ length: 256 }, (_, code) => {

@@ -39,6 +39,7 @@ function findType({ name, type }: ReceivedFile): string | undefined {
 const toName = ({ name }: ReceivedFile): string =>
   toOneLine(name.split(/[/\\:]/).at(-1) ?? '', NAME_LIMIT, escapeText);
 
+/** @returns `refused`: the names of the others. */
 export function selectFiles(received: ReceivedFile[], isOn: boolean) {
   const files: MailFile[] = [];
   const refused: string[] = [];

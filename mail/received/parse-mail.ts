@@ -28,6 +28,7 @@ export interface ReceivedMail {
 /** Bytes of a text that are looked at; an HTML text may have pictures. */
 const LIMITS = { plain: 1024 * 1024, html: 3 * 1024 * 1024 };
 
+/** UTF-16 units of From, a line of RFC 5322. */
 const FROM_LIMIT = 998;
 /** Colons are in no address, but in a source route (RFC 5321, appendix C) and a group. */
 const ADDRESS = /[^\s<>"'(),:;]+@[^\s<>"'(),:;]+/g;

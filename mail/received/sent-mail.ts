@@ -16,6 +16,7 @@ const DAY = 86_400_000;
 const DELAY = 5 * 60_000;
 /** Of what Gmail, Outlook and Apple write dates in. */
 const CALENDARS = ['gregory', 'buddhist', 'islamic-umalqura', 'japanese', 'persian', 'roc'];
+/** Minutes that zones differ by, beside hours. */
 const ZONES = [0, 30, 45];
 /** Words; of scripts without spaces, which programs break anywhere, characters. */
 const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[\p{L}\p{M}\p{N}]+/gu;

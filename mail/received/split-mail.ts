@@ -30,6 +30,7 @@ function parseType(value: string): MIMEType {
   return TEXT;
 }
 
+/** Also in sections (RFC 2231). */
 function findBoundary({ type, params }: MIMEType): string | undefined {
   if (type !== 'multipart') return undefined;
   const names = [...params.keys()].filter((name) => /^boundary\*\d+\*?$/.test(name));

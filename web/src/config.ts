@@ -105,6 +105,7 @@ export type Config = Partial<Values> &
   Pick<Values, (typeof REQUIRED)[number] | keyof typeof DEFAULTS>;
 export type Branding = Pick<Config, keyof typeof BRANDING>;
 
+/** @param place - Such as `in config.json`. */
 export const refuseAs =
   (key: string, place: string): Refuse =>
   (must, part = '') => {
@@ -128,6 +129,7 @@ export function parseConfig(json: unknown): Config {
   return { ...DEFAULTS, ...(Object.fromEntries(read) as Pick<Config, (typeof REQUIRED)[number]>) };
 }
 
+/** @throws ConfigError also for a missing file or other text than JSON. */
 export async function loadConfig(answer: Promise<Response>): Promise<Config> {
   const response = await answer.catch((cause: unknown) => {
     throw new ConfigError('config.json could not be loaded: the site does not answer.', { cause });

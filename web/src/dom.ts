@@ -100,6 +100,7 @@ export async function ask<Answer extends string>(
 
 const SAY_COPIED_MS = 2_000;
 
+/** @param say - Announces the outcome. */
 export function copyButton(
   label: string,
   text: string,

@@ -153,6 +153,7 @@ function languageMenu(page: Page, { language: current, strings, nameOf }: Locale
   return menu;
 }
 
+/** @param lead - Default: what a sign-in is for. */
 function signedOutPage(
   { strings: { form, session, failures, page } }: Locale,
   reason: SignInResult['reason'],

@@ -86,6 +86,7 @@ function toContent(status: Status, locale: Locale): HTMLElement {
   return notice('plain', describeStatus(locale, status));
 }
 
+/** @returns Also the title, which takes the focus. */
 function sentPanel(
   inquiry: Inquiry,
   { user, locale, branding }: ViewParts,

@@ -131,6 +131,7 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
   };
 }
 
+/** @param onChange - `since`: in the form of `created_at`; both may be empty. */
 function createSearchBar(
   { strings: { list } }: Locale,
   onChange: (query: string, since: string) => void,
