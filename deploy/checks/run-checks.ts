@@ -31,9 +31,9 @@ export const ask =
 
 /** In one line; some messages of the SDK have more. */
 const describeError = ({ message, cause }: Error): string =>
-  [message, cause instanceof Error && cause.message]
-    .filter((each) => typeof each === 'string' && each !== '')
-    .map((each) => String(each).split('\n')[0])
+  [message, cause instanceof Error ? cause.message : '']
+    .map((each) => each.split('\n')[0])
+    .filter(Boolean)
     .join(': ');
 
 /** Rejects with an interruption's reason. @returns The titles of those that failed. */
