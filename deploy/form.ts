@@ -14,6 +14,7 @@ import type { StageOutputs } from './stage.ts';
 type Site = NonNullable<StageOutputs['site']>;
 export type Form = ReadonlyMap<string, Buffer>;
 
+/** By extension; undefined if unknown. */
 const typeOf = (name: string): string | undefined =>
   lookup(name)?.replace(/^text\/.*/, '$&; charset=utf-8');
 /** Have the same address in every version of the form; the page is last. */
@@ -46,6 +47,7 @@ export function readForm(config: object, connectOrigins: string[]): Form {
   return files.set('index.html', Buffer.from(page));
 }
 
+/** Undefined if the stage has none. */
 export const readStageForm = ({
   form_config: config,
   connect_origins: origins = [],

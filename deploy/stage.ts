@@ -106,6 +106,7 @@ interface State {
   resources?: { type: string; instances: { attributes: { arn?: string } }[] }[];
 }
 
+/** A resource of a state that has an ARN. */
 export interface Resource {
   type: string;
   arn: string;

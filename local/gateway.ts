@@ -34,6 +34,7 @@ export interface GatewayOptions {
   invoke: (event: string, requestId: string) => Promise<string>;
   /** The first is in responses to other origins. */
   corsOrigins: readonly [string, ...string[]];
+  /** Whether the next request is throttled. Default: never. */
   throttle?: () => boolean;
   log: (line: string) => void;
   accessLog?: (line: string) => void;

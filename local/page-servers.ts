@@ -13,6 +13,7 @@ export interface Addresses {
 }
 export type FindAddresses = () => Addresses | undefined;
 
+/** Default ports, which the files name. */
 const PORTS: Record<string, keyof Addresses> = {
   3000: 'apiUrl',
   3001: 'issuer',

@@ -30,6 +30,7 @@ export interface Result {
 export interface Subject {
   inquiry?: unknown;
   mail?: MailKind | 'notice' | 'digest' | 'daily' | 'received';
+  /** Absent when an operator invokes. */
   sequenceNumber?: string | undefined;
 }
 

@@ -87,6 +87,7 @@ export function createAcknowledgementMail(
 }
 
 interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
+  /** Default: the team. */
   replyTo?: string | undefined;
   message: string;
   original: Part[];

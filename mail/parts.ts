@@ -211,6 +211,7 @@ export function formatQuote(
 
 export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subject'> {
   kind: string;
+  /** Undefined unless the mail is about one inquiry. */
   id: string | undefined;
   follows?: string | undefined;
   /** Prevents automatic replies (RFC 3834); absent for a person's mail. */

@@ -52,6 +52,7 @@ const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Par
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
 
 interface Around {
+  /** Reply-To; default: the owner. */
   answerAt?: string | undefined;
   before?: StoredInquiry | undefined;
   /** False: no mail can be sent to Reply-To. */

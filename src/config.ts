@@ -41,7 +41,9 @@ export function parseConfig(env: Environment) {
     hashKey: env['HASH_KEY'],
     storedForMail: read('STORED_FOR_MAIL', (text) => text.split(',')),
     corsOrigin: readText('CORS_ORIGIN'),
+    /** Absent: inquiries never expire. */
     retentionDays: readNumber('RETENTION_DAYS'),
+    /** Absent: no limit. */
     inquiriesPerHour: readNumber('INQUIRIES_PER_HOUR'),
   };
 }

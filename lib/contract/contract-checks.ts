@@ -14,6 +14,7 @@ import { INQUIRY_ID } from '../../src/limits.ts';
 
 /** A request to `/inquiries`; the query without `?`. */
 export interface ServiceRequest {
+  /** Default: the API's. */
   path?: string;
   method: string;
   query?: string;
@@ -170,6 +171,7 @@ interface Schema {
   properties: object;
 }
 
+/** Status, content type, and exactly the schema's fields; optional ones may be absent. */
 function assertBody(response: ServiceResponse, status: number, schema: Schema): unknown {
   assertStatus(response, status);
   assertHeader(response, 'Content-Type', 'application/json');

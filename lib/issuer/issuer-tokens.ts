@@ -9,6 +9,7 @@ export interface User {
 
 /** A token without the sign-in page; not validated, so that tests can make bad ones. */
 export interface TokenRequest {
+  /** Default: the first demo user. */
   email?: string | undefined;
   sub?: string | undefined;
   /** Replace or add claims, also `iss`, `aud` and `exp`; null removes one. */

@@ -3,6 +3,7 @@ import { FunctionTimeout, startSandbox, type Sandbox, type SandboxOptions } from
 
 export interface FunctionOptions extends SandboxOptions {
   timeout: number;
+  /** Default: 4. */
   concurrency?: number;
   lazy?: boolean;
 }

@@ -32,6 +32,7 @@ const isOfTeam = (from: string, team: string[]): boolean =>
 interface Recipient {
   kind: ReplyKind;
   address: string;
+  /** Undefined: it no longer exists. */
   inquiry: StoredInquiry | undefined;
   before?: StoredInquiry | undefined;
 }

@@ -172,6 +172,7 @@ export class InquiryForm extends Base implements Published {
     this.refresh();
   }
 
+  /** To be called after the page's sign-in or sign-out. */
   refresh(): void {
     const version = ++this.#version;
     // A page sets several properties in one task; one update is enough.
