@@ -90,7 +90,10 @@ export function createDigests({ store, config }: MailerParts) {
       others += left.length;
       newest.push(...left.slice(0, NEWEST - newest.length));
     }
-    if (isOver && others <= counted) [others, newest.length] = [0, 0];
+    if (isOver && others <= counted) {
+      others = 0;
+      newest.length = 0;
+    }
     const count = lost.length + others;
     return { count, others, newest: [...lost, ...newest], since: count > 0 ? from : Infinity };
   }
