@@ -167,6 +167,19 @@ it('an answer sets the three columns and the place in the index, and nothing els
   expect(await scan()).toEqual([{ ...before, ...REPLY, reply_at, inbox: toShard(row.id, true) }]);
 });
 
+it('an expired inquiry is neither answered nor reopened', async () => {
+  const { inbox, add, scan } = await open();
+  const { respondent } = REPLY;
+  const row = await add(1_000);
+  const dismissed = await add(1_001);
+  await inbox.answer(dismissed, { respondent });
+  const before = await scan();
+  const expires_at = NOW / 1_000 - 1;
+  expect(await inbox.answer({ ...row, expires_at }, REPLY)).toEqual({ status: 'not-found' });
+  expect(await inbox.reopen({ ...dismissed, expires_at }, reply_at)).toBe(false);
+  expect(await scan()).toEqual(before);
+});
+
 it('one answer is given when twenty people answer at the same millisecond', async () => {
   const { inbox, add } = await open();
   const row = await add(1);
