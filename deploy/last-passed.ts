@@ -49,7 +49,7 @@ interface Switched {
   function: Pick<StageOutputs['function'], 'name'>;
 }
 
-const mayPass = (error: unknown): boolean => !(error instanceof UsageError);
+const isTransient = (error: unknown): boolean => !(error instanceof UsageError);
 
 async function switchBack(
   { site, function: { name } }: Switched,
@@ -59,7 +59,7 @@ async function switchBack(
   const changes = { version: before, withdrawn: describeWithdrawal(live.version) };
   // Also after an interruption.
   const { signal } = new AbortController();
-  await repeat(() => updateLive(name, live, changes), PATIENCE_SECONDS, signal, mayPass);
+  await repeat(() => updateLive(name, live, changes), PATIENCE_SECONDS, signal, isTransient);
   if (site) await serveForm(site, name);
 }
 

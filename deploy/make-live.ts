@@ -8,10 +8,10 @@ import { repeat, runChecks } from './checks/run-checks.ts';
 import { createVersionChecks } from './checks/version.ts';
 import { publish, readLive, updateLive } from './versions.ts';
 
-/** How long a failure may pass by itself, as IAM's changes do. */
+/** How long a failure may be transient, as IAM's changes do. */
 const PATIENCE_SECONDS = 60;
 
-const isPassing = (error: unknown): boolean => error instanceof Unavailable;
+const isTransient = (error: unknown): boolean => error instanceof Unavailable;
 
 export const main: Main = async (_args, io) => {
   const { FUNCTION: name = '', PACKAGE: hash = '', VERSION: pinned } = io.env;
@@ -22,7 +22,7 @@ export const main: Main = async (_args, io) => {
   const checks = await createVersionChecks(name, version);
   const patient = checks.map(([title, run]) => {
     const check = () =>
-      repeat(run, (end - performance.now()) / 1_000, context.interruption, isPassing);
+      repeat(run, (end - performance.now()) / 1_000, context.interruption, isTransient);
     return [title, check] as const;
   });
   io.stdout.write(`Version ${version} of ${name}\n`);

@@ -11,7 +11,7 @@ import { findPerson, type Person } from './person.ts';
 import { parseForget, removeUsers, replayErasures } from './replay.ts';
 import { createTask, DRY_RUN, UNCHANGED, type Task } from './task.ts';
 
-const MOST_PASSES = 5;
+const MOST_ROUNDS = 5;
 
 export async function run(command: Command): Promise<void> {
   const { sub, email } = command.filter;
@@ -125,7 +125,7 @@ async function eraseInquiries(
   const erasures = openErasures(task.connection);
   let left = owners;
   let deleted = 0;
-  for (let pass = 1; pass <= MOST_PASSES; pass++) {
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
     // Not before the newest, if this clock is behind.
     const times = [new Date().toISOString(), ...left.map(({ newest }) => newest)];
     const erased_at = times.toSorted().at(-1) ?? '';

@@ -67,19 +67,19 @@ export async function runChecks(
   return titles.failed;
 }
 
-/** Repeats a check for some seconds until it passes. @param mayPass - Whether it is repeated after an error. */
+/** Repeats a check for some seconds until it passes. @param isTransient - Whether it is repeated after an error. */
 export async function repeat(
   run: Check[1],
   seconds: number,
   interruption: AbortSignal,
-  mayPass: (error: unknown) => boolean = () => true,
+  isTransient: (error: unknown) => boolean = () => true,
 ): Promise<string | void> {
   const deadline = performance.now() + seconds * 1_000;
   for (;;) {
     try {
       return await run();
     } catch (error) {
-      if (performance.now() > deadline || !mayPass(error)) throw error;
+      if (performance.now() > deadline || !isTransient(error)) throw error;
       interruption.throwIfAborted();
       await sleep(1_000);
     }
