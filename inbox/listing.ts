@@ -11,7 +11,7 @@ const PAGE_SIZE = 50;
 const SEARCH_ROWS = 5_000;
 const SEARCH_TIME = 3_000;
 /** The rows among which the latest answers are found. */
-const CLOSED_ROWS = 5_000;
+const ANSWERED_ROWS = 5_000;
 const BOUNCED_FOR = 7 * 86_400_000;
 const MANY = 2_000;
 /** Milliseconds: a page waits for the count. */
@@ -37,11 +37,11 @@ export function createListing({
   inquiries,
   deliveries,
 }: Pick<Connection, 'inquiries' | 'deliveries'>) {
-  /** The latest closed inquiries, or the last days' replies that came back. */
-  async function listClosed({ show, from }: ListQuery, signal: AbortSignal): Promise<Listing> {
+  /** The latest answered inquiries, or the last days' replies that came back. */
+  async function listAnswered({ show, from }: ListQuery, signal: AbortSignal): Promise<Listing> {
     let rows: IndexedInquiry[] = [];
     for await (const row of rowsOf(inquiries.list({ isAnswered: true }), signal)) {
-      if (rows.push(row) === CLOSED_ROWS) break;
+      if (rows.push(row) === ANSWERED_ROWS) break;
     }
     rows.sort(({ reply_at: a = '' }, { reply_at: b = '' }) => (a < b ? 1 : -1));
     if (show === 'undelivered') {
@@ -95,7 +95,7 @@ export function createListing({
   return {
     list: async (query: ListQuery, signal: AbortSignal): Promise<Listing> =>
       query.show === 'undelivered' || query.order === 'answered'
-        ? listClosed(query, signal)
+        ? listAnswered(query, signal)
         : listByArrival(query, signal),
     /** Byte for byte; not `isAll` if there are too many rows to read. */
     async countOthers(

@@ -92,12 +92,12 @@ async function* readBoth(
   for await (const open of readShard(inquiries, toShard(digit, false), query)) {
     const range = { ...query, [from]: start ?? query[from], [to]: open.end ?? query[to] };
     let { rows } = open;
-    for await (const done of readShard(inquiries, toShard(digit, true), range, limit)) {
-      const end = done.end ?? open.end;
+    for await (const answered of readShard(inquiries, toShard(digit, true), range, limit)) {
+      const end = answered.end ?? open.end;
       const isRead = createIsUpTo(query.order, end);
       // A range includes the last id of the one before.
-      const answered = done.rows.filter(({ id }) => id !== start);
-      yield { rows: [...answered, ...rows.filter(isRead)], end };
+      const next = answered.rows.filter(({ id }) => id !== start);
+      yield { rows: [...next, ...rows.filter(isRead)], end };
       rows = rows.filter((row) => !isRead(row));
     }
     start = open.end;

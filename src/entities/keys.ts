@@ -12,7 +12,7 @@ export function toFirstId(milliseconds: number): string {
 
 /** The partition in the index; an id's last digit is random. docs/adr/0081 */
 export const toShard = (id: string, isAnswered: boolean): string =>
-  `${isAnswered ? 'done' : 'open'}-${id.slice(-1)}`;
+  `${isAnswered ? 'answered' : 'open'}-${id.slice(-1)}`;
 
 export const DIGITS = Array.from('0123456789abcdef');
 

@@ -71,7 +71,7 @@ describeOnEngines('the store', (endpoint, engine) => {
     const made = [await create(email), await create(email), await create(email)].toReversed();
     const [newest, middle, oldest] = made;
     const pk = keyOf(email);
-    const answer = { reply: 'r', respondent: 'p', reply_at: 't', inbox: 'done-0', note: 'n' };
+    const answer = { reply: 'r', respondent: 'p', reply_at: 't', inbox: 'answered-0', note: 'n' };
     await write({ ...ROW, ...middle, ...answer, pk, sk: `$inquiry_1#id_${middle?.id}` });
     for (const sk of ['$a', `$idempotency_1#key_${KEY}`, '$inquiry_10#id_1', '$zzz']) {
       await write({ pk, sk });

@@ -132,13 +132,13 @@ it('searches in a cookie, and lists by arrival, by answer and what came back, pa
   const rows = Array.from({ length: 104 }, (_, n) => {
     // The later it came, the earlier it was answered; one eight days ago.
     const reply_at = new Date(now - (n === 51 ? 8 * 86_400_000 : n * 1_000)).toISOString();
-    const closed = { body: 'Une Réservation', reply: 'r', respondent: 'R', reply_at };
-    return { at: now - 1_000 + n, ...(n < 52 ? closed : { body: `une ${'x'.repeat(1_000)}` }) };
+    const answered = { body: 'Une Réservation', reply: 'r', respondent: 'R', reply_at };
+    return { at: now - 1_000 + n, ...(n < 52 ? answered : { body: `une ${'x'.repeat(1_000)}` }) };
   });
   const ids = (await putInquiries(own, rows)).map(({ id }) => id);
-  const [closed, open] = [ids.slice(0, 52), ids.slice(52)];
+  const [answered, open] = [ids.slice(0, 52), ids.slice(52)];
   const bounced = { undelivered: 'bounce', undelivered_at: '', expires_at: 9_999_999_999 } as const;
-  for (const inquiry of [closed[45] ?? '', closed[51] ?? '']) {
+  for (const inquiry of [answered[45] ?? '', answered[51] ?? '']) {
     await deliveries.put({ inquiry, mail: 'reply', ...bounced }).go();
   }
   // No search ends for lack of time.
@@ -149,11 +149,11 @@ it('searches in a cookie, and lists by arrival, by answer and what came back, pa
   for (const [path, expected] of [
     ['/', open],
     ['/?show=unanswered&order=newest', open.toReversed()],
-    ['/?show=answered', closed],
-    ['/?show=answered&order=newest', closed.toReversed()],
+    ['/?show=answered', answered],
+    ['/?show=answered&order=newest', answered.toReversed()],
     ['/?show=all&order=oldest&from=x', ids],
-    ['/?show=undelivered', [closed[45]]],
-    ['/search', closed.toReversed()],
+    ['/?show=undelivered', [answered[45]]],
+    ['/search', answered.toReversed()],
   ] as const) {
     const listed: (string | undefined)[] = [];
     for (let next: string | undefined = path; next !== undefined;) {
