@@ -5,7 +5,14 @@ import { ROOT } from '../../lib/paths.ts';
 import { main } from '../../scripts/build.ts';
 
 export async function setup(): Promise<void> {
-  const sources = globSync(['{src,scripts,inbox}/**/*.ts', 'package-lock.json'], { cwd: ROOT });
+  const sources = globSync(
+    [
+      '{src,text,mail,inbox,lib,ui,scripts}/**/*.{ts,json,js,css}',
+      'package-lock.json',
+      'saved-replies.json',
+    ],
+    { cwd: ROOT },
+  );
   // Written last.
   const isOld = isStale(
     join(ROOT, 'dist/inbox.zip'),
