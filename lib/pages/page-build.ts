@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { InlineConfig, ViteDevServer } from 'vite';
 import { openFolder } from '../terminal/command-line.ts';
-import { UI, WEB } from '../paths.ts';
+import { ROOT, WEB } from '../paths.ts';
 
 export const FORM_OUTPUT = join(WEB, 'dist');
 
@@ -13,12 +13,11 @@ export const FORM_OUTPUT = join(WEB, 'dist');
  * @returns Whether they were built.
  */
 export async function buildFormWhenStale(): Promise<boolean> {
-  const sources = [WEB, UI].flatMap((folder) =>
-    globSync(['*.*', '{src,public}/**/*'], { cwd: folder }).map((file) => join(folder, file)),
-  );
+  const files = ['web/*.*', 'web/{src,public}/**/*', '{ui,text,src}/**/*', 'package-lock.json'];
+  const sources = globSync(files, { cwd: ROOT }).map((file) => join(ROOT, file));
   // Written last: an interrupted build is repeated.
   const last = join(FORM_OUTPUT, 'inquiry-form.js');
-  if (!isStale(last, [...sources, join(WEB, '../package-lock.json')])) return false;
+  if (!isStale(last, sources)) return false;
   await buildForm();
   return true;
 }
