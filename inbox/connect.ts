@@ -9,7 +9,7 @@ import { createErasureRecords, type ErasureRecords } from '../src/entities/erasu
 import { createStoredInquiries, type StoredInquiries } from '../src/entities/stored-inquiries.ts';
 import { openTable } from '../src/entities/table.ts';
 
-/** `unknown`: the credentials do not tell, or the table is another one. */
+/** `unknown`: the credentials may not look it up, or the table is another one. */
 export type MailState = 'sent' | 'none' | 'unknown';
 
 export interface Connection {

@@ -168,7 +168,7 @@ function mailHint(inquiry: ShownInquiry, mail: MailState): Markup | string {
   if (mail === 'none') {
     return html`This stage sends no mail: the answer is recorded, and ${owner} does not get it.`;
   }
-  const condition = ' if this stage sends mail, which your credentials do not tell.';
+  const condition = ' if this stage sends mail, which cannot be looked up with your credentials.';
   return html`The reply is mailed to ${owner}${mail === 'sent' ? '.' : condition}`;
 }
 
