@@ -227,7 +227,7 @@ const formatPreheader = (subject: string): string =>
 
 const formatMarker = (marker: string): Part => ({
   text: marker,
-  html: `<p style="margin:0;font-size:12px;color:${NEUTRAL}">${escapeHtml(marker)}</p>`,
+  html: `<p style="margin:0;font-size:12px;opacity:0.7">${escapeHtml(marker)}</p>`,
 });
 
 /** Asks for no automatic replies but bounces (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress). */

@@ -37,6 +37,8 @@ const LACKING = [
   'role attribute',
   // In Gmail on the mobile web, a mail with Arabic text begins at the right.
   'dir attribute',
+  // The marker is as dark as the text.
+  'opacity',
   // Shown, it has the subject once more.
   'display', 'display:none',
   // Lacks `bcc`, which no mail has.

@@ -16,7 +16,7 @@ import { LANGUAGES } from '../../text/languages.ts';
 import { EMAIL, INQUIRY } from '../helpers/events.ts';
 import { MAIL_SETTINGS } from './mail-settings.ts';
 
-const SETTINGS = {
+export const SETTINGS = {
   ...MAIL_SETTINGS,
   timeZone: 'Europe/Berlin',
   company: { ...texts, name: 'Müller @ Co', form: 'https://contact.example.com/' },
