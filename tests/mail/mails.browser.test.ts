@@ -53,6 +53,7 @@ it('an answer to its owner, as README shows it', needsBrowser, async () => {
   const { page } = await openPage();
   const inquiry = {
     ...INQUIRY,
+    isEmailVerified: true,
     subject: 'My parcel',
     body: 'Hello,\n\nwhere is the parcel with my lamp? It was to come on Tuesday.',
     reply:
