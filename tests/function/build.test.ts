@@ -22,6 +22,8 @@ const readAgain = await build('Asia/Tokyo');
 const INBOX_FILES = [
   'inbox/page/script.js',
   'inbox/page/style.css',
+  // A team's own.
+  ...globSync('saved-replies.json', { cwd: ROOT }),
   'ui/first-paint.css',
   'ui/style.css',
   'web/public/favicon.svg',
