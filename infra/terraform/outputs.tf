@@ -52,7 +52,7 @@ output "smoke_sign_in" {
   description = "How the smoke test signs in; null with an issuer of your own."
   value = local.has_user_pool ? {
     user_pool_id = module.identity[0].pool.id
-    client_id    = module.identity[0].client_ids.smoke
+    client_id    = local.smoke_client_id
   } : null
 }
 
@@ -81,11 +81,6 @@ output "dashboard_url" {
     "https://${local.region}.console.aws.amazon.com/cloudwatch/home?region=${local.region}",
     "dashboards/dashboard/${dashboard.dashboard_name}",
   ])])
-}
-
-output "dead_letter_queue_url" {
-  description = "Queue of the mails that were given up."
-  value       = one(module.mailer[*].dead_letter_queue_url)
 }
 
 output "mail" {

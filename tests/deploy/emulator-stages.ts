@@ -60,9 +60,6 @@ const OVERRIDES: Record<string, object> = {
   identity: {
     aws_cognito_user_pool: { this: ignore('username_attributes', 'username_configuration') },
   },
-  team: {
-    aws_cognito_user_pool: { this: ignore('username_attributes', 'username_configuration') },
-  },
   mailer: {
     aws_s3_bucket_policy: { mails: { for_each: {} } },
     aws_sesv2_configuration_set: {

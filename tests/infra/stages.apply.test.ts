@@ -146,8 +146,8 @@ describe('terraform apply', needsEmulator, () => {
       'module.function.aws_lambda_function.this environment',
       'module.function.aws_lambda_function.this source_code_hash',
       'module.function.terraform_data.live delete,create',
-      'module.identity[0].aws_cognito_user_pool_client.form callback_urls',
-      'module.identity[0].aws_cognito_user_pool_client.form logout_urls',
+      'module.identity[0].aws_cognito_user_pool_client.this callback_urls',
+      'module.identity[0].aws_cognito_user_pool_client.this logout_urls',
     ]);
     await applyWhole();
 

@@ -117,7 +117,7 @@ resource "aws_lambda_alias" "live" {
   name             = "live"
   function_name    = aws_lambda_function.this.function_name
   function_version = "$LATEST"
-  description      = var.alias_description
+  description      = "Users get this version."
 
   lifecycle { ignore_changes = [description, function_version] }
 }

@@ -80,12 +80,6 @@ variable "live_version" {
   type        = string
 }
 
-variable "alias_description" {
-  description = "Description of the alias when it is created; commands change it afterwards."
-  type        = string
-  default     = "Users get this version."
-}
-
 variable "shared" {
   description = "What the functions of a stage have in common."
   type = object({

@@ -1,4 +1,4 @@
-# The user pool of a stage without its own issuer, with Cognito's pages.
+# A user pool with Cognito's pages, and the app client of a page that signs in.
 
 terraform {
   required_providers {
@@ -21,9 +21,9 @@ variable "sign_up" {
   type        = bool
 }
 
-variable "totp" {
-  description = "Whether users may use an authenticator app as their second factor."
-  type        = bool
+variable "mfa" {
+  description = "Whether an authenticator app is users' second factor: OFF, OPTIONAL or ON."
+  type        = string
 }
 
 variable "senders" {
@@ -31,9 +31,14 @@ variable "senders" {
   type        = list(object({ identity_arn = string, address = string, configuration_set = string }))
 }
 
-variable "form_urls" {
-  description = "Where Cognito may send users back to."
-  type        = list(string)
+variable "client" {
+  description = "The page, where Cognito may send users back to, and how long they stay signed in."
+  type = object({
+    name          = string
+    callback_urls = list(string)
+    logout_urls   = list(string)
+    session_hours = number
+  })
 }
 
 data "aws_caller_identity" "this" {}
@@ -61,10 +66,10 @@ resource "aws_cognito_user_pool" "this" {
     }
   }
 
-  mfa_configuration = var.totp ? "OPTIONAL" : "OFF"
+  mfa_configuration = var.mfa
 
   dynamic "software_token_mfa_configuration" {
-    for_each = var.totp ? [true] : []
+    for_each = var.mfa == "OFF" ? [] : [true]
 
     content { enabled = true }
   }
@@ -91,15 +96,16 @@ resource "aws_cognito_user_pool" "this" {
 }
 
 resource "aws_cognito_user_pool_domain" "this" {
+  # Unique in the region, over all accounts.
   domain       = "${var.name}-${substr(sha256(data.aws_caller_identity.this.account_id), 0, 8)}"
   user_pool_id = aws_cognito_user_pool.this.id
 
   # Without managed_login_version the pages are the classic ones. docs/adr/0020
 }
 
-# The form: a public client with the authorization code grant and PKCE.
-resource "aws_cognito_user_pool_client" "form" {
-  name         = "form"
+# Public, with the authorization code grant and PKCE: no secret that a reader of settings would see.
+resource "aws_cognito_user_pool_client" "this" {
+  name         = var.client.name
   user_pool_id = aws_cognito_user_pool.this.id
 
   generate_secret                      = false
@@ -107,8 +113,8 @@ resource "aws_cognito_user_pool_client" "form" {
   allowed_oauth_flows                  = ["code"]
   allowed_oauth_scopes                 = ["email", "openid"]
   supported_identity_providers         = ["COGNITO"]
-  callback_urls                        = var.form_urls
-  logout_urls                          = var.form_urls
+  callback_urls                        = var.client.callback_urls
+  logout_urls                          = var.client.logout_urls
   prevent_user_existence_errors        = "ENABLED"
   enable_token_revocation              = true
   read_attributes                      = ["email", "email_verified"]
@@ -119,41 +125,18 @@ resource "aws_cognito_user_pool_client" "form" {
 
   id_token_validity      = 60
   access_token_validity  = 60
-  refresh_token_validity = 30
+  refresh_token_validity = var.client.session_hours
 
   token_validity_units {
     id_token      = "minutes"
     access_token  = "minutes"
-    refresh_token = "days"
+    refresh_token = "hours"
   }
 
   # The grace period is for responses that are lost.
   refresh_token_rotation {
     feature                    = "ENABLED"
     retry_grace_period_seconds = 60
-  }
-}
-
-# The smoke test signs in its own user, with the permissions of whoever deploys.
-resource "aws_cognito_user_pool_client" "smoke" {
-  name         = "smoke"
-  user_pool_id = aws_cognito_user_pool.this.id
-
-  generate_secret               = false
-  explicit_auth_flows           = ["ALLOW_ADMIN_USER_PASSWORD_AUTH"]
-  prevent_user_existence_errors = "ENABLED"
-  enable_token_revocation       = true
-  read_attributes               = ["email", "email_verified"]
-  write_attributes              = ["email"]
-
-  id_token_validity      = 5
-  access_token_validity  = 5
-  refresh_token_validity = 60
-
-  token_validity_units {
-    id_token      = "minutes"
-    access_token  = "minutes"
-    refresh_token = "minutes"
   }
 }
 
@@ -172,7 +155,7 @@ output "sign_in_origin" {
   value       = "https://${aws_cognito_user_pool_domain.this.domain}.auth.${data.aws_region.this.id}.amazoncognito.com"
 }
 
-output "client_ids" {
-  description = "Of the app clients: `form`, `smoke`."
-  value       = { form = aws_cognito_user_pool_client.form.id, smoke = aws_cognito_user_pool_client.smoke.id }
+output "client_id" {
+  description = "The `aud` claim of the page's tokens."
+  value       = aws_cognito_user_pool_client.this.id
 }

@@ -369,11 +369,6 @@ output "identities" {
   value       = values(aws_sesv2_email_identity.this)
 }
 
-output "dead_letter_queue_url" {
-  description = "Queue of the mails that were given up."
-  value       = aws_sqs_queue.dead_letters.url
-}
-
 output "mail_buckets" {
   description = "Where SES stores mails, with the setting `replies`."
   value       = [for bucket in aws_s3_bucket.mails : bucket.id]

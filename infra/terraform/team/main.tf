@@ -71,78 +71,26 @@ variable "shared" {
   })
 }
 
-data "aws_caller_identity" "this" {}
-
 locals {
-  origin         = var.domain == null ? aws_apigatewayv2_api.this.api_endpoint : "https://${var.domain}"
-  sign_in_origin = "https://${aws_cognito_user_pool_domain.this.domain}.auth.${var.shared.region}.amazoncognito.com"
+  origin = var.domain == null ? aws_apigatewayv2_api.this.api_endpoint : "https://${var.domain}"
 }
 
 # Apart from the pool of the form: its clients and tokens open nothing here.
-resource "aws_cognito_user_pool" "this" {
-  name                     = var.name
-  deletion_protection      = var.is_protected ? "ACTIVE" : "INACTIVE"
-  username_attributes      = ["email"]
-  auto_verified_attributes = ["email"]
-  mfa_configuration        = "ON"
+module "identity" {
+  source = "../identity"
 
-  username_configuration { case_sensitive = false }
-  admin_create_user_config { allow_admin_create_user_only = true }
-  software_token_mfa_configuration { enabled = true }
-  user_attribute_update_settings { attributes_require_verification_before_update = ["email"] }
-
-  account_recovery_setting {
-    recovery_mechanism {
-      name     = "verified_email"
-      priority = 1
-    }
-  }
-
-  password_policy {
-    minimum_length                   = 12
-    require_lowercase                = false
-    require_numbers                  = false
-    require_symbols                  = false
-    require_uppercase                = false
-    temporary_password_validity_days = 7
-  }
-}
-
-resource "aws_cognito_user_pool_domain" "this" {
-  # Unique in the region, over all accounts.
-  domain       = "${var.name}-${substr(sha256(data.aws_caller_identity.this.account_id), 0, 8)}"
-  user_pool_id = aws_cognito_user_pool.this.id
-
-  # Without managed_login_version the pages are the classic ones. docs/adr/0020
-}
-
-resource "aws_cognito_user_pool_client" "this" {
-  name         = "inbox"
-  user_pool_id = aws_cognito_user_pool.this.id
-
-  # Public, with PKCE: no secret that a reader of the function's settings would see.
-  generate_secret                      = false
-  allowed_oauth_flows_user_pool_client = true
-  allowed_oauth_flows                  = ["code"]
-  allowed_oauth_scopes                 = ["email", "openid"]
-  supported_identity_providers         = ["COGNITO"]
-  callback_urls                        = ["${local.origin}/callback"]
-  logout_urls                          = ["${local.origin}/"]
-  prevent_user_existence_errors        = "ENABLED"
-  enable_token_revocation              = true
-  explicit_auth_flows                  = ["ALLOW_USER_SRP_AUTH"]
-  read_attributes                      = ["email", "email_verified"]
-  write_attributes                     = ["email"]
+  name         = var.name
+  is_protected = var.is_protected
+  sign_up      = false
+  mfa          = "ON"
+  senders      = []
 
   # The ID token is the session; the others are not kept.
-  id_token_validity      = 60
-  access_token_validity  = 60
-  refresh_token_validity = 60
-
-  token_validity_units {
-    id_token      = "minutes"
-    access_token  = "minutes"
-    refresh_token = "minutes"
+  client = {
+    name          = "inbox"
+    callback_urls = ["${local.origin}/callback"]
+    logout_urls   = ["${local.origin}/"]
+    session_hours = 1
   }
 }
 
@@ -150,7 +98,7 @@ resource "aws_cognito_user_pool_client" "this" {
 resource "aws_cognito_user" "this" {
   for_each = toset(var.addresses)
 
-  user_pool_id             = aws_cognito_user_pool.this.id
+  user_pool_id             = module.identity.pool.id
   username                 = each.key
   attributes               = { email = each.key, email_verified = "true" }
   desired_delivery_mediums = ["EMAIL"]
@@ -191,9 +139,9 @@ module "function" {
     TABLE_NAME     = var.table.name
     STAGE          = var.stage
     ORIGIN         = local.origin
-    ISSUER         = "https://${aws_cognito_user_pool.this.endpoint}"
-    SIGN_IN_ORIGIN = local.sign_in_origin
-    CLIENT_ID      = aws_cognito_user_pool_client.this.id
+    ISSUER         = module.identity.issuer
+    SIGN_IN_ORIGIN = module.identity.sign_in_origin
+    CLIENT_ID      = module.identity.client_id
     TEAM           = join(",", var.addresses)
     MAIL           = var.has_mail ? "sent" : "none"
     TIME_ZONE      = var.time_zone
