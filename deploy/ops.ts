@@ -8,6 +8,7 @@ import {
   type Io,
   type Main,
 } from '../lib/terminal/command-line.ts';
+import { isServiceName } from '../lib/aws/stages.ts';
 import { escapeUnsafe, writeLines } from '../lib/terminal/terminal-text.ts';
 import { readDeadLetters, type Left } from './dead-letters.ts';
 import { readReceivedMails } from './received-mails.ts';
@@ -30,12 +31,14 @@ Usage: npm run ops -- STAGE logs ALARM
   send            sends the mails that are due about inquiries, to the team or the owner; --again also sends what was sent or withheld
   mail            starts or stops the mails of new inquiries and replies, until the next deployment
   --hours N       of the log (default: 24)
+  --service NAME  of another service than inquiries
 `;
 
 const OPTIONS = {
   again: { type: 'boolean', default: false },
   hours: { type: 'string', default: '24' },
   repeat: { type: 'boolean', default: false },
+  service: { type: 'string', default: 'inquiries' },
 } as const;
 
 const NO_MAILER = 'The stage has no mailer in this account and region.';
@@ -155,10 +158,13 @@ export const main: Main = async (args, io) => {
     mail: isOnOff ? async () => switchMail(io, name, first === 'on') : undefined,
   };
   const run = verbs[verb];
+  if (!isServiceName(values.service)) {
+    throw new UsageError(`"${values.service}" is not the name of a service.`);
+  }
   if (run === undefined) {
     throw new UsageError(`There is no "${[verb, ...rest].join(' ')}" (see --help).`);
   }
-  const name = tableOf(stage);
+  const name = tableOf(stage, values.service);
   const { accountId } = await readStageAccount(stage);
   return run().catch((error: Error) => {
     if (error.name === 'QueueDoesNotExist') throw new Error(NO_MAILER, { cause: error });

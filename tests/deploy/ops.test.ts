@@ -122,6 +122,8 @@ const denied = refusal(
 );
 const STORIES: Record<string, { args: string; happen?: () => unknown }> = {
   'lines of an alarm': { args: 'logs mailer-failures' },
+  'lines of another service': { args: 'logs mailer-failures --service enquiries' },
+  'a service whose name is none': { args: 'logs mailer-failures --service A' },
   'no line': { args: 'logs function-errors --hours 48', happen: () => arrange({ rows: [] }) },
   'a query that fails': {
     args: 'logs function-errors',
