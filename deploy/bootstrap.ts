@@ -27,7 +27,7 @@ import { createRoleChecks } from './checks/role.ts';
 import { runChecks } from './checks/run-checks.ts';
 import { initialise, makePlan, refuseUnsavedState } from './plan.ts';
 import { confirm, runSession, terraform, type Session } from './steps.ts';
-import { parseBackend, readAccount, readResources } from './stage.ts';
+import { BACKEND_FILE, readAccount, readBackend, readResources } from './stage.ts';
 
 const USAGE = `
 Usage: npm run bootstrap [-- [--region REGION] [--yes]]
@@ -43,7 +43,6 @@ Exit codes: 0 done, 1 a step failed, 2 refused or declined; 129, 130 or 143 afte
 const BOOTSTRAP = join(MODULE, 'bootstrap');
 const SETTINGS = 'infra/terraform/bootstrap/settings.auto.tfvars.json';
 const SETTINGS_FILE = join(ROOT, SETTINGS);
-const BACKEND_FILE = join(MODULE, 'backend.s3.tfbackend');
 
 /** What this command needs of them; Terraform reads all. */
 interface Settings {
@@ -79,7 +78,7 @@ async function findBucket(
   const found = await readAccount(givenRegion ?? region);
   const bucket = given ?? `${name}-terraform-state-${found.accountId}-${found.region}`;
   const state = { ...found, bucket };
-  const theirs = parseBackend(readIfThere(BACKEND_FILE) ?? '');
+  const theirs = readBackend();
   const known = describeBucket({
     bucket: theirs.bucket ?? bucket,
     accountId: theirs.allowed_account_ids ?? state.accountId,
@@ -171,7 +170,7 @@ export const main: Main = async (args, io) => {
   const context = { io, interruption: new AbortController().signal };
   const checks = createAccountChecks({ ...account, env: io.env });
   if ((await runChecks(checks, context)).length > 0) {
-    throw new UsageError('Nothing was changed. Mend what failed, and run the command again.');
+    throw new UsageError('Nothing was changed. Correct what failed, and run the command again.');
   }
   const session = { module: BOOTSTRAP, variables: { TF_WORKSPACE: 'default' } };
   return runSession(io, 'npm run bootstrap', session, (each) =>

@@ -26,9 +26,8 @@ export function lockCheckout(command: string) {
   const unlock = lockFile(join(FOLDER, 'lock'));
   const holder = parseObject(readIfThere(file) ?? '') as Holder | undefined;
   if (unlock === undefined) {
-    throw new UsageError(
-      `${holder?.command ?? 'A command'} (process ${holder?.pid}) uses this checkout. Wait for its end, or work in another clone.`,
-    );
+    const user = holder ? `${holder.command} (process ${holder.pid})` : 'Another command';
+    throw new UsageError(`${user} uses this checkout. Wait for its end, or work in another clone.`);
   }
   if (isAlive(holder?.program)) {
     unlock();
@@ -43,7 +42,7 @@ export function lockCheckout(command: string) {
     /** Names the program that runs now. */
     tell,
     release: (): void => {
-      rmSync(file);
+      rmSync(file, { force: true });
       unlock();
     },
   };

@@ -37,8 +37,9 @@ import {
 } from './plan.ts';
 import { fetchBuild } from './release-build.ts';
 import {
-  findBackendFile,
+  BACKEND_FILE,
   parseStage,
+  readBucket,
   readOutputs,
   readStageAccount,
   type StageOutputs,
@@ -93,12 +94,14 @@ interface Source {
 
 /** Builds and plans, or takes what is given. @throws UsageError for a plan that must not be applied. */
 async function plan(session: Session, stage: Stage, { file, isGiven, release }: Source) {
+  session.step = 'the plan';
   if (release === undefined) {
     await runStep(session, 'npm run build', 'npm', ['run', '--silent', 'build']);
   } else {
     await fetchBuild(session, release);
   }
-  await initialise(session, findBackendFile(stage));
+  readBucket();
+  await initialise(session, BACKEND_FILE);
   await terraform(session, ['workspace', 'select', '-or-create', stage]);
   const found = await (isGiven ? readPlan(session, file) : makePlan(session, file));
   refuseUnstated(found, stage);
@@ -264,6 +267,7 @@ export const main: Main = async (args, io) => {
     if (drift && (hasChanges || (await isFormOther(stage, session)))) return 1;
     if (planOnly) return 0;
     if (hasChanges && !yes) {
+      session.step = 'the confirmation';
       await confirm(`Apply this plan? Type ${stage} to confirm: `, stage, session);
     }
     return deploy(session, stage, found, file);

@@ -154,6 +154,6 @@ export async function describeWayBack(
     return ` Version ${live.version} was withdrawn, since it was not tested to the end.`;
   } catch (error) {
     const { message } = describeFailure(error, ACCOUNT) as Error;
-    return ` To make version ${before} live again, which failed (${message}): npm run rollback -- ${stage} ${before}.`;
+    return ` Version ${before} could not be made live again (${message}); to try it again: npm run rollback -- ${stage} ${before}.`;
   }
 }

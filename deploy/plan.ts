@@ -33,13 +33,13 @@ export type Plan = Awaited<ReturnType<typeof readPlan>>;
 /** Never deleted by a deployment: the inquiries and the users. */
 const UNDELETABLE = /^aws_(dynamodb_table|cognito_user_pool)$/;
 
-/** @param backend - A file; without one, Terraform says what to do. */
-export const initialise = (session: Session, backend: string | undefined) =>
+/** @param backend - A file that says where the state is. */
+export const initialise = (session: Session, backend: string) =>
   terraform(session, [
     'init',
     '-no-color',
     '-reconfigure',
-    ...(backend === undefined ? [] : [`-backend-config=${backend}`]),
+    `-backend-config=${backend}`,
     ...providerSource(session.io.env),
   ]);
 

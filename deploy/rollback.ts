@@ -75,7 +75,7 @@ export const main: Main = async (args, io) => {
   const context = { io, interruption: new AbortController().signal };
   const choices = [];
   for (const name of listFunctions(outputs, wanted, kind)) {
-    const missing = `${name} has no live version in this account and region: npm run deploy -- ${stage}`;
+    const missing = `${name} has no live version in this account and region; deploy the stage: npm run deploy -- ${stage}`;
     const live = await readLive(name).catch((error: unknown) => {
       throw describeFailure(error, { ...ACCOUNT, missing });
     });
@@ -91,7 +91,7 @@ export const main: Main = async (args, io) => {
   const listed = choices.map(
     ({ name, version, live }) => `${version} of ${name} instead of ${live.version}`,
   );
-  writeLines(io.stdout, `\nTo be live: version ${listed.join(', ')}.`);
+  writeLines(io.stdout, `\nTo be made live: version ${listed.join(', ')}.`);
   if (!values.yes) await confirm(`Switch? Type ${stage} to confirm: `, stage, context);
   for (const { name, live, version } of choices) {
     const withdrawn = describeWithdrawal(live.version);
@@ -106,7 +106,7 @@ export const main: Main = async (args, io) => {
     `To go forward: npm run deploy -- ${stage} of a corrected commit. To stay: docs/runbook.md, "Roll back".`,
   );
   if (failed.length === 0) return;
-  throw new Error(`The smoke test failed. Live is version ${listed.join(', ')}.`);
+  throw new Error(`The smoke test failed. Live now: version ${listed.join(', ')}.`);
 };
 
 if (import.meta.main) await runCommand(main);

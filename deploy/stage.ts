@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
 import { STS } from '@aws-sdk/client-sts';
 import { ACCOUNT, describeFailure, NETWORK } from '../lib/aws/aws.ts';
 import { parseObject, readIfThere, UsageError } from '../lib/terminal/command-line.ts';
-import { MODULE } from '../lib/paths.ts';
+import { MODULE, ROOT } from '../lib/paths.ts';
 import { STAGES, type Stage } from '../lib/aws/stages.ts';
 
 /** A function, its package's SHA-256, and the earlier version that the settings keep live. */
@@ -72,19 +71,25 @@ export async function readAccount(given?: string) {
   }
 }
 
-type Backend = Partial<Record<'bucket' | 'region' | 'key' | 'allowed_account_ids', string>>;
+type Backend = Partial<Record<'bucket' | 'region' | 'allowed_account_ids', string>>;
 
-export function parseBackend(text: string): Backend {
-  const settings = text.matchAll(/^\s*(\w+)\s*=\s*\[?"([^"]*)"/gm);
+export const BACKEND_FILE = join(MODULE, 'backend.s3.tfbackend');
+const BACKEND = relative(ROOT, BACKEND_FILE);
+
+/** Where the states are; nothing without the file. */
+export function readBackend(): Backend {
+  const settings = (readIfThere(BACKEND_FILE) ?? '').matchAll(/^\s*(\w+)\s*=\s*\[?"([^"]*)"/gm);
   return Object.fromEntries([...settings].map(([, name, value]) => [name, value]));
 }
 
-/** The file of a stage's state; undefined without one. */
-export const findBackendFile = (stage: Stage): string | undefined =>
-  [`${stage}.s3.tfbackend`, 'backend.s3.tfbackend'].find((name) => existsSync(join(MODULE, name)));
-
-const readBackend = (stage: Stage): Backend =>
-  parseBackend(readIfThere(join(MODULE, findBackendFile(stage) ?? 'none')) ?? '');
+/** The bucket of the states. @throws UsageError without the file that names it. */
+export function readBucket(): string {
+  const { bucket } = readBackend();
+  if (bucket !== undefined) return bucket;
+  throw new UsageError(
+    `${BACKEND}, which names the bucket of the states, is missing: take it from the commit that has it, or run npm run bootstrap.`,
+  );
+}
 
 /**
  * The account and region of the credentials.
@@ -93,11 +98,10 @@ const readBackend = (stage: Stage): Backend =>
  */
 export async function readStageAccount(stage: Stage) {
   const found = await readAccount();
-  const { allowed_account_ids: account = found.accountId, region = found.region } =
-    readBackend(stage);
+  const { allowed_account_ids: account = found.accountId, region = found.region } = readBackend();
   if (account === found.accountId && region === found.region) return found;
   throw new UsageError(
-    `The credentials are of account ${found.accountId} and region ${found.region}, but ${stage} is in ${account} and ${region} (infra/terraform/${findBackendFile(stage)}).`,
+    `The credentials are of account ${found.accountId} and region ${found.region}, but ${stage} is in ${account} and ${region} (${BACKEND}).`,
   );
 }
 
@@ -113,14 +117,9 @@ export interface Resource {
 }
 
 /** Reads the state without Terraform and its lock. @throws UsageError if it cannot be read, with what to do. */
-async function readState(stage: Stage, bucket: string | undefined): Promise<State> {
-  const { key = 'inquiries/terraform.tfstate' } = readBackend(stage);
-  if (bucket === undefined) {
-    throw new UsageError(
-      'infra/terraform/backend.s3.tfbackend, which names the bucket of the states, is missing: take it from the commit that has it, or run npm run bootstrap.',
-    );
-  }
-  const request = { Bucket: bucket, Key: `env:/${stage}/${key}` };
+async function readState(stage: Stage): Promise<State> {
+  const bucket = readBucket();
+  const request = { Bucket: bucket, Key: `env:/${stage}/inquiries/terraform.tfstate` };
   const text = await new S3(NETWORK)
     .getObject(request)
     .then(({ Body }) => Body?.transformToString())
@@ -129,7 +128,7 @@ async function readState(stage: Stage, bucket: string | undefined): Promise<Stat
       const { message } = describeFailure(error, ACCOUNT) as Error;
       throw new UsageError(
         error.name === 'NoSuchBucket'
-          ? `The bucket ${bucket}, which infra/terraform/${findBackendFile(stage)} names, does not exist; without the states in it, nothing knows what ${stage} consists of: docs/runbook.md, "A deployment was interrupted".`
+          ? `The bucket ${bucket}, which ${BACKEND} names, does not exist. Without the state in it, the resources of ${stage} are not known: docs/runbook.md, "A deployment was interrupted".`
           : `The state of ${stage} in the bucket ${bucket} cannot be read. ${message}`,
         { cause: error },
       );
@@ -143,7 +142,7 @@ async function readState(stage: Stage, bucket: string | undefined): Promise<Stat
 
 /** None if the stage was never deployed. */
 export async function readResources(stage: Stage): Promise<Resource[]> {
-  const { resources = [] } = await readState(stage, readBackend(stage).bucket);
+  const { resources = [] } = await readState(stage);
   return resources.flatMap(({ type, instances }) =>
     instances.flatMap(({ attributes: { arn } }) => (arn === undefined ? [] : { type, arn })),
   );
@@ -151,12 +150,11 @@ export async function readResources(stage: Stage): Promise<Resource[]> {
 
 /** @throws UsageError if there are none, with what to do. */
 export async function readOutputs(stage: Stage): Promise<StageOutputs> {
-  const { bucket } = readBackend(stage);
-  const { outputs } = await readState(stage, bucket);
+  const { outputs } = await readState(stage);
   const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);
   const found = Object.fromEntries(values) as Partial<StageOutputs>;
   if (found.function !== undefined) return found as StageOutputs;
   throw new UsageError(
-    `The bucket ${bucket} has no function of ${stage} in its state, which was never deployed, or not to the end: npm run deploy -- ${stage}`,
+    `The state of ${stage} in the bucket ${readBucket()} has no function: the stage was never deployed, or not to the end. Deploy it: npm run deploy -- ${stage}`,
   );
 }

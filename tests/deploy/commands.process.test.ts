@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
-import { parseBackend } from '../../deploy/stage.ts';
+import { readBackend } from '../../deploy/stage.ts';
 import { run } from '../../lib/terminal/run.ts';
-import { readIfThere } from '../../lib/terminal/command-line.ts';
-import { MODULE, ROOT } from '../../lib/paths.ts';
+import { ROOT } from '../../lib/paths.ts';
 import { ACCOUNT, callerIdentity, startAws, stubAws } from '../local/aws.ts';
 import { createFolder } from '../local/data-folder.ts';
 
@@ -29,8 +28,7 @@ const writeTerraform = (version: string) =>
   });
 const aws = await startAws();
 // A set-up checkout names its account, which is compared with the credentials'.
-const backend = parseBackend(readIfThere(join(MODULE, 'backend.s3.tfbackend')) ?? '');
-const account = backend.allowed_account_ids ?? ACCOUNT;
+const { allowed_account_ids: account = ACCOUNT } = readBackend();
 aws.state.answers['GetCallerIdentity'] = () => callerIdentity(account);
 afterAll(aws.close);
 beforeEach(() => {

@@ -88,9 +88,12 @@ const CASES: Record<string, Case> = {
   'a state on this machine': { world: { files: { 'backend_override.tf': '' } } },
   'another account': {
     args: 'main --drift',
-    world: { files: { 'main.s3.tfbackend': 'allowed_account_ids = ["4"]' } },
+    world: { files: { 'backend.s3.tfbackend': 'bucket = "b"\nallowed_account_ids = ["4"]' } },
   },
-  'another region': { world: { files: { 'backend.s3.tfbackend': ' region="us-west-2"' } } },
+  'another region': {
+    world: { files: { 'backend.s3.tfbackend': 'bucket = "b"\n region="us-west-2"' } },
+  },
+  'no place of the state': { world: { files: {} } },
   'an unsaved state': {
     world: { files: { 'errored.tfstate': '{"tags_all":{"stage": "release"}}' } },
   },
