@@ -57,7 +57,8 @@ export default defineConfig(({ mode }) => {
       resolveSnapshotPath: (test) =>
         join(dirname(test), 'golden', `${basename(test).replace(/\.test\.ts$/, '')}.txt`),
       snapshotFormat: { escapeString: false },
-      maxWorkers: availableParallelism(),
+      // Many tests wait: for timeouts, for browsers, and at a share of a core.
+      maxWorkers: availableParallelism() + 1,
       // For tests that say `concurrent`: those under security and resilience wait for timeouts.
       maxConcurrency: 16,
       projects: [
