@@ -3,6 +3,8 @@ import { Hono, type Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload } from 'jose';
 import * as oauth from 'oauth4webapi';
+import { beginSignIn, completeSignIn } from '../ui/authorization.ts';
+import { signOutUrl } from '../ui/sign-out.ts';
 import type { Access } from './access.ts';
 import type { Problem } from './page/problem-page.ts';
 import { refuse, type Env } from './respond.ts';
@@ -100,24 +102,12 @@ export function createSignIn({
   /** Leads to the issuer, and back to this page. */
   async function invite(context: Context): Promise<Response> {
     const { server } = await findIssuer();
-    const state = oauth.generateRandomState();
-    const nonce = oauth.generateRandomNonce();
-    const verifier = oauth.generateRandomCodeVerifier();
+    const { url, pending } = await beginSignIn({ server, client, redirectUri }, 'openid email');
+    const { state, nonce, verifier } = pending;
     const { pathname, search } = new URL(context.req.url);
-    const pending = [state, nonce, verifier, pathname + search].join('.');
-    setCookie(context, nameOf(state), pending, { ...cookies, maxAge: SIGN_IN_TIME });
-    const target = new URL(server.authorization_endpoint ?? '');
-    target.search = new URLSearchParams({
-      response_type: 'code',
-      client_id: clientId,
-      redirect_uri: redirectUri,
-      scope: 'openid email',
-      state,
-      nonce,
-      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: 'S256',
-    }).toString();
-    return context.redirect(target.href);
+    const kept = [state, nonce, verifier, pathname + search].join('.');
+    setCookie(context, nameOf(state), kept, { ...cookies, maxAge: SIGN_IN_TIME });
+    return context.redirect(url);
   }
 
   async function receive(context: Context<Env>): Promise<Response> {
@@ -129,22 +119,11 @@ export function createSignIn({
     const path = rest.join('.');
     if (!/^\/(?![/\\])/.test(path)) return refuse(context, 400, FAILED);
     const { server } = await findIssuer();
-    const parameters = oauth.validateAuthResponse(server, client, url, state);
-    const response = await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      oauth.None(),
-      parameters,
-      redirectUri,
-      verifier,
+    const { id_token: token = '', expires_in } = await completeSignIn(
+      { server, client, redirectUri },
+      url,
+      { state, nonce, verifier },
       network,
-    );
-    const checks = { expectedNonce: nonce, requireIdToken: true };
-    const { id_token: token = '', expires_in } = await oauth.processAuthorizationCodeResponse(
-      server,
-      client,
-      response,
-      checks,
     );
     if ((await findMember(token)) === undefined) return refuse(context, 403, NOT_A_MEMBER);
     setCookie(context, prefix, token, { ...cookies, maxAge: expires_in ?? 0 });
@@ -161,12 +140,7 @@ export function createSignIn({
   routes.post('/sign-out', async (context) => {
     deleteCookie(context, prefix, cookies);
     const { server } = await findIssuer();
-    const target = new URL(server.end_session_endpoint ?? '');
-    target.search = new URLSearchParams({
-      client_id: clientId,
-      logout_uri: `${origin}/`,
-    }).toString();
-    return context.redirect(target.href, 303);
+    return context.redirect(signOutUrl({ issuer, clientId }, server, `${origin}/`), 303);
   });
   return {
     routes,

@@ -51,18 +51,15 @@ function printLine(line: string): void {
   process.stdout.write(`${level} ${format(message, { breakLength: Infinity })}\n`);
 }
 
-/** How the form signs in and out (web/README.md). */
-interface SignIn {
-  clientId: string;
-  logout: string | undefined;
-}
+/** What the form is given, too (web/README.md). */
+type FormAddresses = Addresses & { clientId: string };
 
 /** The form, the page that embeds its element, and the contract's. */
 async function startPages(
   keep: Keep,
   portAt: (offset: number) => number,
   { corsOrigins: others = [], liveForm: live = false, branding = {} }: StackOptions,
-  find: () => (Addresses & SignIn) | undefined,
+  find: () => FormAddresses | undefined,
 ) {
   const demo = keep(await startDemoServer(portAt(5), find));
   const embedders = [...others, demo.url];
@@ -73,8 +70,8 @@ async function startPages(
       configure() {
         const addresses = find();
         if (addresses === undefined) return undefined;
-        const { issuer, clientId, apiUrl, logout } = addresses;
-        return { ...(logout && { logout }), ...branding, issuer, clientId, apiUrl };
+        const { issuer, clientId, apiUrl } = addresses;
+        return { ...branding, issuer, clientId, apiUrl };
       },
     }),
   );
@@ -133,7 +130,7 @@ export async function startStack(options: StackOptions) {
   await using parts = new AsyncDisposableStack();
   const keep = keepIn(parts);
   const portAt = (offset: number): number => (port === 0 ? 0 : port + offset);
-  let addresses: (Addresses & SignIn) | undefined;
+  let addresses: FormAddresses | undefined;
 
   const pages = await startPages(keep, portAt, options, () => addresses);
   const { corsOrigins, form } = pages;
@@ -196,8 +193,7 @@ export async function startStack(options: StackOptions) {
   parts.defer(() => closeServer(gateway));
   const { url: ownIssuer, clientId: ownClient } = issuer;
   const { issuer: usersIssuer = ownIssuer, clientId = ownClient } = signIn ?? {};
-  const logout = signIn?.logout;
-  addresses = { apiUrl: url, issuer: usersIssuer, formUrl: form.url, clientId, logout };
+  addresses = { apiUrl: url, issuer: usersIssuer, formUrl: form.url, clientId };
 
   const started = parts.move();
   return {

@@ -12,8 +12,7 @@ export async function discoverIssuer({ issuer, clientId }: { issuer: string; cli
   try {
     const response = await discoveryRequest(url, { [allowInsecureRequests]: true });
     const { jwks_uri: keysUrl = '' } = await processDiscoveryResponse(url, response);
-    const logout = url.host.startsWith('cognito-idp.') ? 'cognito' : 'oidc';
-    return { issuer, clientId, logout, audience: [clientId], keysUrl: new URL(keysUrl).href };
+    return { issuer, clientId, audience: [clientId], keysUrl: new URL(keysUrl).href };
   } catch (error) {
     const { message, cause } = error as Error & { cause?: { code?: string } };
     throw new UsageError(

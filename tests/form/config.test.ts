@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LANGUAGES } from '../../text/languages.ts';
 import { ConfigError, loadConfig, parseConfig } from '../../web/src/config.ts';
-import { signOutUrl } from '../../web/src/session/sign-out.ts';
+import { signOutUrl } from '../../ui/sign-out.ts';
 
 const REQUIRED = {
   issuer: 'https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc',
@@ -75,19 +75,19 @@ it('is refused with the key and the reason, in one sentence', async () => {
 });
 
 it.each([
+  [REQUIRED.issuer, 'logout?client_id=c&logout_uri=https%3A%2F%2Fform.example%2F'],
   [
-    'cognito',
-    'https://sign-in.example/logout?client_id=c&logout_uri=https%3A%2F%2Fform.example%2F',
+    'https://id.example',
+    'end?client_id=c&post_logout_redirect_uri=https%3A%2F%2Fform.example%2F&id_token_hint=token',
   ],
-  [
-    'oidc',
-    'https://sign-in.example/end?client_id=c&post_logout_redirect_uri=https%3A%2F%2Fform.example%2F&id_token_hint=token',
-  ],
-])('the way to sign out is that of the issuer: %s', (logout, url) => {
+])('the way to sign out is that of the issuer %s, or of the other kind', (issuer, url) => {
   const metadata = {
     authorization_endpoint: 'https://sign-in.example/oauth2/authorize',
     end_session_endpoint: 'https://sign-in.example/end',
   };
-  const found = signOutUrl({ clientId: 'c', logout }, metadata, 'https://form.example/', 'token');
-  expect(found).toBe(url);
+  const read = (logout?: string) =>
+    signOutUrl({ issuer, clientId: 'c', logout }, metadata, 'https://form.example/', 'token');
+  expect(read()).toBe(`https://sign-in.example/${url}`);
+  const other = issuer === REQUIRED.issuer ? 'oidc' : 'cognito';
+  expect(read(other)).not.toBe(read());
 });

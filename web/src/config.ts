@@ -94,7 +94,6 @@ const READERS = {
 const REQUIRED = ['issuer', 'clientId', 'apiUrl'] as const;
 const DEFAULTS = {
   scopes: 'openid email',
-  logout: 'cognito',
   name: '',
   topics: [],
   languages: LANGUAGES,

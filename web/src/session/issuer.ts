@@ -1,11 +1,9 @@
 /** The authorization code flow with PKCE. docs/adr/0050 */
 import * as oauth from 'oauth4webapi';
+import { beginSignIn, completeSignIn, type Pending } from '../../../ui/authorization.ts';
 import type { Config } from '../config.ts';
 
-export interface PendingSignIn {
-  state: string;
-  nonce: string;
-  verifier: string;
+export interface PendingSignIn extends Pending {
   hash: string;
   /** The discovery document, which is not requested again. */
   metadata: oauth.AuthorizationServer;
@@ -25,6 +23,7 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
     [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
     signal: AbortSignal.timeout(TIMEOUT),
   });
+  const flowOf = (server: oauth.AuthorizationServer) => ({ server, client, redirectUri: home });
   let discovery: Promise<oauth.AuthorizationServer> | undefined;
 
   const discover = async (): Promise<oauth.AuthorizationServer> => {
@@ -40,23 +39,9 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
 
     async redirect(keep: (pending: PendingSignIn) => void): Promise<void> {
       const metadata = await discover();
-      const state = oauth.generateRandomState();
-      const nonce = oauth.generateRandomNonce();
-      const verifier = oauth.generateRandomCodeVerifier();
-      keep({ state, nonce, verifier, hash: location.hash, metadata });
-      const url = new URL(metadata.authorization_endpoint ?? '');
-      const parameters = {
-        client_id: clientId,
-        redirect_uri: home,
-        response_type: 'code',
-        scope: scopes,
-        state,
-        nonce,
-        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: 'S256',
-      };
-      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-      location.assign(url.href);
+      const { url, pending } = await beginSignIn(flowOf(metadata), scopes);
+      keep({ ...pending, hash: location.hash, metadata });
+      location.assign(url);
     },
 
     async exchange(
@@ -64,23 +49,9 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
       pending: PendingSignIn | undefined,
     ): Promise<oauth.TokenEndpointResponse> {
       if (pending === undefined) throw new Error('This tab has not started a sign-in.');
-      const { metadata, state, nonce, verifier } = pending;
-      const parameters = oauth.validateAuthResponse(metadata, client, query, state);
+      const { metadata } = pending;
       discovery = Promise.resolve(metadata);
-      return oauth.processAuthorizationCodeResponse(
-        metadata,
-        client,
-        await oauth.authorizationCodeGrantRequest(
-          metadata,
-          client,
-          oauth.None(),
-          parameters,
-          home,
-          verifier,
-          options(),
-        ),
-        { expectedNonce: nonce, requireIdToken: true },
-      );
+      return completeSignIn(flowOf(metadata), query, pending, options());
     },
 
     /** @throws oauth.ResponseBodyError for the issuer's error. */

@@ -4,7 +4,7 @@ import * as oauth from 'oauth4webapi';
 import type { Config } from '../config.ts';
 import { createIssuer, type PendingSignIn } from './issuer.ts';
 import { isText, parseJson, toRecord } from '../narrow.ts';
-import { signOutUrl } from './sign-out.ts';
+import { signOutUrl } from '../../../ui/sign-out.ts';
 import { attempt } from '../storage.ts';
 
 interface Tokens {

@@ -1,13 +1,19 @@
-import type { Config } from '../config.ts';
+export interface SignOut {
+  issuer: string;
+  clientId: string;
+  /** Default: `cognito` for the issuer of a user pool, otherwise `oidc`. */
+  logout?: string | undefined;
+}
 
 /** Cognito: https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html */
 export function signOutUrl(
-  { clientId, logout }: Pick<Config, 'clientId' | 'logout'>,
+  { issuer, clientId, logout }: SignOut,
   metadata: { authorization_endpoint?: string; end_session_endpoint?: string },
   home: string,
   idToken?: string,
 ): string {
-  const isCognito = logout === 'cognito';
+  const isPool = issuer.startsWith('https://cognito-idp.');
+  const isCognito = logout === undefined ? isPool : logout === 'cognito';
   const endpoint = isCognito
     ? new URL('/logout', metadata.authorization_endpoint)
     : new URL(metadata.end_session_endpoint ?? '');
