@@ -1,26 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { createErasureRecords } from '../../src/entities/erasures.ts';
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { createTable } from '../../local/database/table.ts';
-import { refusal } from '../local/aws.ts';
 import { stopClock } from '../local/clock.ts';
 import { whyNoDynamoDbLocal } from '../helpers/engines.ts';
 import { SUB } from '../helpers/events.ts';
-import { always, answer, first, pass, refuse, type Fault } from '../resilience/fault-proxy.ts';
+import { always, answer, first, pass, type Fault } from '../resilience/fault-proxy.ts';
 import { writeIdempotencyKey } from './idempotency.ts';
-import {
-  beforehand,
-  containing,
-  openInbox,
-  parseLines,
-  startStage,
-  type OwnInbox,
-} from './test-inbox.ts';
+import { toRecordKey } from './person-stage.ts';
+import { beforehand, containing, openInbox, parseLines, type OwnInbox } from './test-inbox.ts';
 import type { IoOptions } from '../local/io.ts';
 import { toEnvironment } from '../helpers/own-table.ts';
 import { readText } from '../helpers/repository.ts';
@@ -60,10 +52,6 @@ const rowsOf = async (sub: string, table = own.name): Promise<Row[]> =>
 const rowOf = async ({ id }: StoredInquiry) => (await own.scan()).find((row) => row['id'] === id);
 const erasures = () => own.scan(`${own.name}-erasures`);
 const readKey = () => Buffer.from(readFileSync(keyFile, 'utf8'), 'base64');
-const toRecordKey = (key: Buffer, sub: string): string => {
-  const hash = (text: string) => createHmac('sha256', key).update(text).digest('hex');
-  return `${hash('key id').slice(0, 16)}#${hash(sub)}#`;
-};
 const writeKey = (inquiry: StoredInquiry, key = inquiry.id, table = own.name) =>
   writeIdempotencyKey({ client: own.client, table }, inquiry, { key });
 
@@ -250,113 +238,5 @@ describe('after a restore', () => {
     const { data } = await own.deliveries.get({ inquiry: missing.id, mail: 'inquiry' }).go();
     expect(data?.sent_at).toBe(missing.created_at);
     expect(await own.scan()).toHaveLength(3);
-  });
-});
-
-describe('on a stage', () => {
-  const ERASURES = 'inquiries-develop-erasures';
-  const POOL = 'eu-central-1_Pool';
-  const RIVAL = Buffer.alloc(32, 7).toString('base64');
-  /** Terraform's tag; DynamoDB Local has none. */
-  const toTags = (Value: string) => ({ Tags: [{ Key: 'user_pool', Value }] });
-  const USUAL = {
-    ListTagsOfResource: toTags(POOL),
-    ListUsers: { Users: [{ Username: 'ana' }] },
-    AdminDeleteUser: {},
-  };
-  /** AWS's answers, or names of errors, and what was asked. Other requests reach the engine. */
-  let replies: Record<string, object | string>;
-  let calls: Row[];
-  let aws: Awaited<ReturnType<typeof startStage>>;
-  beforeEach(async () => {
-    await createErasureRecords({ ...own, name: ERASURES }).create();
-    aws = await startStage(own.url);
-    const { answers } = aws;
-    calls = [];
-    replies = { GetParameter: 'ParameterNotFound', PutParameter: {}, ...USUAL };
-    for (const action of Object.keys(replies)) {
-      answers[action] = ({ body }) => {
-        const input = JSON.parse(body) as Row;
-        calls.push({ action, ...input });
-        const reply = replies[action] ?? {};
-        const isRefused = typeof reply === 'string';
-        // Refused: someone else has just created it.
-        const Parameter = isRefused ? { Value: RIVAL } : input;
-        if (action === 'PutParameter') replies['GetParameter'] = { Parameter };
-        return isRefused
-          ? refusal(400, reply, `to perform: cognito-idp:${action} on`)
-          : { status: 200, body: reply };
-      };
-    }
-    own.meet(
-      (_, action) => {
-        if (action !== 'ListTagsOfResource') calls.push({ action });
-        const reply = replies[action];
-        if (typeof reply === 'string') return refuse(400, reply);
-        return reply && answer(200, JSON.stringify(reply));
-      },
-      'ListTagsOfResource',
-      'PutItem',
-      'BatchWriteItem',
-    );
-  });
-  const toLine = (line: string) =>
-    `erase --stage develop --table ${own.name} --erasures ${ERASURES} ${line}`;
-  /** What a line prints and asks AWS: once, since the SDK may repeat a request while the clock stands still. */
-  const transcribe = async (line: string, options?: IoOptions) => {
-    calls = [];
-    const printed = await own.transcribe([[line, options ?? {}]]);
-    const asked = calls.map(({ Value: _key, ...call }) => `AWS: ${JSON.stringify(call)}\n`);
-    return printed + [...new Set(asked)].join('');
-  };
-
-  it('takes tables and a secret key, maybe just created, from the name of the service', async () => {
-    stopClock(NOW);
-    Object.assign(replies, {
-      ListTagsOfResource: toTags('none'),
-      PutParameter: 'ParameterAlreadyExists',
-    });
-    await createTable(own.engine, 'shop-develop');
-    await createErasureRecords({ ...own, name: 'shop-develop-erasures' }).create();
-    const line = `erase --sub ${NOBODY} --yes --stage develop --service shop`;
-    await expect(await transcribe(line)).toMatchFileSnapshot('golden/other-service.txt');
-    const hash = containing(toRecordKey(Buffer.from(RIVAL, 'base64'), NOBODY));
-    expect(await own.scan('shop-develop-erasures')).toEqual([{ hash }]);
-  });
-
-  it('asks, records, deletes the inquiries, and last the account, which finds the user again', async () => {
-    stopClock(NOW);
-    const QUESTIONS = [
-      'Type account to delete the account, too, or anything else to keep it: ',
-      'Type develop to delete the inquiries from the table ',
-    ];
-    const transcripts: string[] = [];
-    for (const [line, typed, change] of [
-      ['', []],
-      ['--yes --keep-account', []],
-      ['--yes', []],
-      ['', ['account', 'no']],
-      ['', ['no', 'develop']],
-      ['', ['account', 'develop']],
-      // Only an account.
-      ['', ['no']],
-      ['', ['account']],
-      ['--yes', [], { ListUsers: { Users: [] } }],
-      ['--yes', [], { AdminDeleteUser: 'UserNotFoundException' }],
-      ['--yes', [], { AdminDeleteUser: 'AccessDeniedException' }],
-      ['--yes', [], { ListUsers: 'AccessDeniedException' }],
-      ['--yes --erasures missing', []],
-      ['--yes', [], { ListTagsOfResource: {} }],
-      ['--yes', [], { BatchWriteItem: 'AccessDeniedException' }],
-    ] as [string, string[], typeof replies?][]) {
-      for (const row of await own.scan()) await own.remove(row as unknown as StoredInquiry);
-      if (typed.length !== 1) await makeUser(SUB);
-      Object.assign(replies, USUAL, change);
-      const dialogue = typed.map((text, at) => [`${QUESTIONS[at]}`, text] as const);
-      const options = { isTTY: typed.length > 0, dialogue };
-      const transcript = await transcribe(toLine(`--sub ${SUB} ${line}`), options);
-      transcripts.push(`${transcript}${(await rowsOf(SUB)).length} inquiries are left.\n`);
-    }
-    await expect(transcripts.join('\n')).toMatchFileSnapshot('golden/accounts.txt');
   });
 });

@@ -1,11 +1,22 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { createErasureRecords } from '../../src/entities/erasures.ts';
 import { refusal, type Answer } from '../local/aws.ts';
 import { answer, refuse } from '../resilience/fault-proxy.ts';
 import { writeIdempotencyKey } from './idempotency.ts';
 import { openInbox, startStage } from './test-inbox.ts';
 
+/** What a record of an erasure begins with. */
+export function toRecordKey(key: Buffer, sub: string): string {
+  const hash = (text: string) => createHmac('sha256', key).update(text).digest('hex');
+  return `${hash('key id').slice(0, 16)}#${hash(sub)}#`;
+}
+
 const encode = (text: string): string => Buffer.from(text).toString('base64');
+
+const TAGS = { user_pool: 'eu-central-1_Pool', mail_bucket: 'mails' };
+
+/** The key that somebody else has just created, where `PutParameter` fails. */
+export const RIVAL = Buffer.alloc(32, 7);
 
 /** A stage with all stores: AWS's are in memory, and its changes can end at a step. */
 export async function openPersonStage() {
@@ -17,6 +28,10 @@ export async function openPersonStage() {
   const { answers, objects } = await startStage(own.url);
   const accounts = new Map<string, { sub: string; email: string; created: number }>();
   const suppressed = new Set<string>();
+  /** Requests of keys, accounts and writes, and names of errors, by action. */
+  const calls: Record<string, unknown>[] = [];
+  let failures: Record<string, string> = {};
+  let tags: Record<string, string> = TAGS;
   let key: string | undefined;
   let stepsLeft = Infinity;
 
@@ -27,25 +42,37 @@ export async function openPersonStage() {
     act();
     return done;
   };
-  const tags = { user_pool: 'eu-central-1_Pool', mail_bucket: 'mails' };
-  const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
   own.meet(
     (_, action) => {
-      if (action === 'ListTagsOfResource') return answer(200, JSON.stringify({ Tags }));
-      return isKilled() ? refuse(400, 'AccessDeniedException') : undefined;
+      if (action === 'ListTagsOfResource') {
+        const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+        return answer(200, JSON.stringify({ Tags }));
+      }
+      calls.push({ action });
+      const name = failures[action] ?? (isKilled() ? 'AccessDeniedException' : undefined);
+      return name === undefined ? undefined : refuse(400, name);
     },
     'ListTagsOfResource',
     'PutItem',
     'BatchWriteItem',
   );
-  answers['GetParameter'] = () =>
+  const respond = (action: string, act: (input: Record<string, string>) => Answer): void => {
+    answers[action] = ({ body }) => {
+      const input = JSON.parse(body) as Record<string, string>;
+      calls.push({ action, ...input });
+      const name = failures[action];
+      if (name === undefined) return act(input);
+      if (action === 'PutParameter') key = RIVAL.toString('base64');
+      return refusal(400, name, `to perform: cognito-idp:${action} on`);
+    };
+  };
+  respond('GetParameter', () =>
     key === undefined
       ? refusal(400, 'ParameterNotFound', '')
-      : { status: 200, body: { Parameter: { Value: key } } };
-  answers['PutParameter'] = ({ body }) =>
-    change(() => ({ Value: key } = JSON.parse(body) as { Value: string }));
-  answers['ListUsers'] = ({ body }) => {
-    const { Filter = 'sub ^= ""' } = JSON.parse(body) as { Filter?: string };
+      : { status: 200, body: { Parameter: { Value: key } } },
+  );
+  respond('PutParameter', ({ Value }) => change(() => (key = Value)));
+  respond('ListUsers', ({ Filter = 'sub ^= ""' }) => {
     const [, name = '', operator, value = ''] = /^(\w+) (\^?=) "(.*)"$/.exec(Filter) ?? [];
     const Users = [...accounts].flatMap(([Username, { sub, email, created }]) => {
       const actual = name === 'sub' ? sub : email;
@@ -54,9 +81,8 @@ export async function openPersonStage() {
       return isFound ? { Username, Attributes, UserCreateDate: created / 1_000 } : [];
     });
     return { status: 200, body: { Users } };
-  };
-  answers['AdminDeleteUser'] = ({ body }) =>
-    change(() => accounts.delete((JSON.parse(body) as { Username: string }).Username));
+  });
+  respond('AdminDeleteUser', ({ Username = '' }) => change(() => accounts.delete(Username)));
 
   const addMail = (name: string, raw: string): void => {
     objects.set(`/mails/${name}`, raw);
@@ -72,11 +98,11 @@ export async function openPersonStage() {
     answers[`DELETE ${action}`] = () => change(() => suppressed.delete(address));
   };
   const addAccount = (sub: string, email: string, created = Date.now()): void =>
-    void accounts.set(randomUUID(), { sub, email, created });
+    void accounts.set(`user-${sub}`, { sub, email, created });
 
   /** With all that the service can have. @returns What must not be left. */
-  async function addPerson(email = `ana.lopez-${randomUUID()}@example.com`) {
-    const sub = randomUUID();
+  async function addPerson(sub: string = randomUUID()) {
+    const email = `ana.lopez-${sub.slice(0, 13)}@example.com`;
     const former = `former-${email}`;
     const [body, reply] = ['Where is my parcel?', 'On its way.'];
     const answered = await own.add(3_000, {
@@ -114,10 +140,19 @@ export async function openPersonStage() {
     return { sub, email, former, rows, names };
   }
 
+  const toLine = (line: string): string =>
+    `--stage develop --table ${own.name} --erasures ${erasures} ${line}`;
+
   return {
     own,
     objects,
     accounts,
+    calls,
+    /** From now on. @param changed - Tags of the table of erasures. */
+    fail(names: typeof failures = {}, changed: typeof tags = TAGS): void {
+      failures = names;
+      tags = changed;
+    },
     addPerson,
     addAccount,
     addMail,
@@ -131,8 +166,8 @@ export async function openPersonStage() {
     countRecords: async () => (await own.scan(erasures)).length,
     countRows: async (sub: string) =>
       (await own.scan()).filter(({ pk }) => String(pk).includes(sub)).length,
-    run: (line: string) =>
-      own.run(`${line} --stage develop --table ${own.name} --erasures ${erasures}`),
+    toLine,
+    run: (line: string) => own.run(toLine(line)),
     /** All stores, without the erasures' time. */
     readStores: async (): Promise<string> =>
       JSON.stringify([
