@@ -1,14 +1,13 @@
 /** What ends by a decision, where `retention_days` has ended nothing. docs/adr/0084 */
 import { UsageError } from '../lib/terminal/command-line.ts';
-import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 import { escapeAddress } from '../text/invisible.ts';
 import { formatCount } from '../ui/format.ts';
 import { openPool, type Account } from './accounts.ts';
 import { parseTime } from './arguments.ts';
 import type { Command } from './options.ts';
-import { countInquiries, formatTime } from './output.ts';
-import { countOf, countUsers, deleteOwners, findOwners } from './owners.ts';
-import { createTask, DRY_RUN, UNCHANGED, type Task } from './task.ts';
+import { formatTime } from './output.ts';
+import { deleteFromTable, findOwners } from './owners.ts';
+import { createTask, type Task } from './task.ts';
 
 export async function run(command: Command): Promise<void> {
   const { accounts, 'older-than': olderThan } = command.values;
@@ -21,25 +20,15 @@ export async function run(command: Command): Promise<void> {
 }
 
 async function expireInquiries(time: number, task: Task): Promise<void> {
-  const { connection, consent, say } = task;
-  const table = escapeUnsafe(connection.table);
   const until = new Date(time - 1).toISOString();
   const owners = await findOwners(task, {}, (row) => row.created_at <= until);
   const unanswered = owners.reduce((sum, owner) => sum + owner.unanswered, 0);
-  const found = countOf(owners);
-  say(
-    `The table ${table} has ${countInquiries(found)} of ${formatCount(countUsers(owners), 'user')} from before ${formatTime(time)}, ${unanswered} unanswered.`,
-  );
-  if (found === 0) return;
-  if (consent === 'absent') return say(DRY_RUN);
-  const purpose = `delete the inquiries from the table ${table}`;
-  if (await task.isRefused(connection.stage, purpose)) throw new Error(UNCHANGED);
-  const deleted = await deleteOwners(owners, () => until, task);
-  task.print(`Deleted ${countInquiries(deleted)} from ${table}.\n`, { table, deleted });
+  const before = `${formatTime(time)}, ${unanswered} unanswered`;
+  await deleteFromTable(owners, () => until, task, { before });
 }
 
 async function expireAccounts(time: number, task: Task): Promise<void> {
-  const { connection, consent, say, print } = task;
+  const { connection, say, print } = task;
   const pool = await openPool(connection);
   if (pool === undefined) {
     throw new Error(
@@ -61,9 +50,8 @@ async function expireAccounts(time: number, task: Task): Promise<void> {
     `${formatCount(accounts.length, 'account has', 'accounts have')} sent nothing since ${formatTime(time)}.`,
   );
   if (accounts.length === 0) return;
-  if (consent === 'absent') return say(DRY_RUN);
   const purpose = `delete ${formatCount(accounts.length, 'account')} from the user pool ${pool.id}`;
-  if (await task.isRefused(connection.stage, purpose)) throw new Error(UNCHANGED);
+  if (!(await task.isAgreed(purpose))) return;
   for (const account of accounts) await pool.remove(account);
   print(`Deleted ${formatCount(accounts.length, 'account')}.\n`, { accounts: accounts.length });
 }

@@ -1,5 +1,7 @@
 import type { ScanFilter, StoredInquiry } from '../src/entities/stored-inquiries.ts';
+import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 import { escapeAddress } from '../text/invisible.ts';
+import { formatCount } from '../ui/format.ts';
 import { countInquiries, formatTime, showProgress } from './output.ts';
 import type { Task } from './task.ts';
 
@@ -51,11 +53,30 @@ export async function deleteOwners(
   return deleted;
 }
 
-export const countOf = (owners: Owner[]): number =>
-  owners.reduce((sum, { ids }) => sum + ids.length, 0);
-
-export const countUsers = (owners: Owner[]): number =>
-  new Set(owners.map(({ cognito_sub }) => cognito_sub)).size;
+/**
+ * Says what the table has, and deletes it after a question.
+ *
+ * @param untilOf - As of `deleteOwners`.
+ * @param details - `before`: the end of what is said; others are printed.
+ */
+export async function deleteFromTable(
+  owners: Owner[],
+  untilOf: (owner: Owner) => string,
+  task: Task,
+  { before, ...details }: { before: string; erasures?: number },
+): Promise<void> {
+  const { table } = task.connection;
+  const name = escapeUnsafe(table);
+  const found = owners.reduce((sum, { ids }) => sum + ids.length, 0);
+  const users = new Set(owners.map(({ cognito_sub }) => cognito_sub)).size;
+  const of = `${countInquiries(found)} of ${formatCount(users, 'user')}`;
+  task.say(`The table ${name} has ${of} from before ${before}.`);
+  if (found === 0 && task.consent !== 'given') return;
+  if (!(await task.isAgreed(`delete the inquiries from the table ${name}`))) return;
+  const deleted = await deleteOwners(owners, untilOf, task);
+  const result = { table, ...details, users, deleted };
+  task.print(`Deleted ${countInquiries(deleted)} from ${name}.\n`, result);
+}
 
 export function printOwners(owners: Owner[], { print }: Task): void {
   for (const { ids, ...owner } of owners) {

@@ -4,9 +4,9 @@ import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 import { formatCount } from '../ui/format.ts';
 import { parseTime } from './arguments.ts';
 import { openErasures } from './erasures.ts';
-import { countInquiries, formatTime } from './output.ts';
-import { countOf, countUsers, deleteOwners, findOwners, type Owner } from './owners.ts';
-import { DRY_RUN, UNCHANGED, type Task } from './task.ts';
+import { formatTime } from './output.ts';
+import { deleteFromTable, findOwners, type Owner } from './owners.ts';
+import type { Task } from './task.ts';
 
 /** Milliseconds, the longest `pitr_days`: a table may be restored as it was then. */
 const RESTORABLE = 35 * 86_400_000;
@@ -25,8 +25,7 @@ export function parseForget(text: string): string {
 /** @param before - Older records are deleted. */
 async function forget(before: string, task: Task): Promise<void> {
   const purpose = `delete records of erasures before ${formatTime(before)}, which no backup needs`;
-  if (task.consent === 'absent') return task.say(DRY_RUN);
-  if (await task.isRefused(task.connection.stage, purpose)) throw new Error(UNCHANGED);
+  if (!(await task.isAgreed(purpose))) return;
   const forgotten = await openErasures(task.connection).forget(before);
   task.print(`Deleted ${formatCount(forgotten, 'record')} of erasures.\n`, { forgotten });
 }
@@ -67,25 +66,11 @@ function failIfLost(lost: number): void {
 }
 
 async function replay(task: Task): Promise<void> {
-  const { connection, consent, say } = task;
-  const table = escapeUnsafe(connection.table);
+  const { connection } = task;
   const { count, lost, find } = await openErasures(connection).read();
-  say(`${formatCount(count, 'erasure is', 'erasures are')} recorded for ${connection.stage}.`);
+  task.say(`${formatCount(count, 'erasure is', 'erasures are')} recorded for ${connection.stage}.`);
   const untilOf = ({ cognito_sub }: Pick<Owner, 'cognito_sub'>): string => find(cognito_sub) ?? '';
   const owners = await findOwners(task, {}, (row) => row.created_at <= untilOf(row));
-  const found = countOf(owners);
-  const users = countUsers(owners);
-  say(
-    `The table ${table} has ${countInquiries(found)} of ${formatCount(users, 'user')} from before the erasure.`,
-  );
-  if (found > 0 && consent === 'absent') {
-    say(DRY_RUN);
-  } else if (found > 0 || consent === 'given') {
-    const purpose = `delete the inquiries from the table ${table}`;
-    if (await task.isRefused(connection.stage, purpose)) throw new Error(UNCHANGED);
-    const deleted = await deleteOwners(owners, untilOf, task);
-    const result = { table: connection.table, erasures: count, users, deleted };
-    task.print(`Deleted ${countInquiries(deleted)} from ${table}.\n`, result);
-  }
+  await deleteFromTable(owners, untilOf, task, { before: 'the erasure', erasures: count });
   failIfLost(lost);
 }
