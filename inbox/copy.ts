@@ -1,14 +1,11 @@
 /** A copy for the person (GDPR, articles 15 and 20): what `erase` would delete, without colleagues' names. */
 import { escapeHtml, toVisible } from '../text/visible.ts';
 import { escapeAddress } from '../text/invisible.ts';
-import { FIELDS } from '../src/entities/stored-inquiries.ts';
 import type { Command } from './options.ts';
 import { formatTime } from './output.ts';
 import { findPerson } from './person.ts';
 import { createTask } from './task.ts';
 import { UNDELIVERED } from './words.ts';
-
-export const COPIED_FIELDS = FIELDS.filter((name) => name !== 'respondent');
 
 type Copy = Awaited<ReturnType<typeof readCopy>>;
 

@@ -8,7 +8,7 @@ import { stringify } from 'csv-stringify/sync';
 import { UsageError } from '../lib/terminal/command-line.ts';
 import { escapeUnsafe } from '../lib/terminal/terminal-text.ts';
 import type { Command } from './options.ts';
-import { COPIED_FIELDS, readCopy, toPage } from './copy.ts';
+import { readCopy, toPage } from './copy.ts';
 import { countInquiries, showProgress, toJsonLine, writePages } from './output.ts';
 import { FIELDS, type StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
@@ -24,16 +24,15 @@ export async function run(command: Command): Promise<void> {
   if (out !== undefined && lstatSync(out, { throwIfNoEntry: false })?.isFile() === false) {
     throw new UsageError(`--out ${escapeUnsafe(out)} is not a regular file.`);
   }
-  if (isPersons && !csv) return exportCopy(command);
-  const fields = isPersons ? COPIED_FIELDS : FIELDS;
-  const found = connect().inquiries.scan({ ...filter, withExpired: isPersons });
+  if (isPersons) return exportCopy(command);
+  const found = connect().inquiries.scan(filter);
   const pages = out === undefined && io.stdout.isTTY === true ? found : showProgress(io, found);
   let count = 0;
   let header = csv;
   const format = (page: StoredInquiry[]): string => {
     const text = csv
-      ? stringify(page, { ...CSV, columns: [...fields], header, bom: header })
-      : page.map((row) => toJsonLine(row, fields)).join('');
+      ? stringify(page, { ...CSV, columns: [...FIELDS], header, bom: header })
+      : page.map((row) => toJsonLine(row, FIELDS)).join('');
     header = false;
     count += page.length;
     return text;
@@ -44,8 +43,9 @@ export async function run(command: Command): Promise<void> {
 }
 
 async function exportCopy(command: Command): Promise<void> {
-  const { values, filter, io } = command;
-  if (filter.since !== undefined) throw new UsageError('--since is not for the copy of a person.');
+  const { values, io } = command;
+  const wrong = (['csv', 'since'] as const).find((name) => values[name] !== undefined);
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is not for the copy of a person.`);
   const copy = await readCopy(command);
   const json = JSON.stringify(copy, null, 2).split('\n').map(escapeUnsafe).join('\n');
   const text = values.html === true ? toPage(copy) : `${json}\n`;

@@ -50,8 +50,6 @@ export async function run({ values, filter, isInteractive, io, connect }: Comman
   }
 }
 
-const WIDE = 120;
-
 function formatRows(rows: ShownInquiry[], columns = 0): string {
   const now = Date.now();
   const toExpiry = (row: ShownInquiry): string => {
@@ -62,11 +60,6 @@ function formatRows(rows: ShownInquiry[], columns = 0): string {
     if (undelivered !== undefined) return UNDELIVERED[undelivered];
     return reply_at === undefined ? '' : formatAge(Date.parse(reply_at), now);
   };
-  const by = {
-    head: 'BY',
-    cell: ({ respondent = '' }: ShownInquiry) => respondent,
-    flexible: true,
-  };
   return formatTable<ShownInquiry>(
     [
       { head: 'REFERENCE', cell: ({ id }) => toReference(id) },
@@ -75,7 +68,7 @@ function formatRows(rows: ShownInquiry[], columns = 0): string {
       { head: 'ANSWERED', cell: toAnswer },
       { head: 'EMAIL', cell: ({ email }) => escapeAddress(email), flexible: true },
       { head: 'SUBJECT', cell: subjectOf, flexible: true },
-      ...(columns >= WIDE ? [by] : []),
+      { head: 'BY', cell: ({ respondent = '' }) => respondent, flexible: true },
     ],
     rows,
     columns,
