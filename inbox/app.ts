@@ -87,7 +87,8 @@ export function createInbox(options: InboxOptions) {
     const member = await access.findMember(context);
     if (member === undefined) return invite(context);
     context.set('view', { ...unknown, member });
-    const connection = { ...connect(), respondent: async () => member };
+    context.set('member', member);
+    const connection = connect();
     context.set('connection', connection);
     context.set('listing', createListing(connection));
     return next();

@@ -14,8 +14,6 @@ const connection = {
   inquiries: createStoredInquiries(table),
   deliveries: createDeliveries(table),
   mail: async () => config.mail,
-  // Who is signed in takes its place.
-  respondent: async () => '',
 };
 
 export const handler = handle(

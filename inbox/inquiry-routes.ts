@@ -8,7 +8,7 @@ import { inquiryPage, recordedNotice, type Draft } from './page/inquiry-page.ts'
 import { notice } from './page/problem-page.ts';
 import type { Markup } from './page/texts.ts';
 import { parseReply, TOO_LARGE } from './record-answer.ts';
-import { readUnsent, refuse, type Env } from './respond.ts';
+import { readForm, readUnsent, refuse, type Env } from './respond.ts';
 import type { SavedReply } from './saved-replies.ts';
 
 const GONE = {
@@ -79,9 +79,8 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
   routes.post(
     '/inquiries/:id/reply',
     withInquiry(async (context, inquiry) => {
-      const { saved, braces } = await context.req.parseBody();
-      const { kept: text = '' } = await readUnsent(context);
-      const chosen = typeof saved === 'string' ? savedReplies[Number(saved)] : undefined;
+      const { reply: text = '', saved, braces } = await readForm(context);
+      const chosen = savedReplies[Number(saved)];
       if (chosen !== undefined) {
         const filled = fillIn(chosen.text, inquiry);
         const draft = { text: text.trim() === '' ? filled : `${text.trimEnd()}\n\n${filled}` };
@@ -103,8 +102,8 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
   routes.post(
     '/inquiries/:id/dismiss',
     withInquiry(async (context, inquiry) => {
-      const { reply: text } = await context.req.parseBody();
-      if (typeof text !== 'string' || text.trim() === '') return record(context, inquiry);
+      const { reply: text = '' } = await readForm(context);
+      if (text.trim() === '') return record(context, inquiry);
       return show(context, inquiry, { status: 422, draft: { text, error: SEND_OR_EMPTY } });
     }),
   );
@@ -112,11 +111,8 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
   routes.post(
     '/inquiries/:id/reopen',
     withInquiry(async (context, inquiry) => {
-      const { dismissed_at } = await context.req.parseBody();
-      const { inquiries } = context.var.connection;
-      const isReopened =
-        typeof dismissed_at === 'string' && (await inquiries.reopen(inquiry, dismissed_at));
-      if (isReopened) {
+      const { dismissed_at = '' } = await readForm(context);
+      if (await context.var.connection.inquiries.reopen(inquiry, dismissed_at)) {
         return context.redirect(`/inquiries/${inquiry.id}?after=${inquiry.id}`, 303);
       }
       return show(context, inquiry, { status: 409, recorded: NOT_REOPENED });
@@ -129,8 +125,8 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
     inquiry: StoredInquiry,
     reply?: string,
   ): Promise<Response> {
-    const { inquiries, ...connection } = context.var.connection;
-    const respondent = await connection.respondent();
+    const { member: respondent, connection, listing } = context.var;
+    const { inquiries } = connection;
     const { status } = await inquiries.answer(inquiry, { respondent, reply });
     const stored = status === 'not-found' ? undefined : await inquiries.read(inquiry);
     if (stored === undefined) return refuseGone(context, inquiry.id);
@@ -139,7 +135,7 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
     if (stored.respondent !== respondent || stored.reply !== reply) {
       return show(context, stored, { status: 409, draft: { text: reply ?? '' } });
     }
-    const next = await context.var.listing.findNext(inquiry.id);
+    const next = await listing.findNext(inquiry.id);
     const path = next === undefined ? '/' : `/inquiries/${next}`;
     return context.redirect(`${path}?after=${inquiry.id}`, 303);
   }
@@ -151,7 +147,7 @@ const refuseGone = async (context: Context<Env>, id: string): Promise<Response> 
   refuse(context, 404, { ...GONE, ...(await readUnsent(context)), id });
 
 /** Braces may be meant: naming them again sends the text. */
-function findProblem(text: string, known: unknown): Omit<Draft, 'text'> | undefined {
+function findProblem(text: string, known?: string): Omit<Draft, 'text'> | undefined {
   if (text.trim() === '') return { error: 'Write the answer first.' };
   const braces = findBraces(text).join(', ');
   if (braces === '' || braces === known) return undefined;

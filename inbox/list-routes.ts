@@ -4,7 +4,7 @@ import { INQUIRY_ID } from '../src/limits.ts';
 import { SHOWS, type ListQuery } from './listing.ts';
 import { recordedNotice } from './page/inquiry-page.ts';
 import { listPage, ORDERS_OF, searchPage } from './page/list-page.ts';
-import type { Env } from './respond.ts';
+import { readForm, type Env } from './respond.ts';
 
 const SEARCH = 'inbox_search';
 /** UTF-16 units: a cookie has 4 KB. */
@@ -31,9 +31,8 @@ export function createListRoutes() {
 
   // What is searched for can be an address, so it is in no URL.
   routes.post('/search', async (context) => {
-    const { text } = await context.req.parseBody();
-    const value =
-      typeof text === 'string' ? text.trim().slice(0, LONGEST_SEARCH).toWellFormed() : '';
+    const { text = '' } = await readForm(context);
+    const value = text.trim().slice(0, LONGEST_SEARCH).toWellFormed();
     setCookie(context, SEARCH, value, { path: '/', httpOnly: true, sameSite: 'Strict' });
     return context.redirect('/search', 303);
   });

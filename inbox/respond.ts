@@ -4,12 +4,13 @@ import type { createListing } from './listing.ts';
 import type { View } from './page/layout.ts';
 import { problemPage, type Problem } from './page/problem-page.ts';
 
-export type InboxConnection = Pick<Connection, 'inquiries' | 'deliveries' | 'mail' | 'respondent'>;
+export type InboxConnection = Pick<Connection, 'inquiries' | 'deliveries' | 'mail'>;
 
 export interface Env {
   Variables: {
     view: View;
-    /** `respondent` is who is signed in. */
+    /** Who is signed in, and answers. */
+    member: string;
     connection: InboxConnection;
     listing: ReturnType<typeof createListing>;
   };
@@ -22,10 +23,17 @@ export const refuse = async (
   problem: Problem,
 ): Promise<Response> => context.html(problemPage(context.get('view'), problem), status);
 
+/** The texts of a form, without files. */
+export async function readForm({ req }: Context): Promise<Partial<Record<string, string>>> {
+  const fields = Object.entries(await req.parseBody());
+  const texts = fields.filter((field): field is [string, string] => typeof field[1] === 'string');
+  return Object.fromEntries(texts);
+}
+
 /** The reply in a request, for the page that refuses it. */
-export async function readUnsent({ req }: Context): Promise<Pick<Problem, 'id' | 'kept'>> {
-  const [, id] = /^\/inquiries\/([\da-f-]{36})\/reply$/.exec(req.path) ?? [];
+export async function readUnsent(context: Context): Promise<Pick<Problem, 'id' | 'kept'>> {
+  const [, id] = /^\/inquiries\/([\da-f-]{36})\/reply$/.exec(context.req.path) ?? [];
   if (id === undefined) return {};
-  const { reply } = await req.parseBody().catch((): Record<string, unknown> => ({}));
-  return { id, kept: typeof reply === 'string' ? reply : '' };
+  const { reply = '' } = await readForm(context).catch(() => ({ reply: '' }));
+  return { id, kept: reply };
 }

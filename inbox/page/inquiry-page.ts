@@ -73,7 +73,8 @@ export function inquiryPage(view: View, shown: Shown): Markup {
 function warningOf({ times }: View, inquiry: ShownInquiry): Markup | undefined {
   const { reply, undelivered, undelivered_at = '' } = inquiry;
   if (undelivered !== undefined) {
-    const text = `We learned on ${times.short(undelivered_at)} that the mail ${UNDELIVERED[undelivered]}. Reach the owner in another way.`;
+    const text = html`We learned on ${times.exact(undelivered_at)} that the mail
+    ${UNDELIVERED[undelivered]}. Reach the owner in another way.`;
     return notice('bad', 'The reply could not be delivered', text);
   }
   if (canMail(inquiry)) return undefined;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { layout, SIGN_OUT, type View } from './layout.ts';
 import type { Markup } from './texts.ts';
 
-export const notice = (kind: 'bad' | 'plain', title: string, text: string): Markup =>
+export const notice = (kind: 'bad' | 'plain', title: string, text: Markup | string): Markup =>
   html`<div class="notice ${kind}">
     <p class="notice-title">${title}</p>
     <p>${text}</p>

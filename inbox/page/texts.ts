@@ -23,9 +23,6 @@ export function markText(text: string, { none, query = '' }: { none: string; que
   return html`${[...pieces, shown.slice(end)]}`;
 }
 
-const format = (style: Intl.DateTimeFormat, timestamp: string): string =>
-  Number.isNaN(Date.parse(timestamp)) ? timestamp : style.format(Date.parse(timestamp));
-
 /** @param timeZone - Default: the system's. */
 export function createTimes(timeZone?: string) {
   const exact = new Intl.DateTimeFormat('en-GB', {
@@ -33,19 +30,15 @@ export function createTimes(timeZone?: string) {
     timeStyle: 'long',
     timeZone,
   });
-  const short = new Intl.DateTimeFormat('en-GB', {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone,
-  });
+  const format = (timestamp: string): string =>
+    Number.isNaN(Date.parse(timestamp)) ? timestamp : exact.format(Date.parse(timestamp));
   return {
-    short: (timestamp: string) => format(short, timestamp),
     age: (timestamp: string): Markup =>
-      html`<time datetime="${timestamp}" title="${format(exact, timestamp)}"
+      html`<time datetime="${timestamp}" title="${format(timestamp)}"
         >${formatAge(Date.parse(timestamp))}</time
       >`,
     exact: (timestamp: string): Markup =>
-      html`<time datetime="${timestamp}">${format(exact, timestamp)}</time>`,
+      html`<time datetime="${timestamp}">${format(timestamp)}</time>`,
   };
 }
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { afterAll, expect, onTestFinished } from 'vitest';
-import { ROOT } from '../../lib/paths.ts';
+import { afterAll, expect } from 'vitest';
+import { endWithTest } from './end-of-test.ts';
 import { launchBrowser, whyNoBrowser } from './installed-chromium.ts';
 import { unless } from '../helpers/needs.ts';
 
@@ -79,15 +79,7 @@ export async function openPage(options?: BrowserContextOptions) {
     }
   });
   const page = await context.newPage();
-  onTestFinished(async ({ task }) => {
-    if (task.result?.state === 'fail') {
-      const path = join(ROOT, 'test-results', `${task.id}-${Date.now()}.png`);
-      await page.screenshot({ path, fullPage: true }).catch(() => undefined);
-      process.stdout.write(`screenshot of the failure: ${path}\n`);
-    }
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
+  endWithTest(page, () => context.close(), complaints);
   const requested = (part: string) => requests.filter((url) => url.includes(part));
   return { ...on(page), context, complaints, requests, requested, posts };
 }

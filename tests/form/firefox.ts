@@ -1,10 +1,8 @@
 /** Firefox, driven by WebDriver BiDi. */
-import { join } from 'node:path';
 import { launch, type HTTPRequest, type KeyInput } from 'puppeteer-core';
-import { expect, onTestFinished } from 'vitest';
-import { ROOT } from '../../lib/paths.ts';
 import { findProgram, installLineOf } from '../../lib/terminal/programs.ts';
 import { unless } from '../helpers/needs.ts';
+import { endWithTest } from './end-of-test.ts';
 
 const path = findProgram(['firefox-esr', 'firefox'], process.env);
 
@@ -31,15 +29,7 @@ export async function openFirefox(preferences: Record<string, number | boolean> 
     // Firefox itself logs a request that had no answer.
     if (!String(error).includes('CORS request did not succeed')) errors.push(error);
   });
-  onTestFinished(async ({ task }) => {
-    if (task.result?.state === 'fail') {
-      const file = join(ROOT, 'test-results', `${task.id}-${Date.now()}.png`);
-      await page.screenshot({ path: file }).catch(() => undefined);
-      process.stdout.write(`screenshot of the failure: ${file}\n`);
-    }
-    await browser.close();
-    expect(errors).toEqual([]);
-  });
+  endWithTest(page, () => browser.close(), errors);
   /** Also in a shadow root. */
   const part = (selector: string, text = '') =>
     page.locator(`>>> ${selector}${text && `::-p-text(${text})`}`);

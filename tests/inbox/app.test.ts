@@ -79,7 +79,7 @@ it('keeps scripts, frames and caches of others away', async () => {
 
 it('records one answer, reopens a dismissal, and says what is wrong with the text kept', async () => {
   stopClock(Date.parse('2026-11-21T12:00:00Z'));
-  const { add, ask, answer, inbox } = await begin();
+  const { add, ask, inbox } = await begin();
   const { id } = await add(2_000, { subject: 'Opening hours' });
   const [other, last] = [await add(1_000), await add(0)];
   const reply = `POST /inquiries/${id}/reply`;
@@ -120,10 +120,6 @@ it('records one answer, reopens a dismissal, and says what is wrong with the tex
   await expect(golden).toMatchFileSnapshot('golden/page-requests.txt');
   expect(await inbox.get(id)).toMatchObject({ reply: 'Yes, {first name}.', respondent: 'olga' });
   expect(await inbox.get(other.id)).not.toHaveProperty('reply_at');
-  await answer(last.id, { respondent: 'pete', reply: 'Mine' });
-  const { status, html } = await ask(`POST /inquiries/${last.id}/reply`, { reply: '\n<b>' });
-  expect([status, html]).toEqual([409, containing('\n\n&lt;b&gt;</textarea>')]);
-  expect(html).toContain('Mine');
 });
 
 it('searches in a cookie, and lists by arrival, by answer and what came back, page after page', async () => {
