@@ -50,9 +50,12 @@ export function readState(folder: string): StackState | undefined {
   return isWhole ? (state as unknown as StackState) : undefined;
 }
 
+/** Linux: whether a process has ended, and its parent does not ask for its exit code, as in a container without an init. */
+const isZombie = (pid: number): boolean => /\) Z /.test(readIfThere(`/proc/${pid}/stat`) ?? '');
+
 export function isAlive(pid: number | undefined): boolean {
   try {
-    return pid !== undefined && process.kill(pid, 0);
+    return pid !== undefined && process.kill(pid, 0) && !isZombie(pid);
   } catch {
     return false;
   }

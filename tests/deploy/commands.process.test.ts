@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { readBackend } from '../../deploy/stage.ts';
+import { isAlive } from '../../lib/running-stack.ts';
 import { run } from '../../lib/terminal/run.ts';
 import { ROOT } from '../../lib/paths.ts';
 import { ACCOUNT, callerIdentity, startAws, stubAws } from '../local/aws.ts';
@@ -67,6 +68,13 @@ it('looks for Terraform before anything is built or created', async () => {
   await refusesFor('terraform is 1.9.8; version 1.11 or later is needed.');
   rmSync(terraform);
   await refusesFor('terraform is not on the PATH; version 1.11 or later is needed.');
+});
+
+it('takes a process for ended whose parent does not ask for its exit code', async () => {
+  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 300']);
+  onTestFinished(() => void parent.kill());
+  const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
+  await expect.poll(() => isAlive(Number(pid))).toBe(false);
 });
 
 it('names the signal that ended a program', async () => {

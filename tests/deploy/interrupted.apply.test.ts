@@ -9,8 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { describe, expect, it, vi, type TestContext } from 'vitest';
 import { toEvent } from '../../lib/contract/contract-checks.ts';
+import { isAlive } from '../../lib/running-stack.ts';
+import { parseObject, readIfThere } from '../../lib/terminal/command-line.ts';
 import { createStages, needsEmulator, OWN } from './emulator-stages.ts';
 import type { Moment } from './emulator.ts';
+
+/** deploy/checkout-lock.ts */
+const HOLDER = 'infra/terraform/.terraform/holder.json';
 
 type Signal = 'SIGHUP' | 'SIGINT' | 'SIGKILL' | 'SIGTERM';
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGKILL: null, SIGTERM: 143 };
@@ -56,7 +61,12 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
       }
     };
     const { code, output } = await ended;
-    await vi.waitFor(() => expect(listProcesses()).toEqual([]), {
+    // An ending process has no folder any more, and holds the checkout.
+    const isHeld = () => {
+      const holder = parseObject(readIfThere(join(folder, HOLDER)) ?? '');
+      return isAlive(holder?.['program'] as number | undefined);
+    };
+    await vi.waitFor(() => expect([listProcesses(), isHeld()]).toEqual([[], false]), {
       timeout: 300_000,
       interval: 500,
     });
