@@ -1,4 +1,4 @@
-/** Bootstrap without Terraform: the state's bucket, and the validation of policies. */
+/** What bootstrap does without Terraform: it creates the bucket of the states and has policies validated. */
 import { AccessAnalyzer, type ValidatePolicyCommandInput } from '@aws-sdk/client-accessanalyzer';
 import { SES } from '@aws-sdk/client-ses';
 import { S3, S3ServiceException, type BucketLocationConstraint } from '@aws-sdk/client-s3';
@@ -45,7 +45,7 @@ export async function createStateBucket({ region, bucket: Bucket }: StateBucket)
   const LocationConstraint = region as BucketLocationConstraint;
   await s3.createBucket({
     Bucket,
-    // S3 refuses the name of its default region.
+    // S3 refuses a location that is its default region.
     ...(region !== 'us-east-1' && { CreateBucketConfiguration: { LocationConstraint } }),
   });
   await s3.putBucketVersioning({ Bucket, VersioningConfiguration: { Status: 'Enabled' } });
@@ -69,7 +69,6 @@ export async function refuseOtherRuleSet({ changes }: Plan, region: string): Pro
 
 type Kind = Omit<ValidatePolicyCommandInput, 'policyDocument'>;
 
-/** Which of AWS's rules apply. */
 function findKind(resource: string): Kind {
   const policyType = 'RESOURCE_POLICY';
   if (resource === 'aws_iam_role') {

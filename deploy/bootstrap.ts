@@ -44,7 +44,7 @@ const BOOTSTRAP = join(MODULE, 'bootstrap');
 const SETTINGS = 'infra/terraform/bootstrap/settings.auto.tfvars.json';
 const SETTINGS_FILE = join(ROOT, SETTINGS);
 
-/** What this command needs of them; Terraform reads all. */
+/** The settings that this command reads; Terraform reads the others, too. */
 interface Settings {
   name?: string;
   bucket?: string;
@@ -57,7 +57,7 @@ interface Settings {
 const describeBucket = ({ bucket, accountId, region }: StateBucket): string =>
   `bucket ${bucket}, account ${accountId}, region ${region}`;
 
-/** @throws UsageError if they make no bucket's name. */
+/** @throws UsageError if the name of the service makes no name of a bucket. */
 function readSettings() {
   const settings: Settings | undefined = parseObject(readIfThere(SETTINGS_FILE) ?? '{}');
   if (settings === undefined) throw new UsageError(`${SETTINGS} is not a JSON object.`);
@@ -117,7 +117,7 @@ async function bootstrap(session: Session, state: StateBucket, yes: boolean): Pr
   writeLines(io.stdout, describeBucket(state));
   const { exists, isBootstrapped } = await inspectStateBucket(state);
   if (isBootstrapped && !existsSync(SETTINGS_FILE)) {
-    // Without them, the plan would take back domains, roles and budget.
+    // Without the settings, the plan would delete domains, roles and the budget.
     throw new UsageError(
       `The account was set up with settings that this checkout lacks: ${SETTINGS}.`,
     );

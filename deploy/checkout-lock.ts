@@ -17,7 +17,7 @@ interface Holder {
 /**
  * Locks what two commands of one checkout share: the packages, the form, and Terraform's folders.
  *
- * @param command - Of npm, for who is refused.
+ * @param command - The npm command, which is named to whoever is refused.
  * @throws UsageError if another command, or a program that a killed one has left, uses the checkout.
  */
 export function lockCheckout(command: string) {

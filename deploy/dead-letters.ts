@@ -7,7 +7,7 @@ import { areDone, sendMails } from './send-mails.ts';
 /** Seconds in which nobody gets a message that was read, unless it is released. */
 const HIDDEN = 900;
 
-/** What was not handled. */
+/** An item that was not handled. */
 export interface Left {
   what: string;
   /** @returns Whether it is handled, so that the message can go. */

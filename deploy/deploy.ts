@@ -1,4 +1,4 @@
-/** Refusals, `terraform apply`, form and smoke test. docs/adr/0025 */
+/** Deploys a stage: what it refuses, `terraform apply`, the form and the smoke test. docs/adr/0025 */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
@@ -195,7 +195,7 @@ async function complete(
 /** Tests a version that an earlier command made live and did not test to the end. */
 async function testUntested(session: Session, stage: Stage): Promise<void> {
   const { io } = session;
-  // Terraform says later what is wrong with a state.
+  // If the state cannot be read, Terraform says later what is wrong with it.
   const outputs = await readOutputs(stage).catch(() => undefined);
   if (outputs === undefined) return;
   const { name } = outputs.function;

@@ -14,12 +14,12 @@ import type { StageOutputs } from './stage.ts';
 type Site = NonNullable<StageOutputs['site']>;
 export type Form = ReadonlyMap<string, Buffer>;
 
-/** By extension; undefined if unknown. */
+/** The content type by the file's extension; undefined if it is unknown. */
 const typeOf = (name: string): string | undefined =>
   lookup(name)?.replace(/^text\/.*/, '$&; charset=utf-8');
-/** Have the same address in every version of the form; the page is last. */
+/** Files that have the same address in every version of the form. The page, which loads the others, is last. */
 const ENTRY = ['inquiry-form.js', 'config.json', 'index.html'];
-/** Until a page shows something to click, or a file is loaded. */
+/** Milliseconds until a page shows something to click, or a file is loaded. */
 const timeout = 20_000;
 
 /**
@@ -47,7 +47,7 @@ export function readForm(config: object, connectOrigins: string[]): Form {
   return files.set('index.html', Buffer.from(page));
 }
 
-/** Undefined if the stage has none. */
+/** The form as this checkout builds it for a stage; undefined if the stage has none. */
 export const readStageForm = ({
   form_config: config,
   connect_origins: origins = [],
@@ -97,7 +97,7 @@ export async function runForm(
   }
 }
 
-/** What a stage serves otherwise than built: a text for each file. */
+/** Compares what a stage serves with what was built. @returns A text for each file that differs. */
 export async function listDifferences(url: string, form: Form): Promise<string[]> {
   const differences = await Promise.all(
     [...form].map(async ([name, content]) => {
@@ -120,7 +120,7 @@ const folderOf = (version: string): string => `versions/${version}/`;
 
 const byUse = (a: string, b: string): number => ENTRY.indexOf(a) - ENTRY.indexOf(b);
 
-/** Names of assets have a hash of the content. */
+/** Assets may be kept for a year, since their names contain a hash of the content. */
 function cacheControl(name: string): string {
   if (ENTRY.includes(name)) return 'no-cache';
   return isAsset(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600';

@@ -20,7 +20,7 @@ import {
 
 const PATIENCE_SECONDS = 30;
 
-/** Another command has made another version live: its own to test. */
+/** Another command has made another version live, which that command tests. */
 export class Overtaken extends Error {}
 
 /** The alias; undefined if there is none, or no version of it has passed its checks. */
@@ -57,7 +57,7 @@ async function switchBack(
   before: string,
 ): Promise<void> {
   const changes = { version: before, withdrawn: describeWithdrawal(live.version) };
-  // Also after an interruption.
+  // An interruption does not stop the way back.
   const { signal } = new AbortController();
   await repeat(() => updateLive(name, live, changes), PATIENCE_SECONDS, signal, isTransient);
   if (site) await serveForm(site, name);

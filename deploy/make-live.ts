@@ -8,7 +8,7 @@ import { repeat, runChecks } from './checks/run-checks.ts';
 import { createVersionChecks } from './checks/version.ts';
 import { publish, readLive, updateLive } from './versions.ts';
 
-/** How long a failure may be transient, as IAM's changes do. */
+/** How long a check is repeated, since changes of IAM take effect after seconds. */
 const PATIENCE_SECONDS = 60;
 
 const isTransient = (error: unknown): boolean => error instanceof Unavailable;

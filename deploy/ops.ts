@@ -66,7 +66,7 @@ async function showLogs(
   return rows;
 }
 
-/** Of the gateway, and what the function logged about it, if it got it. */
+/** Shows the gateway's line about a request, and what the function has logged about it if it got the request. */
 async function showRequest(io: Io, name: string, id: string, hours: number): Promise<void> {
   if (!/^[\w=-]+$/.test(id)) throw new UsageError('That is no id of a request.');
   const found = `filter requestId = "${id}" | display @timestamp, routeKey, status, integrationError, authorizerError, functionRequestId`;
@@ -79,7 +79,7 @@ async function showRequest(io: Io, name: string, id: string, hours: number): Pro
   await showLogs(io, name, ['function', lines], hours);
 }
 
-/** What is left to be handled; `texts` are those of an item that was, of one that was not, and what to do next. */
+/** Lists items, and repeats them if asked to. @param texts - For an item that was handled, for one that failed, and for what to do next. */
 async function handleLeft(
   { stdout }: Io,
   items: AsyncIterable<Left>,
@@ -115,7 +115,7 @@ const RECEIVED_MAILS = {
   hint: '--repeat passes them on',
 };
 
-/** Of the table's stream alone: events of SES are still handled. */
+/** Switches the mappings of the table's stream only, so that events of SES are still handled. */
 async function switchMail({ stdout }: Io, name: string, enabled: boolean): Promise<void> {
   const lambda = new Lambda(NETWORK);
   let switched = 0;

@@ -1,4 +1,4 @@
-/** Plans of a stage, and which are never applied. */
+/** Makes and reads the plans of a stage, and refuses those that are never applied. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -30,7 +30,7 @@ interface Shown {
 
 export type Plan = Awaited<ReturnType<typeof readPlan>>;
 
-/** Never deleted by a deployment: the inquiries and the users. */
+/** Types that no deployment deletes, since they hold the inquiries and the users. */
 const UNDELETABLE = /^aws_(dynamodb_table|cognito_user_pool)$/;
 
 /** @param backend - A file that says where the state is. */
@@ -74,7 +74,7 @@ export async function readPlan(session: Session, file: string) {
       `The plan deletes ${address}, which this command never does. If its creation was interrupted: terraform untaint '${address}'`,
     );
   }
-  // What the state has, but not AWS.
+  // Drift has what is in the state, and no longer in AWS.
   for (const { address, change } of drift.filter(isLoss)) {
     throw new UsageError(
       `The state has ${address}, ${String(change.before?.['arn'])}, but it is not in this account and region. Restore it (docs/runbook.md, "Restore the table"); to begin without its data: terraform state rm '${address}'`,
@@ -130,7 +130,7 @@ export function refuseUnsavedState(module: string): void {
   const state = readIfThere(join(module, 'errored.tfstate'));
   if (state === undefined) return;
   const folder = relative(ROOT, module);
-  // The tags of its resources. Bootstrap has no stage.
+  // The stage is in the tags of its resources; those of bootstrap have none.
   const [, stage] = /"stage": *"(\w+)"/.exec(state) ?? [];
   const where = stage && `TF_WORKSPACE=${stage} TF_DATA_DIR=.terraform/${stage} `;
   throw new UsageError(

@@ -5,7 +5,7 @@ import type { Left } from './dead-letters.ts';
 
 /** Milliseconds; younger ones are being handled. */
 const HOUR = 3_600_000;
-/** SES's own lines. */
+/** The first 64 KB have the lines that SES puts before a mail. */
 const Range = 'bytes=0-65535';
 
 const toVerdict = (status: string) => ({
@@ -53,7 +53,7 @@ export async function* readReceivedMails(name: string, account: string): AsyncGe
   const pages = paginateListObjectsV2({ client: s3 }, { Bucket, Delimiter: '/' });
   for await (const { Contents = [] } of pages) {
     for (const { Key = '', LastModified = new Date() } of Contents) {
-      // Also SES's note that it may write (AMAZON_SES_SETUP_NOTIFICATION).
+      // SES also leaves an object that is no mail (AMAZON_SES_SETUP_NOTIFICATION).
       if (!/^[a-z\d]+$/.test(Key) || LastModified.getTime() > Date.now() - HOUR) continue;
       yield {
         what: `The mail ${Key} of ${LastModified.toISOString()}`,

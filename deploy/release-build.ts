@@ -1,4 +1,4 @@
-/** The build of a release, in place of one of this checkout. */
+/** Downloads the build of a release, which is deployed in place of one of this checkout. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
@@ -6,7 +6,7 @@ import { UsageError } from '../lib/terminal/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 import { runStep, type Session } from './steps.ts';
 
-/** Files of who deploys: settings, the place of the states, workflows. */
+/** Files in which whoever deploys may differ from the release: settings, backends, workflows. */
 const OWN = /\.(tfvars|tfvars\.json|tfbackend|terraform\.lock\.hcl)$|^\.github\//;
 const BUILT = ['dist', 'web/dist'];
 

@@ -1,9 +1,9 @@
 import { Lambda } from '@aws-sdk/client-lambda';
 import { createTarget, describeFailure, NETWORK } from '../lib/aws/aws.ts';
 
-/** Of one invocation (mail/mailer.ts). */
+/** The most ids that one invocation takes (mail/mailer.ts). */
 const IDS_LIMIT = 100;
-/** The mailer's timeout is a minute. */
+/** Waits for longer than the mailer's timeout, a minute, and does not send a request twice. */
 const PATIENT = {
   ...NETWORK,
   maxAttempts: 1,

@@ -34,7 +34,7 @@ SMOKE_TOKEN is an ID token (default: that of a new user of the stage's pool).
 async function findStack(folder: string): Promise<Target> {
   const { gateway, keysFile, issuer, mailbox } = readRunningStack(folder);
   const token = await signToken(readKey(keysFile), issuer);
-  // dynalite has neither mailbox nor transactions.
+  // A stack on dynalite has no mailbox, and no transactions, which keys need.
   return { url: gateway, origin: '', token, ignoresKeys: mailbox === undefined };
 }
 

@@ -13,7 +13,7 @@ interface DeployedFunction {
   pinned?: string | null;
 }
 
-/** infra/terraform/outputs.tf */
+/** The outputs of the stages' module (infra/terraform/outputs.tf). */
 export interface StageOutputs {
   api_url: string;
   cors_origin: string;
@@ -140,7 +140,7 @@ async function readState(stage: Stage): Promise<State> {
   );
 }
 
-/** None if the stage was never deployed. */
+/** The resources in a stage's state; none if it was never deployed. */
 export async function readResources(stage: Stage): Promise<Resource[]> {
   const { resources = [] } = await readState(stage);
   return resources.flatMap(({ type, instances }) =>
@@ -148,7 +148,7 @@ export async function readResources(stage: Stage): Promise<Resource[]> {
   );
 }
 
-/** @throws UsageError if there are none, with what to do. */
+/** Reads a stage's outputs from its state. @throws UsageError if there are none, with what to do. */
 export async function readOutputs(stage: Stage): Promise<StageOutputs> {
   const { outputs } = await readState(stage);
   const values = Object.entries(outputs).map(([name, { value }]) => [name, value]);

@@ -4,7 +4,7 @@ import { run } from '../lib/terminal/run.ts';
 /** `TERRAFORM=tofu` runs OpenTofu. */
 export const programOf = (env: NodeJS.ProcessEnv): string => env['TERRAFORM'] || 'terraform';
 
-/** Terraform then asks nothing. */
+/** Variables with which Terraform asks nothing. */
 export const terraformEnv = (
   more: NodeJS.ProcessEnv = {},
   inherited: NodeJS.ProcessEnv = process.env,
@@ -19,7 +19,7 @@ export function providerSource(env: NodeJS.ProcessEnv = process.env): string[] {
 /** As in `required_version` (versions.tf), which Terraform reads too late: a command builds and creates before. */
 const OLDEST = '1.11';
 
-/** Undefined if there is one that is new enough. */
+/** @returns Undefined if there is a Terraform that is new enough. */
 export async function terraformUnavailableReason(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<string | undefined> {

@@ -61,7 +61,7 @@ export const describeLive = (functions: string[]): Promise<string[]> =>
   );
 
 /**
- * Without changes, Lambda answers with the last version.
+ * Publishes a version. If nothing has changed, Lambda answers with the last one.
  *
  * @param CodeSha256 - Lambda refuses to publish another package.
  */
@@ -106,7 +106,7 @@ export async function updateLive(
     await lambda.updateAlias({ ...request, ...(Description && { Description }) });
   } catch (error) {
     if (!(error instanceof PreconditionFailedException)) throw error;
-    // Perhaps this change, sent again by the SDK after a lost response.
+    // It may be this change, which the SDK has sent again after a lost response.
     const { version: found } = await readLive(FunctionName);
     if (found === version) return;
     throw new UsageError(

@@ -1,4 +1,4 @@
-/** What an account lacks, asked before anything is created. `pending` does not stop bootstrap. */
+/** Checks what an account lacks before anything is created. What is `pending` does not stop bootstrap. */
 import { Budgets } from '@aws-sdk/client-budgets';
 import { CloudFront } from '@aws-sdk/client-cloudfront';
 import { IAM, paginateListPolicies } from '@aws-sdk/client-iam';
@@ -29,7 +29,7 @@ async function checkTerraform(env: NodeJS.ProcessEnv): Promise<void> {
   assert(lack === undefined, String(lack));
 }
 
-/** The SDK has no client for it that every registry serves. */
+/** Asks the AWS CLI, since the SDK's client is not in every registry. */
 async function checkPlan(env: NodeJS.ProcessEnv): Promise<string> {
   const { code, stdout } = await run(
     'aws',

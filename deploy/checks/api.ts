@@ -17,7 +17,7 @@ const TOO_LARGE = 6_500_000;
 const ALLOWED_ORIGIN = 'Access-Control-Allow-Origin';
 const OTHER_ORIGIN = 'https://elsewhere.invalid';
 
-/** Empty texts are not known yet. */
+/** The service that is checked. An empty text is not known yet. */
 export interface Target {
   url: string;
   /** Allowed; by default that of the first response. */

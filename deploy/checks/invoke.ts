@@ -4,7 +4,7 @@ import { assert } from '../../lib/contract/contract-checks.ts';
 import { parseObject } from '../../lib/terminal/command-line.ts';
 import { Pending } from './run-checks.ts';
 
-/** The function itself ends after 30 s. */
+/** More than the function's own timeout of 30 s. */
 const TIMEOUT_MS = 35_000;
 const lambda = new Lambda({
   ...NETWORK,
@@ -43,7 +43,7 @@ export const createInvoke =
     };
   };
 
-/** Above them, the alarm function-memory is raised. */
+/** Megabytes above which the alarm function-memory is raised. */
 const MOST_MEMORY_MB = 115;
 
 export interface Line {

@@ -29,14 +29,14 @@ export const ask =
     }
   };
 
-/** In one line; some messages of the SDK have more. */
+/** Describes an error in one line, since some messages of the SDK have more. */
 const describeError = ({ message, cause }: Error): string =>
   [message, cause instanceof Error ? cause.message : '']
     .map((each) => each.split('\n')[0])
     .filter(Boolean)
     .join(': ');
 
-/** Rejects with an interruption's reason. @returns The titles of those that failed. */
+/** Runs checks and prints their results. Rejects with an interruption's reason. @returns The titles of those that failed. */
 export async function runChecks(
   checks: Check[],
   { io: { stdout }, interruption }: Context,

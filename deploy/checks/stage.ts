@@ -74,7 +74,7 @@ async function signInOnce({
   }
 }
 
-/** Invocations at the same time start new instances. */
+/** Checks new instances, which invocations at the same time start. */
 async function checkInstances(invoke: Invoke): Promise<string> {
   const event = toEvent({ method: 'GET' });
   const found = await Promise.all([1, 2, 3].map(() => invoke(event)));
@@ -107,7 +107,7 @@ async function checkMetricFilters(invoke: Invoke, logGroupName: string): Promise
   return `${metricFilters.length} filters`;
 }
 
-/** Of the live version, by its number: the roles of GitHub may not invoke the alias. */
+/** Invokes the live version by its number, since the roles of GitHub may not invoke the alias. */
 function createRunningChecks(name: string): Check[] {
   const invoke: Invoke = async (event) => {
     const { version } = await readLive(name);

@@ -16,10 +16,10 @@ import { readVersion } from '../versions.ts';
 import { checkMemory, createInvoke, Unavailable, type Invoke, type Line } from './invoke.ts';
 import { Pending, type Check } from './run-checks.ts';
 
-/** Enough to show memory that is never freed. */
+/** So many invocations show whether memory is freed. */
 const INVOCATIONS = 30;
 
-/** Of a user whose address nobody has. */
+/** Claims of a user whose address nobody has. */
 function createClaims() {
   const sub = crypto.randomUUID();
   return { sub, email: `test-${sub}@inquiries.invalid` };

@@ -8,7 +8,7 @@ locals {
   # Not ANY: with an authorizer it answers preflights with 401. The function answers all but GET and POST with 405.
   methods = toset(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])
 
-  # No personal data. docs/adr/0022
+  # The log has no personal data (docs/adr/0022).
   access_log_fields = {
     requestId          = "$context.requestId"
     requestTime        = "$context.requestTime"

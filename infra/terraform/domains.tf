@@ -104,7 +104,7 @@ resource "aws_route53_record" "validation" {
   type            = local.validation_records[each.key].type
   records         = [local.validation_records[each.key].value]
   ttl             = 300
-  allow_overwrite = true # two stages or regions with one name have the same record
+  allow_overwrite = true # stages or regions with one name have the same record
 }
 
 # The execute-api hosts have no IPv6 address here; the distribution does.

@@ -1,7 +1,7 @@
 locals {
   packages = "${path.module}/../../dist"
 
-  # By the service's specification.
+  # Both are in the service's specification.
   timeout_seconds = 30
   memory_mb       = 128
 
@@ -12,7 +12,7 @@ locals {
     tracing              = local.settings.tracing
   }
 
-  # Also of the receiver, if it makes inquiries of mails.
+  # The receiver has these permissions, too, if it makes inquiries of mails.
   storing = {
     Inquiries = { Action = ["dynamodb:PutItem", "dynamodb:Query"], Resource = [aws_dynamodb_table.this.arn] }
     # Partition keys of src/entities/rate.ts: the function cannot change an inquiry.

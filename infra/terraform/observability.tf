@@ -273,7 +273,7 @@ locals {
         unit    = "Megabytes"
       }
     },
-    # 503 (inbox/handler.ts).
+    # The function has answered 503 (inbox/handler.ts).
     { for team in module.team : "inbox-faults" => {
       log = team.log_group, pattern = "{ $.level = \"ERROR\" }", metric = "InboxFaults", otherwise = "0"
     } },

@@ -4,7 +4,7 @@ resource "terraform_data" "hash_key" {}
 locals {
   hash_key = "key-${terraform_data.hash_key.id}"
 
-  # What mails to owners use: their language, and to whom they may go.
+  # Columns that mails to owners need: their language, and whether an address is verified.
   stored_for_mail = concat(
     ["language"],
     try(local.inbox.acknowledge, false) || try(local.replies.follow_ups, false) ? ["email_verified"] : [],

@@ -3,7 +3,7 @@
 locals {
   languages = keys(jsondecode(file("${path.module}/../../text/languages.json")))
 
-  # AWS's, and those that the functions check.
+  # The maxima are AWS's, or are checked by the functions.
   maxima = merge(
     { log_retention_days = 3653, pitr_days = 35, "inbox.parallelization_factor" = 10 },
     {

@@ -7,12 +7,12 @@ locals {
   stage    = terraform.workspace
   settings = var.stages[terraform.workspace]
   team     = try(local.settings.inbox.team, [])
-  # Null in a stage that has a team, but no mail.
+  # It is null in a stage that has a team, but no mail.
   inbox   = try(local.settings.inbox.to, null) == null ? null : local.settings.inbox
   replies = try(local.inbox.replies, null)
   name    = "${var.name}-${local.stage}"
 
-  # What has a domain, and in which setting.
+  # The setting that names each domain.
   domain_settings = { api = "domain", site = "site_domain", inbox = "inbox_domain" }
 
   # An API for another host's page comes without a form, unless the form has a domain.

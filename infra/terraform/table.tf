@@ -37,7 +37,7 @@ resource "aws_dynamodb_table" "this" {
     non_key_attributes = ["cognito_sub", "email", "created_at", "reply_at", "respondent", "expires_at"]
   }
 
-  # What the mailer reads. docs/adr/0080
+  # The mailer reads the stream (docs/adr/0080).
   stream_enabled   = local.inbox != null
   stream_view_type = local.inbox == null ? null : "NEW_AND_OLD_IMAGES"
 
@@ -82,7 +82,7 @@ resource "terraform_data" "warm_throughput" {
   }
 }
 
-# Not restored with the inquiries. docs/adr/0084
+# This table is not restored with the inquiries (docs/adr/0084).
 resource "aws_dynamodb_table" "erasures" {
   name         = "${local.name}-erasures"
   billing_mode = "PAY_PER_REQUEST"

@@ -12,7 +12,7 @@ module "team" {
   stage     = local.stage
   addresses = local.team
   table     = aws_dynamodb_table.this
-  # Null until the name leads there.
+  # The domain is null until its name leads there.
   domain       = try(local.dns.inbox, null) == "all" ? local.settings.inbox_domain.name : null
   has_mail     = local.inbox != null
   time_zone    = local.settings.inbox.time_zone

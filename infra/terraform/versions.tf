@@ -26,7 +26,7 @@ provider "aws" {
   default_tags { tags = local.tags }
 }
 
-# For CloudFront's certificates and Route 53's metrics.
+# CloudFront's certificates and Route 53's metrics are in this region.
 provider "aws" {
   alias  = "us_east_1"
   region = "us-east-1"

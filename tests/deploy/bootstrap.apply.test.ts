@@ -63,7 +63,7 @@ it(
   needsEmulator,
   async () => {
     const ses = new SES(client);
-    // So that the next run is not refused.
+    // An active set of another service would refuse the next run.
     onTestFinished(async () => void (await ses.setActiveReceiptRuleSet({})));
     const first = clone();
     const created = await first.bootstrap();
@@ -99,7 +99,7 @@ it(
         return [address.replace('release', stage), text.replace('ACCOUNT', accountId)] as const;
       }),
     );
-    // Once each, also what stages share.
+    // Stages share some resources, which are imported once.
     const blocks = [...new Map(imports)].map(([to, id]) => ({ to, id }));
     const file = join(first.infra, 'bootstrap/imports.tf.json');
     writeFileSync(file, JSON.stringify({ import: blocks }));

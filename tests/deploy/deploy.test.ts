@@ -247,7 +247,7 @@ it.each(Object.entries(CASES))('%s', async (_, { args = 'develop --yes', world, 
   for (const call of calls.filter((each) => each.startsWith('terraform apply'))) {
     expect(call).toBe(`terraform apply -no-color ${plan}`);
   }
-  // Of a release's build, only what a build writes.
+  // A release's build replaces nothing but what a build writes.
   expect(existsSync(join(paths.ROOT, 'src'))).toBe(false);
   expect(transcribe(outcome)).toMatchSnapshot();
 });

@@ -42,7 +42,7 @@ const none = { count: 0 };
 const ignore = (...ignore_changes: string[]) => ({ lifecycle: { ignore_changes } });
 const without = (block: string) => ({ dynamic: { [block]: { for_each: [], content: {} } } });
 /**
- * By module: what moto lacks, enforces without its conditions or reads back otherwise than written. Plans have it all
+ * Overrides by module, for what moto lacks, enforces without its conditions or reads back otherwise than written. Plans have it all
  * (tests/infra/golden).
  */
 const OVERRIDES: Record<string, object> = {

@@ -63,7 +63,7 @@ export async function startEmulatorProxy(
     return { status, headers: answered, body: await buffer(received) };
   }
 
-  /** moto gives none out. */
+  /** Keeps the package of a function, since moto gives none out. */
   function keepPackage({ body }: Sent): void {
     const { Code, ZipFile } = JSON.parse(String(body)) as Upload & { Code?: Upload };
     const content = Buffer.from(ZipFile ?? Code?.ZipFile ?? '', 'base64');
@@ -116,7 +116,7 @@ export async function startEmulatorProxy(
 
   async function respond(sent: Sent, line: string): Promise<Answer> {
     if (/\/invocations(\?|$)/.test(sent.url)) return invoke(sent);
-    // As the pools of teams: pages lead there.
+    // The pages of teams read where their pool signs in.
     if (sent.url === '/.well-known/openid-configuration') {
       const found = {
         issuer: url,
@@ -127,13 +127,13 @@ export async function startEmulatorProxy(
       return { status: 200, headers, body: JSON.stringify(found) };
     }
     if (/^P\w+ \S+\/functions(\/[^/]+\/code)? /.test(line)) keepPackage(sent);
-    // Not in moto.
+    // moto has no such request.
     if (line.endsWith('=DeleteReceiptRule')) {
       return { status: 200, headers: {}, body: '<R><DeleteReceiptRuleResult/></R>' };
     }
     const found = await forward(sent);
     if (!sent.url.startsWith('/v2/email/configuration-sets/')) return found;
-    // An object in moto.
+    // moto answers with an object in place of the boolean.
     const body = String(found.body).replace('"SendingEnabled": {}', '"SendingEnabled": true');
     return { ...found, headers: {}, body };
   }

@@ -61,7 +61,7 @@ async function createStage({ onTestFinished }: Pick<TestContext, 'onTestFinished
       }
     };
     const { code, output } = await ended;
-    // An ending process has no folder any more, and holds the checkout.
+    // A process that is about to end has no folder any more, and still holds the checkout.
     const isHeld = () => {
       const holder = parseObject(readIfThere(join(folder, HOLDER)) ?? '');
       return isAlive(holder?.['program'] as number | undefined);
@@ -119,7 +119,7 @@ const LOCK = /^PUT \/stop-\w+-state\/env.*\.tflock/;
 /** Moments around an apply of one stage, the signals that it gets then, and what SIGINT makes it say. */
 const AROUND: readonly (readonly [request: RegExp, message: string, ...signals: Signal[]])[] = [
   [/^GET \/stop-\w+-state\/?\?/, NOTHING, 'SIGKILL', 'SIGINT'],
-  // The workspace is created, once.
+  // The workspace is created once, so only one signal meets its creation.
   [/^PUT \/stop-\w+-state\/env[^?]*\.tfstate(\?|$)/, NOTHING, 'SIGINT'],
   [LOCK, NOTHING, 'SIGKILL', 'SIGINT'],
   [/^PUT .*-site-.*\/assets\//, APPLIED, 'SIGKILL', 'SIGINT'],

@@ -55,7 +55,7 @@ export const FORM_OUTPUTS = {
 
 /** A clean checkout, a place of the state, and a plan that changes the function. */
 const initially = () => ({
-  /** The plan of the account, as JSON. */
+  /** The account's plan with AWS, as JSON. */
   account: '',
   dirty: '',
   differing: '',
@@ -161,7 +161,7 @@ export async function setUpProject(prepare: () => void = () => {}) {
     const options = { stdin, isTTY: keys !== undefined, env };
     const { code, stdout, stderr } = await runInProcess(main, args, options);
     expect(readdirSync(join(paths.ROOT, 'tmp'))).toEqual([]);
-    // Without times, and a terminal's carriage returns.
+    // Times differ, and a terminal has carriage returns.
     return { code, output: (stdout + stderr).replaceAll(/ +\d+ ms$|\r/gm, '') };
   };
   /** What a command says and does. What it refuses is not applied. */
@@ -169,7 +169,7 @@ export async function setUpProject(prepare: () => void = () => {}) {
     const ran = calls.flatMap((call) => /^terraform (?:plan|apply)/.exec(call) ?? []);
     if (code === 2) expect(ran).not.toContain('terraform apply');
     const ends = [`exit code ${code}`, ...ran, ...aws.state.changes];
-    // Everyday steps of a plan.
+    // The usual steps of a plan are left out.
     const said = stripVTControlCharacters(output).replace(PLANNING, '').trim();
     return [said, '--', ...ends].join('\n');
   };

@@ -28,7 +28,7 @@ const obstacle = unless(
 /** What moto 5.2.5 lacks: the AWS CLI knows it, and moto answers 404. */
 const LACKING = /\(404\) when calling the (GetAccountSettings|GetAccount) operation/;
 
-/** Of a block, with the variables that it sets before, or in a sentence. */
+/** A section's first command: in a block, with the variables that it sets before, or in a sentence. */
 const COMMAND =
   /^```sh\n((?:[A-Z]+=.*\n)*(?:.*\\\n)*.*)|`((?:npm run|aws|terraform|TF_WORKSPACE=\w+)[^`]*)`/m;
 const sections = readText('docs/runbook.md').split(/^##+ /m).slice(1);
@@ -37,7 +37,7 @@ const first = sections.flatMap((section): [title: string, command: string][] => 
   const command = (block ?? inline)?.replace(/ +# .*/, '');
   return command === undefined ? [] : [[section.split('\n', 1)[0] ?? '', command]];
 });
-/** Run by the tests of deployments. */
+/** Whether the tests of deployments run the command. */
 const isTerraforms = ([, command]: string[]) =>
   /^(npm run (smoke|rollback|deploy)|awk|export|.*terraform) /.test(command ?? '');
 
@@ -45,10 +45,10 @@ const isTerraforms = ([, command]: string[]) =>
 async function createStage() {
   const { url, stop } = await startEmulatorProxy(endpoint);
   afterAll(stop);
-  // Not the region of the stages that other tests deploy.
+  // Other tests deploy their stages in another region.
   const region = 'eu-west-1';
   const client = { ...clientOf(url), region };
-  // AWS CLI 1 reads the default alone.
+  // Version 1 of the AWS CLI reads AWS_DEFAULT_REGION only.
   const regions = { AWS_REGION: region, AWS_DEFAULT_REGION: region };
   const env = { ...process.env, LC_ALL: 'C', ...toAwsEnv(url), ...regions };
   const [logs, iam, lambda] = [new CloudWatchLogs(client), new IAM(client), new Lambda(client)];

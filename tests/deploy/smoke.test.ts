@@ -35,7 +35,7 @@ const answer = (answers: Record<string, object>): void => {
   }
 };
 const secrets = new Set<string>();
-/** The same, for requests that change something. */
+/** Arranges answers to requests that change something, and records the requests. */
 const record = (answers: Record<string, object>): void => {
   for (const [request, reply] of Object.entries(answers)) {
     state.answers[request] = ({ body }) => {

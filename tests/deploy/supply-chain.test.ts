@@ -39,7 +39,7 @@ it('every package has a checksum of the npm registry; only listed ones have inst
     ([, { integrity, resolved = REGISTRY }]) => !integrity || !resolved.startsWith(REGISTRY),
   );
   expect(foreign).toEqual([]);
-  // Older versions of npm run each, allowed or not.
+  // Older versions of npm run every script, whether it is allowed or not.
   const scripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript);
   const { allowScripts } = JSON.parse(readText('package.json')) as { allowScripts: object };
   expect(scripts.map(([path]) => nameOf(path)).toSorted()).toEqual(Object.keys(allowScripts));
@@ -93,7 +93,7 @@ it.each([true, false])('keeps no second Chromium where the machine has one: %j',
 });
 
 it('what is in the bundle is no package of development, and has a permissive licence', () => {
-  // dist/, from npm run build
+  // `npm run build` writes this file.
   const { inputs } = JSON.parse(readText('dist/handler.meta.json')) as Metafile;
   const bundled = readLock('').filter(
     ([path]) => path !== '' && Object.keys(inputs).some((input) => input.startsWith(`${path}/`)),

@@ -13,7 +13,7 @@ type Context = Record<string, string | readonly string[]>;
 type Request = readonly [action: string, resource: string, context: Context];
 
 const golden = readGolden('bootstrap-stages');
-/** Without the service's name. */
+/** The policies by their names without the service's. */
 const policies: Record<string, Json> = Object.fromEntries(
   ['aws_iam_policy', 'aws_iam_role_policy'].flatMap((type) =>
     Object.entries(ofType(golden, type)).map(([name, { policy }]) => [
@@ -325,7 +325,7 @@ describe('the policies', () => {
       ([action, { IndexName, Key, UpdateExpression, ConditionExpression }]): Request => {
         const path = IndexName ? `/index/${IndexName}` : '';
         if (UpdateExpression === undefined) return [action, main + path, {}];
-        // Placeholders and functions are no columns.
+        // Placeholders and names of functions are left out.
         const columns =
           `${UpdateExpression} ${ConditionExpression}`.match(/(?<![:\w])[a-z]\w*\b(?! *\()/g) ?? [];
         const context = {

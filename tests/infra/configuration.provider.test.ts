@@ -46,7 +46,7 @@ const describePart = (part: Json) => ({
   ),
 });
 
-/** By source: what is called twice is described once. */
+/** Describes modules by their sources, so that a module that is called twice is described once. */
 function listModules(module: Json, source: string): [string, unknown][] {
   const calls = Object.entries<Json>(module.module_calls ?? {});
   const own = Object.fromEntries([

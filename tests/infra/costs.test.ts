@@ -105,7 +105,6 @@ it('a month with requests or mails costs what operations.md says', () => {
   );
   const filters = countCustomMetrics('develop');
   expectRow('Custom metrics, with requests', (filters + ofRequests) * PRICES.customMetric);
-  // MailsRefused.
   const mailFilters = countCustomMetrics('release') - filters;
   expectRow(
     'Custom metrics, with `inbox` and mails',
@@ -115,7 +114,7 @@ it('a month with requests or mails costs what operations.md says', () => {
 });
 
 it('a million costs what operations.md says', () => {
-  // Units of tests/function/capacity.test.ts.
+  // The units are measured in tests/function/capacity.test.ts.
   expectRow('POSTs of a client without a key', inquiry(1, 2));
   expectRow('**POSTs of the form**: a key and a preflight', inquiry(2, 5));
   expectRow('… with `inquiries_per_hour`', inquiry(2, 7) + MILLION * 0.5 * PRICES.readUnits);
@@ -125,7 +124,7 @@ it('a million costs what operations.md says', () => {
     gb(1_800) * PRICES.logsOfGb +
     gb(11_000) * PRICES.transferOfGb;
   expectRow('GETs of ten inquiries of 1 KB', list);
-  // 300 ms are estimated.
+  // The 300 ms of an invocation are an estimate.
   const records = MILLION * (4 * PRICES.writeUnits + 4 * PRICES.readUnits);
   const mail = MILLION * PRICES.mails + ms(300, 256) + records + gb(1_500) * PRICES.logsOfGb;
   expectRow('Mails of 10 KB: SES, the mailer, its rows, its log', mail);

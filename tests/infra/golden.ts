@@ -62,7 +62,7 @@ function applyPatch(target: unknown, patch: unknown): unknown {
   return Array.isArray(target) ? Object.values(patched) : patched;
 }
 
-/** What of a plan is written: of bootstrap, nothing that is of main or release. */
+/** The part of a plan that is written: bootstrap's resources of main and release are left out. */
 export function toWritten(name: GoldenName, { resources, ...rest }: Golden): Golden {
   const entries = Object.entries(resources).filter(
     ([address]) => name !== 'bootstrap' || !/\["(main|release)\b/.test(address),
@@ -70,7 +70,7 @@ export function toWritten(name: GoldenName, { resources, ...rest }: Golden): Gol
   return { ...rest, resources: Object.fromEntries(entries) };
 }
 
-/** To what the difference is: for bootstrap's stages, each has the resources of develop under its name. */
+/** The plan with which another is compared: for bootstrap's stages, each has the resources of develop under its name. */
 export function toBase(name: GoldenName, base: Golden): Golden {
   if (name !== 'bootstrap-stages') return base;
   const own = JSON.stringify(base.resources);

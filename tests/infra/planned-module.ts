@@ -28,7 +28,7 @@ export interface Plan {
   /** By address: what is configured, also of data sources, and what AWS assigns. */
   resources: Record<string, Json>;
   outputs: Record<string, Json>;
-  /** The plan's; inputs after this one are not planned then. */
+  /** Errors of the plan, after which later inputs are not planned. */
   errors: string[];
 }
 
@@ -104,7 +104,7 @@ interface Resource {
   type: string;
   change?: { after: Values; importing?: object };
 }
-/** Of a module and those that it calls. */
+/** The resources of a module and of those that it calls. */
 export const listResources = ({ resources = [], child_modules: modules = [] }: Json): Json[] => [
   ...resources,
   ...modules.flatMap(listResources),
@@ -130,7 +130,7 @@ export async function openModules() {
   if ((await terraformUnavailableReason()) !== undefined) return undefined;
   const copy = await copyModules(process.env);
   if (copy === undefined) return undefined;
-  // What the gate (function/main.tf) and warm_throughput run: nothing.
+  // The gate (function/main.tf) and warm_throughput run these programs, which do nothing here.
   const bin = join(copy, 'node_modules/.bin');
   mkdirSync(bin, { recursive: true });
   for (const name of ['node', 'aws']) {
@@ -199,7 +199,7 @@ export async function openModules() {
       for (const one of listResources(root)) {
         const { after, importing } = planned[at]?.get(one.address)?.change ?? {};
         const values = Object(keepConfigured(one.values, importing ? {} : after));
-        // What refers to them shows them.
+        // An id or ARN of a mock is shown by the resources that refer to it.
         const { id, arn: name } = assign(one);
         if (values.id === id) delete values.id;
         if (values.arn === name) delete values.arn;

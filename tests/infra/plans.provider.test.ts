@@ -82,7 +82,7 @@ const SETTINGS: Record<string, object> = {
   'other-issuer': {
     issuer: 'https://issuer.example.com/a',
     audience: ['form', 'other'],
-    // Without records yet, so AWS's own addresses are in use.
+    // The records do not exist yet, so that AWS's own addresses are in use.
     ...domains,
     inbox: { ...inbox, replies },
   },
@@ -193,7 +193,7 @@ function normalise(value: unknown, stage: string): unknown {
     try {
       if (/^[[{]/.test(value)) return normalise(JSON.parse(value), stage);
     } catch {
-      // A pattern, or a list of placeholders.
+      // The text is a pattern or a list of placeholders.
     }
     const named = value
       .replaceAll(RANDOM, '…')

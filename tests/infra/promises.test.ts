@@ -127,7 +127,7 @@ describe('the infrastructure', () => {
   });
 
   it('reads a stream or queue once for a function: Lambda refuses a second mapping', () => {
-    // Whatever their filters (mailer/main.tf).
+    // Lambda refuses it whatever the filters are (mailer/main.tf).
     const mappings = Object.values(
       ofType(readGolden('every-setting'), 'aws_lambda_event_source_mapping'),
     );

@@ -119,13 +119,13 @@ const REFUSED: Record<string, object> = {
   },
 };
 const REFUSED_VARIABLES: Record<string, readonly [variables: object, workspace?: string]> = {
-  // Rules are those of the selected stage.
+  // Only the selected stage's rules are checked.
   'a stage that does not exist, and a name with a stage in it': [
     { stages: { develop: own, main: { audience: [] }, Release: own }, name: 'foo-main' },
   ],
   'a workspace without settings': [{ stages: { main: own } }],
   'a workspace that is no stage': [{ stages: {} }, 'default'],
-  // As warnings.
+  // Both are warnings.
   'a release without a retention and a notice': [{ stages: { release: {} } }, 'release'],
 };
 

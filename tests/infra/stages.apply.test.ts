@@ -69,7 +69,7 @@ function open(stage: Stage) {
       stages.configure({ [stage]: settings });
     },
     apply,
-    /** All reads back as written, except what the emulator forgets. */
+    /** Applies, and expects that all reads back as written, except what the emulator forgets. */
     async applyWhole(forgotten = / never$/) {
       await apply();
       expect((await plan()).filter((entry) => !forgotten.test(entry))).toEqual([]);
@@ -87,7 +87,7 @@ function open(stage: Stage) {
         .filter(([address]) => !/aws_(sesv2_|cloudfront_response_)/.test(address))
         .map(([to, id]) => ({
           to,
-          // In capitals is what the runbook looks up.
+          // The runbook looks up what is in capitals.
           id: /^[A-Z]+$/.test(id)
             ? (ids.get(to) ?? '')
             : id
@@ -160,7 +160,7 @@ describe('terraform apply', needsEmulator, () => {
       body: `<CreateHostedZoneRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Name>${zone}</Name><CallerReference>${zone}</CallerReference></CreateHostedZoneRequest>`,
     });
     change({ hosted_zone: zone, site_domain: { name: `contact.${zone}` } });
-    // UpdateHealthCheck forgets them.
+    // moto's UpdateHealthCheck forgets the regions.
     await applyWhole(/ regions$/);
     expect(await list()).toEqual(
       expect.arrayContaining([
@@ -210,7 +210,7 @@ describe('terraform apply', needsEmulator, () => {
 
   it('main: takes and gives up every optional setting in place, and is destroyed unprotected', async () => {
     const { apply, applyWhole, change, destroy, list, plan, planImports } = open('main');
-    // Only at first: moto changes no encryption of an existing table.
+    // It is set at first, since moto does not change the encryption of a table.
     change({
       table_kms_key_arn: `arn:aws:kms:${region}:111122223333:key/00000000-0000-0000-0000-000000000000`,
     });

@@ -17,7 +17,7 @@ locals {
     "${stage}-tables" = {
       stage     = stage
       type      = "AWS::DynamoDB::Table"
-      resources = [local.own[stage].table] # and of erasures
+      resources = [local.own[stage].table] # the beginning of both tables' ARNs
     }
     "${stage}-mails" = {
       stage     = stage

@@ -128,7 +128,7 @@ resource "aws_ses_active_receipt_rule_set" "this" {
   rule_set_name = aws_ses_receipt_rule_set.this[each.key].rule_set_name
 }
 
-# For the whole account, which has no cost allocation tags at first.
+# The budget is that of the whole account, which has no cost allocation tags at first.
 resource "aws_budgets_budget" "monthly" {
   for_each = { for budget in var.budget[*] : "account" => budget }
 

@@ -192,7 +192,7 @@ locals {
         Resource  = "*"
         Condition = { StringNotLike = { "lambda:Principal" = "*.amazonaws.com" } }
       }
-      # First, what opens rows, logs, a function or an address to others, or copies rows beyond an erasure. UpdateTable
+      # The first actions open rows, logs, a function or an address to others, or copy rows beyond an erasure. UpdateTable
       # switches off deletion protection, UpdateContinuousBackups the backups, and UpdateTimeToLive deletes rows.
       Never = {
         Effect = "Deny"

@@ -13,7 +13,7 @@ locals {
 
   environment = { for name, value in var.environment : name => value if value != null }
 
-  # The arguments of which each change needs a version.
+  # A change of one of these arguments needs a new version.
   versioned = [
     "architectures", "description", "environment", "handler", "logging_config", "memory_size", "role", "runtime",
     "source_code_hash", "timeout", "tracing_config",
@@ -112,7 +112,7 @@ resource "aws_lambda_function" "this" {
   }
 }
 
-# What is invoked. The gate below and rollback move it.
+# Callers invoke this alias. The gate below and `npm run rollback` move it.
 resource "aws_lambda_alias" "live" {
   name             = "live"
   function_name    = aws_lambda_function.this.function_name
@@ -167,7 +167,7 @@ resource "aws_lambda_event_source_mapping" "stream" {
   event_source_arn = var.stream.arn
   function_name    = aws_lambda_alias.live.arn
 
-  # From the oldest record: none is lost before the mapping exists.
+  # The mapping begins with the oldest record, so that none is lost before it exists.
   starting_position      = "TRIM_HORIZON"
   batch_size             = 100
   parallelization_factor = var.stream.parallelization_factor

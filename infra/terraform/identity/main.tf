@@ -96,14 +96,14 @@ resource "aws_cognito_user_pool" "this" {
 }
 
 resource "aws_cognito_user_pool_domain" "this" {
-  # Unique in the region, over all accounts.
+  # The name is unique in the region, over all accounts.
   domain       = "${var.name}-${substr(sha256(data.aws_caller_identity.this.account_id), 0, 8)}"
   user_pool_id = aws_cognito_user_pool.this.id
 
   # Without managed_login_version the pages are the classic ones. docs/adr/0020
 }
 
-# Public, with the authorization code grant and PKCE: no secret that a reader of settings would see.
+# The client is public, with the authorization code grant and PKCE, so that there is no secret to keep.
 resource "aws_cognito_user_pool_client" "this" {
   name         = var.client.name
   user_pool_id = aws_cognito_user_pool.this.id

@@ -203,7 +203,7 @@ resource "aws_sesv2_email_identity_feedback_attributes" "this" {
   email_forwarding_enabled = false
 }
 
-# Also for the user pool's mails: alarms count them, and addresses with a bounce or complaint get no more.
+# The user pool's mails have this set, too: alarms count them, and addresses with a bounce or complaint get no more.
 resource "aws_sesv2_configuration_set" "this" {
   configuration_set_name = var.name
 
@@ -255,7 +255,7 @@ resource "aws_sesv2_configuration_set_event_destination" "metrics" {
   }
 }
 
-# Records that Lambda gave up, by their place in the stream, and events of SES.
+# The queue has records that Lambda gave up, by their place in the stream, and events of SES.
 resource "aws_sqs_queue" "dead_letters" {
   name                      = "${local.name}-dead-letters"
   message_retention_seconds = 14 * 24 * 60 * 60

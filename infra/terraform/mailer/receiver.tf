@@ -12,7 +12,7 @@ locals {
 resource "aws_s3_bucket" "mails" {
   for_each = local.replies
 
-  # Unique over all accounts. AWS refuses to delete it while it has mails.
+  # The name is unique over all accounts. AWS refuses to delete it while it has mails.
   bucket = "${var.name}-mails-${data.aws_caller_identity.this.account_id}"
 }
 
@@ -31,7 +31,7 @@ resource "aws_s3_bucket_lifecycle_configuration" "mails" {
 
   bucket = each.value.id
 
-  # Not before the queue forgets the event.
+  # A mail stays until the queue forgets its event.
   rule {
     id     = "unhandled"
     status = "Enabled"
@@ -147,6 +147,6 @@ module "receiver" {
     }
   }, var.settings.replies.follow_ups ? var.storing : null)
 
-  # Strangers fill it, and may not take the API's instances.
+  # Strangers fill the queue, and may not take the API's instances.
   queue = { arn = aws_sqs_queue.ses["received"].arn, maximum_concurrency = 2 }
 }

@@ -116,13 +116,13 @@ module "function" {
   live_version    = var.live_version
   shared          = var.shared
 
-  # Neither scans nor deletes.
+  # The function neither scans nor deletes.
   statements = {
     Read = {
       Action   = ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"]
       Resource = [var.table.arn, "${var.table.arn}/index/by-state"]
     }
-    # As the policies of operators (bootstrap/policies.tf).
+    # The policies of operators allow the same (bootstrap/policies.tf).
     Answer = {
       Action   = ["dynamodb:UpdateItem"]
       Resource = [var.table.arn]
@@ -187,7 +187,7 @@ resource "aws_apigatewayv2_stage" "this" {
     format          = var.access_log.format
   }
 
-  # Anybody can call it; a team does not need more.
+  # Anybody can call the API, and a team does not need more.
   default_route_settings {
     throttling_rate_limit  = 20
     throttling_burst_limit = 40
