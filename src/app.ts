@@ -13,7 +13,7 @@ import { isEmailVerified, parseIdentity, type Identity } from './identity.ts';
 import type { Inquiries, StoreCall } from './inquiries.ts';
 import type { CompletedRequest } from './log.ts';
 
-/** All absent in a direct call. */
+/** Direct calls have none of these. */
 type InvocationContext = Partial<
   Pick<Context, 'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'>
 >;
@@ -53,7 +53,7 @@ const create: Operation = async ({ inquiries, owner, event, call }) => {
 const claimsOf = ({ requestContext }: GatewayEvent): unknown =>
   requestContext?.authorizer?.jwt?.claims;
 
-/** A Map, since `constructor` is no method. */
+/** A plain object would also have `constructor` as a method. */
 export const operations: ReadonlyMap<unknown, Operation> = new Map([
   ['GET', list],
   ['POST', create],
@@ -61,7 +61,7 @@ export const operations: ReadonlyMap<unknown, Operation> = new Map([
 
 export const allowedMethods = [...operations.keys()].join(', ');
 
-/** Turns an event into a response. It never rejects. */
+/** Turns an event into a response. Never rejects. */
 export function createApp({
   inquiries,
   corsOrigin,
@@ -81,7 +81,7 @@ export function createApp({
     let error: unknown;
     let response: GatewayResponse;
     try {
-      // Before the claims (docs/contract.md).
+      // The contract checks the method before the claims (docs/contract.md).
       const operation = operations.get(method);
       if (operation === undefined) throw methodNotAllowed(allowedMethods);
       const owner = parseIdentity(claimsOf(event));

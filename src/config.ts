@@ -2,7 +2,7 @@ import MAXIMA from './maxima.json' with { type: 'json' };
 
 export type Environment = Record<string, string | undefined>;
 
-/** Maxima of whole-number settings, by their variables; Terraform reads the file, too. */
+/** Maxima of whole-number settings, by variable. Terraform reads the same file. */
 export { MAXIMA };
 
 export const isSettingOf = (name: keyof typeof MAXIMA, text: string): boolean =>
@@ -41,9 +41,9 @@ export function parseConfig(env: Environment) {
     hashKey: env['HASH_KEY'],
     storedForMail: read('STORED_FOR_MAIL', (text) => text.split(',')),
     corsOrigin: readText('CORS_ORIGIN'),
-    /** Absent: inquiries never expire. */
+    /** Default: inquiries never expire. */
     retentionDays: readNumber('RETENTION_DAYS'),
-    /** Absent: no limit. */
+    /** Default: no limit. */
     inquiriesPerHour: readNumber('INQUIRIES_PER_HOUR'),
   };
 }

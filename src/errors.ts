@@ -24,7 +24,7 @@ export class ApiError extends Error {
 
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BAD_REQUEST', message);
 
-/** Does not tell which claim is wrong. */
+/** The message does not tell which claim is wrong. */
 export const unauthorized = (): ApiError =>
   new ApiError(401, 'Unauthorized', 'Invalid or missing required JWT claims');
 
@@ -39,7 +39,6 @@ const payloadTooLarge = (message: string): ApiError =>
 export const bodyTooLarge = (): ApiError =>
   payloadTooLarge('The request body is larger than any inquiry that can be stored.');
 
-/** By the store's reason. */
 export const refusals = {
   email: () =>
     payloadTooLarge('The `email` claim is too long for an inquiry to be stored under it.'),
@@ -73,11 +72,10 @@ export const refusals = {
     ),
 };
 
-/** A client's mistake, for which the specification asks for 500. docs/contract.md */
+/** The specification asks for 500, although the mistake is the client's. docs/contract.md */
 export const unparsableJson = (cause: unknown): ApiError =>
   internalError('The request body could not be parsed as JSON.', { cause });
 
-/** Reveals nothing of the cause. */
 export const internalError = (
   message = 'The request could not be processed. Please try again later.',
   options?: ErrorOptions,

@@ -1,13 +1,13 @@
-/** An event of payload format 2.0, for warm-up, local gateway, deployment and tests. */
+/** Events of payload format 2.0, for whatever invokes the function. */
 import { inquiriesPath } from './contract.ts';
 
 interface Request {
   method: unknown;
   path?: string;
-  /** Without its question mark. */
+  /** Without the question mark. */
   query?: string;
   headers?: object;
-  /** The token's; undefined: no authorizer ran. */
+  /** The token's claims; undefined if no authorizer ran. */
   claims?: unknown;
   body?: unknown;
   isBase64Encoded?: unknown;
@@ -36,7 +36,7 @@ export function createGatewayEvent({
       ),
     }),
     requestContext: {
-      ...(claims !== undefined && { authorizer: { jwt: { claims, scopes: null } } }), // no scopes
+      ...(claims !== undefined && { authorizer: { jwt: { claims, scopes: null } } }),
       http: { method, path },
     },
     ...(body !== undefined && { body }),

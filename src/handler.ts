@@ -1,4 +1,4 @@
-/** Lambda entry. Environment: src/config.ts and the SDK's `AWS_*`. */
+/** The request function's entry point. Its environment: src/config.ts and the SDK's `AWS_*`. */
 import type { APIGatewayProxyHandlerV2WithJWTAuthorizer } from 'aws-lambda';
 import { createApp } from './app.ts';
 import { parseConfig } from './config.ts';
@@ -20,18 +20,18 @@ export const handler = withGarbageCollection(
   }),
 ) satisfies APIGatewayProxyHandlerV2WithJWTAuthorizer;
 
-// For src/memory.ts; a stage's smoke test looks for this line.
+// src/memory.ts needs `gc`. A stage's smoke test looks for this line.
 if (globalThis.gc === undefined) {
   process.stdout.write('{"level":"WARN","message":"Node runs without --expose-gc"}\n');
 }
 
-// Primes credentials, TLS and connection. The first request reports a failure. docs/adr/0060
+// Loads credentials and connects by TLS. The first request reports a failure. docs/adr/0060
 const firstPage = store
   .list(WARM_UP_OWNER, {}, { signal: AbortSignal.timeout(1_000), attempts: 0 })
   .next()
   .catch(() => undefined);
 
-// Primes the code, without a network.
+// Runs the code once, without a network.
 const warmUpStore = createInquiryStore(
   createDynamoDbClient(warmUpRequestHandler),
   tableName,

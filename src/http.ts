@@ -2,15 +2,15 @@ import { idempotencyKeySchema, requiredFields, type ListQuery } from './contract
 import { ApiError, badRequest, bodyTooLarge, unparsableJson } from './errors.ts';
 import { parseLanguage, type Language } from '../text/languages.ts';
 
-/** The parts of a payload 2.0 event that are read, unchecked. */
+/** The parts of a payload 2.0 event that the app reads, unchecked. */
 export interface GatewayEvent {
   requestContext?: {
     http?: { method?: unknown };
     authorizer?: { jwt?: { claims?: unknown } };
   };
-  /** Names in lower case; repeated ones joined by commas. */
+  /** In lower case; repeated headers are joined by commas. */
   headers?: unknown;
-  /** Decoded; repeated ones joined by commas. */
+  /** Decoded; repeated parameters are joined by commas. */
   queryStringParameters?: unknown;
   body?: unknown;
   isBase64Encoded?: unknown;
@@ -27,14 +27,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** UTF-16 units. docs/adr/0062 */
 const LENGTH_LIMIT = 2_600_000;
-/** UTF-16 units; a shorter body may have any structure. */
+/** UTF-16 units. The structure of a shorter body is not checked. */
 const ANY_STRUCTURE_LIMIT = 256 * 1024;
 const STRUCTURE_LIMIT = 10_000;
 
 /**
- * Parses the body, base64 unless its content type is text.
+ * Parses the body, which is base64 unless its content type is text.
  *
- * @throws ApiError 400 without a body, 413 when no storable inquiry can need it, 500 when it is not JSON or not UTF-8.
+ * @throws ApiError 400 without a body, 413 when it is too large for any inquiry, 500 when it is not JSON or not UTF-8.
  */
 export function readJson({ body, isBase64Encoded }: GatewayEvent): unknown {
   if (typeof body !== 'string') {
@@ -49,7 +49,7 @@ export function readJson({ body, isBase64Encoded }: GatewayEvent): unknown {
   }
 }
 
-/** Whether JSON.parse could exceed the memory. */
+/** Whether parsing could exceed the function's memory. */
 function exceedsLimits(text: string): boolean {
   if (text.length <= ANY_STRUCTURE_LIMIT) return false;
   if (text.length > LENGTH_LIMIT) return true;
@@ -66,7 +66,7 @@ function exceedsLimits(text: string): boolean {
 
 const IDEMPOTENCY_KEY = new RegExp(idempotencyKeySchema.pattern);
 
-/** `"abc"` and `abc` are one key. docs/adr/0090 @throws ApiError 400 when it is malformed, empty or repeated. */
+/** `"abc"` and `abc` are the same key. docs/adr/0090 @throws ApiError 400 when it is malformed, empty or repeated. */
 export function readIdempotencyKey(event: GatewayEvent): string | undefined {
   const header = headerOf(event, 'idempotency-key');
   if (header === undefined) return undefined;
@@ -78,7 +78,7 @@ export function readIdempotencyKey(event: GatewayEvent): string | undefined {
   );
 }
 
-/** The language of answers. docs/adr/0080 */
+/** The language of mails to the owner. docs/adr/0080 */
 export const readLanguage = (event: GatewayEvent): Language | undefined =>
   parseLanguage(headerOf(event, 'accept-language'));
 
@@ -102,7 +102,7 @@ export function createResponse(
   };
 }
 
-/** RFC 8288. A query-only reference holds under any base path. docs/adr/0015 */
+/** RFC 8288. A reference that is only a query works under any base path. docs/adr/0015 */
 export function toLinkHeader({ before, ...others }: ListQuery): Record<string, string> {
   const parameters = Object.entries({ before, ...others });
   const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`);

@@ -1,11 +1,11 @@
 import { UUID } from 'uuidv7';
 import { unauthorized } from './errors.ts';
 
-/** The owner of an inquiry: both claims. */
+/** The owner of an inquiry is identified by both claims. */
 export interface Identity {
-  /** Canonical lower case. */
+  /** In canonical lower case. */
   sub: string;
-  /** Byte for byte. */
+  /** Exactly as the token has it. */
   email: string;
 }
 
@@ -16,7 +16,7 @@ export function isEmailVerified(claims: unknown): boolean {
 }
 
 /**
- * Emails with lone surrogates would share a partition (docs/contract.md).
+ * Refuses emails with lone surrogates, which would share a partition (docs/contract.md).
  *
  * @throws ApiError 401 when a claim is missing, empty or malformed, or no authorizer ran.
  */

@@ -9,17 +9,17 @@ import { HOUR, LAMBDA_PAYLOAD_LIMIT } from './limits.ts';
 
 export interface StoreCall {
   signal: AbortSignal;
-  /** Requests sent, with retries and pages. */
+  /** Requests sent, including retries and further pages. */
   attempts: number;
 }
 
 export type PutResult =
-  /** The stored inquiry's id; with a known key, the first one's. */
+  /** The id of the stored inquiry; for a known key, of the one stored first. */
   | { id: string }
   | { refusal: Exclude<keyof typeof refusals, 'limit'> }
   | { refusal: 'limit'; limit: Limit };
 
-/** The most inquiries of a person in the hour of `time`, in milliseconds. */
+/** How many inquiries a person may send in the hour of `time` (milliseconds). */
 export interface Limit {
   most: number;
   time: number;
@@ -27,13 +27,11 @@ export interface Limit {
 
 export interface PutOptions {
   limit?: Limit | undefined;
-  /** The idempotency key. */
   key?: string | undefined;
-  /** Seconds that it is kept; default: a day. */
+  /** Seconds for which the idempotency key is kept. Default: a day. */
   keyKept?: number | undefined;
-  /** For mails to the owner. */
   language?: Language | undefined;
-  /** Default: no. */
+  /** Default: false. */
   isEmailVerified?: boolean | undefined;
   /** The id of the inquiry that this one follows. */
   follows?: string | undefined;
@@ -41,11 +39,11 @@ export interface PutOptions {
 
 /** Inquiries are appended and read, never changed. docs/adr/0009 */
 export interface InquiryStore {
-  /** An id means that the inquiry is stored. Safe to retry. */
+  /** A returned id means that the inquiry is stored. It is safe to retry. */
   put(inquiry: Inquiry, call: StoreCall, options?: PutOptions): Promise<PutResult>;
   /**
-   * Yields all inquiries of an owner on demand, newest first and strongly consistent. `limit` bounds the first page,
-   * plus one that shows whether there are older ones.
+   * Yields an owner's inquiries on demand, newest first and strongly consistent. The first page may have one more than
+   * `limit`, which shows that there are older ones.
    */
   list(owner: Identity, query: ListQuery, call: StoreCall): AsyncIterableIterator<Inquiry[]>;
 }
@@ -59,7 +57,7 @@ export interface InquiriesOptions {
 
 export type Inquiries = ReturnType<typeof createInquiries>;
 
-/** Milliseconds: no rollback of the clock resets the generator. */
+/** Milliseconds. A clock that runs backwards never resets the generator. */
 const MAX_ROLLBACK = 2 ** 48 - 1;
 
 /** Bytes of a list's inquiries; the rest is for other fields and headers. */
@@ -68,7 +66,7 @@ const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 /**
  * Bytes of JSON as an escaped string in Lambda's response.
  *
- * @param fields - How many; each has four quotes.
+ * @param fields - Their number; each has four quotes.
  */
 function sizeOf(json: string, fields: number): number {
   let size = Buffer.byteLength(json) + 4 * fields;
@@ -81,11 +79,11 @@ function sizeOf(json: string, fields: number): number {
 function toError(refused: Extract<PutResult, { refusal: string }>): ApiError {
   if (refused.refusal !== 'limit') return refusals[refused.refusal]();
   const { most, time } = refused.limit;
-  // Rounded up, so that a client that waits is in the next hour.
+  // Rounded up, so that a client that waits reaches the next hour.
   return refusals.limit(most, Math.ceil((HOUR - (time % HOUR)) / 1_000));
 }
 
-/** Create once per process: ids increase within one instance. */
+/** Create one per process: ids increase within an instance. */
 export function createInquiries(
   store: InquiryStore,
   { inquiriesPerHour, now = Date.now }: InquiriesOptions = {},
@@ -98,7 +96,7 @@ export function createInquiries(
 
   return {
     /**
-     * @returns JSON of an InquiryListResponse, as long as a response can be, and the query for older inquiries, if any.
+     * @returns JSON of an InquiryListResponse that fits into a response, and the query for older inquiries, if any.
      * @throws ApiError 400 when a parameter is malformed.
      */
     async list(owner: Identity, parameters: unknown, call: StoreCall) {
@@ -126,7 +124,7 @@ export function createInquiries(
       return toResult();
     },
 
-    /** @throws ApiError 400 unless `json` is a CreateInquiryRequest; {@link refusals}. */
+    /** @throws ApiError 400 unless `json` is a CreateInquiryRequest, or one of the {@link refusals}. */
     async create(
       owner: Identity,
       json: unknown,
@@ -146,7 +144,7 @@ export function createInquiries(
       const limit = inquiriesPerHour === undefined ? undefined : { most: inquiriesPerHour, time };
       const result = await store.put(inquiry, call, { ...options, limit });
       if ('refusal' in result) throw toError(result);
-      // A replay is the first response byte for byte.
+      // A replay equals the first response byte for byte.
       const isReplay = result.id !== inquiry.id;
       return { inquiry: isReplay ? toInquiry(result.id) : inquiry, isReplay };
     },

@@ -11,14 +11,14 @@ export interface CompletedRequest {
   error?: unknown;
 }
 
-/** Names, codes and reasons; other texts could come from a request. */
+/** Names, codes and reasons look like this; other texts could come from a request. */
 const NAME = /^[A-Za-z]\w{0,63}$/;
-/** Too short for anything but a method. */
+/** This is too short for anything but a method. */
 const METHOD = /^[A-Z]{3,7}$/;
 
 /**
- * Logs a line without an error's message, stack and properties, which may hold tokens, emails and bodies. The alarms
- * count all errors but an {@link ApiError}, a warning. docs/adr/0022
+ * Logs a request. An error's message, stack and properties may hold tokens, emails and bodies, so they are left out. An
+ * {@link ApiError} is a warning; the alarms count all other errors. docs/adr/0022
  */
 export function logRequest(request: CompletedRequest): void {
   const { requestId, functionName, method, status, attempts, error } = request;
@@ -41,7 +41,7 @@ export function logRequest(request: CompletedRequest): void {
   writeMetrics(functionName, { Requests: 1, Faults: Number(isInternal), Latency: milliseconds });
 }
 
-/** Writes a line in CloudWatch's embedded metric format, which the console would wrap. */
+/** Writes a line in CloudWatch's embedded metric format, which console methods would wrap in JSON. */
 export function writeMetrics(functionName = 'local', values: Record<string, number>): void {
   const metrics = Object.keys(values).map((Name) => ({
     Name,
@@ -77,7 +77,7 @@ function listThrottling(error: unknown): false | { throttlingReasons: string[] }
   return reasons.length > 0 && { throttlingReasons: reasons };
 }
 
-/** The name; for an ApiError or a system error, such as ECONNREFUSED, the code. */
+/** The error's name; for an ApiError or a system error such as ECONNREFUSED, its code. */
 export function nameOf(error: unknown): string {
   const cause = findCause(error);
   if (!(cause instanceof Error)) return typeof cause;

@@ -1,11 +1,11 @@
-/** UTF-16 units. After an event whose body and response together are longer, memory is looked at. */
+/** UTF-16 units of body and response together. After a longer event, memory is checked. */
 const LARGE = 1024 * 1024;
-/** Bytes of heap and buffers. If more are in use when the next event begins, garbage is collected first. */
+/** Bytes of heap and buffers. With more in use, garbage is collected before the next event. */
 const HEAP = 18 * 1024 * 1024;
-/** Bytes by which memory may have grown when the runtime copies a response; it needs the rest for the copy. */
+/** Bytes by which memory may grow. The runtime needs the rest to copy the response. */
 const GROWTH = 66 * 1024 * 1024;
 
-/** Several events of 6 MB in a row would exceed 128 MB. docs/adr/0062 */
+/** Without this, several events of 6 MB in a row would exceed 128 MB. docs/adr/0062 */
 export function withGarbageCollection<
   Event extends { body?: string },
   Context,
@@ -22,7 +22,7 @@ export function withGarbageCollection<
     }
     const response = await handler(event, context);
     size = response.body.length + (event?.body?.length ?? 0);
-    // Reading it takes a tenth of a small request's time.
+    // Reading the RSS takes a tenth of a small request's time.
     if (size > LARGE && process.memoryUsage.rss() - initial > GROWTH) globalThis.gc?.();
     return response;
   };

@@ -1,10 +1,10 @@
-/** Events that the function handles during initialisation, and DynamoDB's response to all. docs/adr/0060 */
+/** Events for the initialisation, and a response to all their requests. docs/adr/0060 */
 import { Readable } from 'node:stream';
 import { createInquiryRequestSchema, inquiryFields } from './contract.ts';
 import { createGatewayEvent } from './gateway-event.ts';
 import type { Identity } from './identity.ts';
 
-/** Cannot exist: an email contains an @. */
+/** No such user exists, because an email contains an @. */
 export const WARM_UP_OWNER: Identity = { sub: '00000000-0000-0000-0000-000000000000', email: '-' };
 
 const claims = WARM_UP_OWNER;
@@ -19,10 +19,10 @@ const keyedPost = createGatewayEvent({
   headers: { 'idempotency-key': '-' },
 });
 const get = createGatewayEvent({ method: 'GET', claims });
-/** A POST with a key runs nearly all code of one without. */
+/** A POST with a key also runs nearly all code of one without. */
 export const warmUpEvents = [post, keyedPost, get, keyedPost, get];
 
-/** What DynamoDB would answer to a write, which needs the consumed capacity, and to a Query, which needs items. */
+/** A write needs the consumed capacity, a query needs items. */
 const RESPONSE = JSON.stringify({
   ConsumedCapacity: { CapacityUnits: 1 },
   Items: [

@@ -11,7 +11,7 @@ export type AnswerResult =
   /** The item would exceed 400 KB. */
   | { status: 'too-large' };
 
-/** What a respondent has sent by mail after the answer; `mail` is a hash of it. */
+/** What a respondent has mailed after the answer; `mail` is its hash. */
 export type Addition = Pick<NonNullable<StoredInquiry['additions']>[number], 'text' | 'mail'>;
 
 interface Inquiries {
@@ -22,11 +22,11 @@ interface Inquiries {
   isShown: (row: Pick<StoredInquiry, 'email' | 'expires_at'>) => boolean;
 }
 
-/** What changes an inquiry, each in one conditional update. */
+/** The changes of an inquiry, each in one conditional update. */
 export function createAnswers({ table, now, keyOf, read, isShown }: Inquiries) {
   const { client, name: TableName } = table;
 
-  /** ElectroDB's patch also sets columns that the operators' policy refuses. */
+  /** ElectroDB's `patch` would also set columns that the operators' policy refuses. */
   async function update(
     inquiry: InquiryKeys,
     columns: Item,
@@ -49,7 +49,7 @@ export function createAnswers({ table, now, keyOf, read, isShown }: Inquiries) {
       await client.send(command);
       return 'updated';
     } catch (error) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever it is, it is not one of these
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- another value has neither name
       const { name, message } = error as Error;
       if (name === 'ValidationException' && /item size/i.test(message)) return 'too-large';
       if (name === 'ConditionalCheckFailedException') return 'refused';
@@ -59,11 +59,11 @@ export function createAnswers({ table, now, keyOf, read, isShown }: Inquiries) {
 
   return {
     /**
-     * Records an answer, once; without `reply`, a dismissal. A hidden inquiry is not answered: the mailer would not
-     * send the reply.
+     * Records an answer or, without `reply`, a dismissal, unless there is one. A hidden inquiry counts as not found:
+     * the mailer would not send the reply.
      *
      * @param inquiry - As it was read.
-     * @param answer.mail - A hash of the mail that it came by; the same one answers again.
+     * @param answer.mail - A hash of the mail with the answer. The same mail succeeds again.
      */
     async answer(
       inquiry: InquiryKeys & Pick<StoredInquiry, 'expires_at'>,
@@ -99,10 +99,10 @@ export function createAnswers({ table, now, keyOf, read, isShown }: Inquiries) {
       return { status: 'already-answered', respondent: by, reply_at: row.reply_at };
     },
     /**
-     * Makes a dismissed inquiry unanswered again; nothing was mailed about it.
+     * Makes a dismissed inquiry unanswered again.
      *
-     * @param dismissedAt - Of that very dismissal.
-     * @returns Whether it was still dismissed so.
+     * @param dismissedAt - The `reply_at` of the dismissal.
+     * @returns Whether that dismissal still stood.
      */
     async reopen(
       inquiry: InquiryKeys & Pick<StoredInquiry, 'expires_at'>,
@@ -120,16 +120,16 @@ export function createAnswers({ table, now, keyOf, read, isShown }: Inquiries) {
       const row = await read(inquiry);
       return row !== undefined && row.reply_at === undefined;
     },
-    /** After SES has refused the files of an answer. */
+    /** Removes an answer's files, which SES has refused. */
     async removeFiles(inquiry: InquiryKeys): Promise<void> {
       const columns = { inbox: toShard(inquiry.id, true) };
       await update(inquiry, columns, 'attribute_exists(files)', { removed: 'REMOVE files' });
     },
     /**
-     * Appends to an answer, once for a mail.
+     * Appends a mail to an answer, once.
      *
      * @param inquiry - As it was read.
-     * @returns Whether it fits into the item.
+     * @returns Whether the text fits into the item.
      * @throws Error when the inquiry has changed meanwhile.
      */
     async add(inquiry: StoredInquiry, { text, mail }: Addition): Promise<boolean> {

@@ -1,24 +1,24 @@
-/** Batches, sent until DynamoDB has processed all items. */
+/** Batches are sent until DynamoDB has processed all items. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from './table.ts';
 
 export type Item = Record<string, unknown>;
 
-/** Items of 400 KB in a response of 16 MB. */
+/** This many items of 400 KB fit into a response of 16 MB. */
 export const MOST_READ = 40;
 /** DynamoDB's maximum. */
 const MOST_WRITTEN = 25;
 
-/** The SDK's name for such errors, for `describeFailure`. */
+/** It has the SDK's name, which `describeFailure` knows. */
 class BatchThrottled extends Error {
   override readonly name = 'ThrottlingException';
 }
 
-/** Without progress, 13 s in all. */
+/** Attempts without progress; together they take 13 seconds. */
 const MOST_REFUSALS = 7;
 
-/** Strongly consistent, in no order, without missing items. */
+/** Reads strongly consistently and in no order. Missing items are left out. */
 export async function getItems({ client, name }: Table, keys: Item[]): Promise<Item[]> {
   const items: Item[] = [];
   await sendAll(keys, MOST_READ, async (Keys) => {
@@ -30,7 +30,7 @@ export async function getItems({ client, name }: Table, keys: Item[]): Promise<I
   return items;
 }
 
-/** In the order of the keys. */
+/** Deletes in the order of the keys. */
 export async function deleteItems({ client, name }: Table, keys: Item[]): Promise<void> {
   await sendAll(keys, MOST_WRITTEN, async (batch) => {
     const RequestItems = { [name]: batch.map((Key) => ({ DeleteRequest: { Key } })) };

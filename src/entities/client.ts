@@ -24,7 +24,7 @@ class PlainJsonProtocol extends AwsJson1_0Protocol {
 
 const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 
-/** The SDK decides on retries by the error's name, which all cancellations share. */
+/** All cancellations have the same name, by which the SDK decides on retries. */
 function throwRetryable(error: TransactionCanceledException): never {
   const { CancellationReasons: reasons = [] } = error;
   if (reasons.some(({ Code }) => THROTTLED.has(Code ?? ''))) {
@@ -33,7 +33,7 @@ function throwRetryable(error: TransactionCanceledException): never {
   throw error;
 }
 
-/** A tenth of a warm request's CPU time. docs/adr/0060 */
+/** These take a tenth of a warm request's CPU time. */
 const UNUSED = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
 /** Milliseconds. */
@@ -71,7 +71,6 @@ export function createDynamoDbClient(
     useFipsEndpoint: false,
   });
   for (const name of UNUSED) client.middlewareStack.remove(name);
-  // Replaces the SDK's serializer.
   client.middlewareStack.add(
     (next, context) => async (args) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK sets both before

@@ -1,4 +1,4 @@
-/** Errors are ElectroDB's, with the SDK's as cause. */
+/** Records of mails. Errors are ElectroDB's, with the SDK's as cause. */
 import type { EntityItem } from 'electrodb';
 import { getItems, type Item } from './batches.ts';
 import { createDeliveryEntity, type DELIVERED_MAILS } from './delivery.ts';
@@ -10,10 +10,10 @@ type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 
 export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'undelivered_at'>>>;
 
-/** Milliseconds: more than a function runs, less than until its queue repeats an event (mailer/events.tf). */
+/** Milliseconds: longer than a function runs, shorter than its queue waits before a repetition (mailer/events.tf). */
 const CLAIM = 2 * 60_000;
-/** Seconds, of mails to owners: longer than mail/overdue.ts looks back. */
-const OWNER_RETENTION = 10 * 86_400;
+/** Seconds: longer than mail/overdue.ts looks back. */
+const OWNER_MAIL_RETENTION = 10 * 86_400;
 /** Seconds: a century, the longest retention. */
 const UNDELIVERED_RETENTION = 36_500 * 86_400;
 
@@ -27,7 +27,7 @@ export function createDeliveries(table: Table, now: () => number = Date.now) {
       return (await deliveries.get({ inquiry, mail }).go({ consistent: true, abortSignal })).data;
     },
 
-    /** @param since - When the mail was begun. Later knowledge is kept. */
+    /** @param since - When the mail was begun. A failure recorded later is kept. */
     async record(
       inquiry: string,
       mail: DeliveredMail,
@@ -40,7 +40,7 @@ export function createDeliveries(table: Table, now: () => number = Date.now) {
           mail,
           sent_at: new Date().toISOString(),
           ...expireRecord(
-            mail === 'reply' || mail === 'acknowledgement' ? OWNER_RETENTION : undefined,
+            mail === 'reply' || mail === 'acknowledgement' ? OWNER_MAIL_RETENTION : undefined,
           ),
         })
         .where(
@@ -50,7 +50,7 @@ export function createDeliveries(table: Table, now: () => number = Date.now) {
         .go({ abortSignal, returnOnConditionCheckFailure: 'all_old' });
     },
 
-    /** Kept as long as the inquiry. */
+    /** The record is kept as long as the inquiry. */
     async recordUndelivered(
       { id, expires_at }: { id?: unknown; expires_at?: unknown },
       { mail, ...columns }: Pick<Delivery, 'mail' | 'undelivered' | 'is_noticed'>,
@@ -65,7 +65,7 @@ export function createDeliveries(table: Table, now: () => number = Date.now) {
         .go({ abortSignal });
     },
 
-    /** Whether the caller sends the notice, another one does, or it was sent or refused. */
+    /** @returns `granted`: the caller sends it; `claimed`: another one does; `done`: it was sent or refused. */
     async claimNotice(
       event: string,
       abortSignal: AbortSignal,

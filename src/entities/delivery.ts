@@ -2,7 +2,7 @@ import { Entity, type DocumentClient } from 'electrodb';
 
 export const DELIVERED_MAILS = ['inquiry', 'reply', 'acknowledgement', 'notice'] as const;
 
-/** A mail about an inquiry, without personal data. docs/adr/0080 */
+/** A record of a mail about an inquiry, without personal data. docs/adr/0080 */
 export function createDeliveryEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
@@ -11,9 +11,9 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
         /** The id of the inquiry; for a notice, of SES's event. */
         inquiry: { type: 'string' },
         mail: { type: DELIVERED_MAILS },
-        /** On a notice: milliseconds; until then one invocation sends it. */
+        /** Milliseconds. Until then, one invocation alone sends the notice. */
         claimed_until: { type: 'number' },
-        /** Absent: refused by SES, or not sent yet. */
+        /** Absent: SES has refused the mail, or it is not sent yet. */
         sent_at: { type: 'string' },
         undelivered: { type: ['refused', 'bounce', 'complaint'] },
         undelivered_at: { type: 'string' },
@@ -33,8 +33,8 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
 }
 
 /**
- * Mails in an hour: about new inquiries of one person or of all, acknowledgements to one address, or notices; `all` has
- * the digests' state. docs/adr/0080
+ * Counts an hour's mails: about new inquiries of one person or of all, acknowledgements to one address, or notices.
+ * docs/adr/0080
  */
 export function createQuotaEntity(table: string, client?: DocumentClient) {
   return new Entity(
@@ -42,18 +42,17 @@ export function createQuotaEntity(table: string, client?: DocumentClient) {
       model: { service: 'inquiries', entity: 'quota', version: '1' },
       attributes: {
         /**
-         * A hash of person or address and hour; hours since the epoch, maybe behind a kind such as `notices-`; or
-         * `all`.
+         * A hash of person or address and hour; hours since the epoch, maybe after a kind such as `notices-`; or `all`.
          */
         quota: { type: 'string' },
         /** Ids of inquiries or of SES's events. */
         mailed: { type: 'set', items: 'string' },
-        /** Whether an inquiry of the hour is withheld. */
+        /** Whether the mail about an inquiry of the hour is withheld. */
         is_withheld: { type: 'boolean' },
         /** A prefix of ids: no lower id is added to `mailed`. */
         closed: { type: 'string' },
         expires_at: { type: 'number' },
-        // Under `all`: DigestState (quotas.ts), and the milliseconds of the next digest.
+        // Only `all` has these: DigestState (quotas.ts) and the milliseconds of the next digest.
         next_at: { type: 'number' },
         next_hour: { type: 'number' },
         digested: { type: 'any' },

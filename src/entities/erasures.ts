@@ -1,6 +1,4 @@
-/**
- * Not an ElectroDB model: a record is its key and nothing else, so that operators cannot overwrite one. docs/adr/0084
- */
+/** This is no ElectroDB model: a record is only its key, so that operators cannot overwrite one. docs/adr/0084 */
 import {
   CreateTableCommand,
   DescribeTableCommand,
@@ -14,7 +12,7 @@ export type ErasureRecords = ReturnType<typeof createErasureRecords>;
 
 export function createErasureRecords({ client, name: TableName }: Table) {
   return {
-    /** For a local stack; on a stage, Terraform creates it. */
+    /** Creates the table of a local stack; on a stage, Terraform does. */
     async create(): Promise<void> {
       const command = new CreateTableCommand({
         TableName,
@@ -36,7 +34,7 @@ export function createErasureRecords({ client, name: TableName }: Table) {
       await client.send(new DeleteCommand({ TableName, Key: { hash } }));
     },
 
-    /** Strongly consistent, in no order. */
+    /** Reads strongly consistently, in no order. */
     async read(): Promise<string[]> {
       const pages = await Array.fromAsync(
         paginateScan({ client }, { TableName, ConsistentRead: true }),
@@ -44,7 +42,7 @@ export function createErasureRecords({ client, name: TableName }: Table) {
       return pages.flatMap(({ Items = [] }) => Items.map(({ hash }) => String(hash)));
     },
 
-    /** Reads a tag of the table; restores do not replace this table. */
+    /** Reads a tag of this table, which a restore does not replace. */
     async readTag(name: string): Promise<string | undefined> {
       const { Table: table } = await client.send(new DescribeTableCommand({ TableName }));
       const { Tags = [] } = await client.send(

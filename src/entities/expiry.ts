@@ -4,7 +4,7 @@
 export const isCurrent = ({ expires_at }: { expires_at?: unknown }, time: number): boolean =>
   !(Number(expires_at) * 1_000 <= time);
 
-/** The mailer's records are kept for two days: a stream repeats for one. */
+/** The mailer's records are kept for two days, because a stream repeats an event for one. */
 export const expireRecord = (seconds = 2 * 86_400) => ({
   expires_at: toExpiry(Date.now(), seconds),
 });

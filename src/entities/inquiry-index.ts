@@ -1,17 +1,17 @@
-/** The index is eventually consistent. docs/adr/0081 */
+/** Reads the index of all inquiries, which is eventually consistent. docs/adr/0081 */
 import type { EntityItem } from 'electrodb';
 import type { createInquiryEntity } from './inquiry.ts';
 import { DIGITS, LAST_ID, toFirstId, toShard } from './keys.ts';
 
 type InquiryEntity = ReturnType<typeof createInquiryEntity>;
 
-/** Without the subject, which can be as long as a body. */
+/** The index has no subject, which can be as long as a body. */
 export type IndexedInquiry = Omit<EntityItem<InquiryEntity>, 'subject' | 'body' | 'reply'>;
 
 export interface IndexQuery {
-  /** Absent: all; true includes dismissed. */
+  /** Absent: all inquiries; true includes dismissed ones. */
   isAnswered?: boolean | undefined;
-  /** Byte for byte. */
+  /** Compared byte for byte. */
   email?: string | undefined;
   sub?: string | undefined;
   /** Ids, inclusive. */
@@ -22,13 +22,13 @@ export interface IndexQuery {
   abortSignal?: AbortSignal | undefined;
 }
 
-/** Rows of a partition's first page, doubled for each next one. */
+/** Rows of a partition's first page; each further page has twice as many. */
 const FIRST_LIMIT = 16;
 const LAST_LIMIT = 1_024;
 
 /**
- * Raw, since ElectroDB does not recognize rows without `__edb_v__` whose email has a line end. With `pages: 'all'`, raw
- * rows are the first page only.
+ * Raw, because ElectroDB does not recognize rows without `__edb_v__` whose email has a line end. With `pages: 'all'`,
+ * only the first raw page is returned.
  */
 const RAW = { data: 'raw', originalErr: true } as const;
 
@@ -37,7 +37,7 @@ interface RawPage {
   LastEvaluatedKey?: { id: string };
 }
 
-/** `end`: the last id read; undefined: all are. */
+/** `end` is the last id that was read; undefined: all were. */
 interface Page {
   rows: IndexedInquiry[];
   end: string | undefined;
@@ -70,15 +70,15 @@ async function* readShard(
   } while (cursor !== null);
 }
 
-/** Undefined: no bound. */
+/** An undefined bound accepts all. */
 const createIsUpTo =
   (order: IndexQuery['order'], bound: string | undefined) =>
   ({ id }: IndexedInquiry): boolean =>
     bound === undefined || (order === 'oldest' ? id <= bound : id >= bound);
 
 /**
- * Yields the inquiries of one digit. The unanswered partition is read first, so an inquiry answered in between is seen
- * at least once; the answered row counts.
+ * Yields the inquiries of one last digit. The unanswered partition is read first, so that an inquiry answered meanwhile
+ * is not missed; if it is read twice, the answered row counts.
  */
 async function* readBoth(
   inquiries: InquiryEntity,
@@ -95,7 +95,7 @@ async function* readBoth(
     for await (const answered of readShard(inquiries, toShard(digit, true), range, limit)) {
       const end = answered.end ?? open.end;
       const isRead = createIsUpTo(query.order, end);
-      // A range includes the last id of the one before.
+      // The range includes the last id of the one before.
       const next = answered.rows.filter(({ id }) => id !== start);
       yield { rows: [...next, ...rows.filter(isRead)], end };
       rows = rows.filter((row) => !isRead(row));
@@ -105,7 +105,7 @@ async function* readBoth(
   }
 }
 
-/** Yields pages in the order of ids, on demand; one may be empty. */
+/** Yields pages in the order of ids, on demand. A page may be empty. */
 export async function* readIndex(
   inquiries: InquiryEntity,
   query: IndexQuery = {},

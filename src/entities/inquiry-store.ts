@@ -17,22 +17,21 @@ import { createRequests } from './requests.generated.ts';
 import type { Attributes, KeyRow, Requests } from './requests.ts';
 
 const DAY = 86_400;
-/** Seconds that a key is kept. docs/adr/0090 */
+/** Seconds. */
 const KEY_KEPT = DAY;
-/** Bytes from which an inquiry's key is looked up first. docs/adr/0090 */
+/** Bytes. From this size on, an inquiry's key is looked up before the transaction. */
 const LOOK_UP_FROM = 16 * 1024;
-/** Days that a smoke test's inquiry is kept. */
-const TEST_DAYS = 1;
-/** Seconds: more than the hour, for clocks that differ. */
+const SMOKE_TEST_DAYS = 1;
+/** Seconds: more than an hour, because clocks differ. */
 const RATE_KEPT = 7_200;
-/** The highest limit with which the count's row has the keys it counts, and stays below 1 KB. */
+/** Up to this limit, the rate's row lists its keys and stays below 1 KB. */
 const LISTED_MOST = 150;
 /**
- * Characters of a key's digest in that row. One in 100,000 of 150 other keys begins so, and costs a consistent read.
+ * Characters of a digest in that row. With 150 keys, one other in 100,000 begins alike, which costs a consistent read.
  */
 const LISTED_LENGTH = 4;
 const NOT_LISTED = '-';
-/** Milliseconds until an eventually consistent read certainly has a write. */
+/** Milliseconds until eventually consistent reads certainly see a write. */
 const SETTLED = 60_000;
 /** Attempts of a transaction that conflicts with another, and waits between them in milliseconds. */
 const CONFLICT_ATTEMPTS = 12;
@@ -41,7 +40,7 @@ const LONGEST_WAIT = 500;
 
 export interface InquiryStoreOptions {
   retentionDays?: number | undefined;
-  /** Of hashes of persons. Default: empty, as for a local stack. */
+  /** The key for hashes of persons. Default: empty, as for a local stack. */
   hashKey?: string | undefined;
   /** `language` and `email_verified` are stored if they are named here. Default: both. */
   storedForMail?: readonly string[] | undefined;
@@ -58,7 +57,7 @@ class StoreError extends Error {
   }
 }
 
-/** Sends generated requests (docs/adr/0060). Other errors than the SDK's are a {@link StoreError}. */
+/** Sends generated requests (docs/adr/0060, 0090, 0091). Its own errors are a {@link StoreError}. */
 export function createInquiryStore(
   client: DynamoDBClient,
   table: string,
@@ -90,8 +89,9 @@ export function createInquiryStore(
   }
 
   /**
-   * The refusal, or undefined below the limit. A known key is answered beyond it. The count's row has all keys of this
-   * hour; the key of an earlier hour is read. docs/adr/0091
+   * The rate's row lists the keys of this hour; an earlier hour's key is read.
+   *
+   * @returns Beyond the limit, a known key's inquiry or the refusal; below it, undefined.
    */
   async function checkLimit(
     { rate, key, limit }: Transaction,
@@ -106,7 +106,6 @@ export function createInquiryStore(
     return (key && (await find(key, call, isRecent))) ?? { refusal: 'limit', limit };
   }
 
-  /** docs/adr/0090, docs/adr/0091 */
   async function storeInTransaction(transaction: Transaction, call: StoreCall): Promise<PutResult> {
     const { inquiry, key, limit } = transaction;
     const command = new TransactWriteItemsCommand(requests.storeInquiry(transaction));
@@ -134,7 +133,7 @@ export function createInquiryStore(
       const { key, keyKept = KEY_KEPT, limit, language, isEmailVerified, follows } = options;
       const { id, cognito_sub, email } = inquiry;
       const created = Date.parse(inquiry.created_at);
-      const days = isTestAddress(email) ? TEST_DAYS : retentionDays;
+      const days = isTestAddress(email) ? SMOKE_TEST_DAYS : retentionDays;
       const row = {
         ...inquiry,
         inbox: toShard(id, false),
@@ -143,7 +142,7 @@ export function createInquiryStore(
         ...(follows !== undefined && { follows }),
         ...(days !== undefined && { expires_at: toExpiry(created, days * DAY) }),
       };
-      // Unconditional: a retry after a lost response would fail a condition, and the id is new.
+      // The put has no condition: the id is new, and a retry after a lost response would fail.
       const put = requests.putInquiry({ inquiry: row });
       if (isTooLongKey(put.Item['pk'])) return { refusal: 'email' };
       const size = sizeOf(put.Item);
@@ -179,7 +178,7 @@ export function createInquiryStore(
     },
 
     async *list({ sub, email }, { before, limit, ...others }, call) {
-      // The compiler names a parameter that is parsed and not used.
+      // The compiler refuses a parameter that is parsed and not used.
       void (others satisfies Record<string, never>);
       const owner = { cognito_sub: sub, email };
       const input = requests.listInquiries({ owner });
@@ -203,7 +202,7 @@ export function createInquiryStore(
 const isTooLongKey = (key: Attributes[string] | undefined): boolean =>
   Buffer.byteLength(key?.S ?? '') > PARTITION_KEY_LIMIT;
 
-/** The reason of each write; none for other errors. */
+/** The reason of each write; empty for other errors. */
 function readReasons(
   error: unknown,
   { key, rate }: Transaction,
@@ -217,7 +216,7 @@ function readReasons(
 const isConflict = (reason: CancellationReason | undefined): boolean =>
   reason?.Code === 'TransactionConflict';
 
-/** A boolean has one byte. */
+/** Bytes, as DynamoDB counts them; a boolean has one. */
 const sizeOf = (item: Attributes): number =>
   Buffer.byteLength(
     Object.entries(item)
@@ -232,13 +231,13 @@ function toResult({ inquiry, payload }: Attributes, key: KeyRow): PutResult {
   return payload?.S === key.payload ? { id: inquiry.S } : { refusal: 'reused' };
 }
 
-/** The SDK takes any 200 for success, also a proxy's empty one. docs/adr/0012 */
+/** The SDK takes any 200 for success, even a proxy's empty one. docs/adr/0012 */
 function confirm({ ConsumedCapacity }: { ConsumedCapacity?: unknown }): void {
   if (ConsumedCapacity !== undefined) return;
   throw new StoreError('UnconfirmedWrite', 'The response to a write has no ConsumedCapacity.');
 }
 
-/** Counts one attempt if the signal ended the request, which the SDK does not count. */
+/** Also counts an attempt that the signal ended, which the SDK does not. */
 async function countAttempts<Output extends { $metadata: { attempts?: number } }>(
   call: StoreCall,
   request: Promise<Output>,
@@ -246,12 +245,12 @@ async function countAttempts<Output extends { $metadata: { attempts?: number } }
   const count = ({ $metadata }: Partial<Output>): void => {
     call.attempts += $metadata?.attempts ?? Number(call.signal.aborted);
   };
-  // The SDK's errors have it, too.
+  // The SDK's errors also have `$metadata`.
   void request.then(count, count);
   return request;
 }
 
-/** @throws MalformedRow, since a list is complete or an error. */
+/** @throws StoreError, so that a list is complete or an error. */
 function parseRow(
   row: Attributes,
   { cognito_sub, email }: Pick<Inquiry, 'cognito_sub' | 'email'>,

@@ -2,8 +2,8 @@ import { Entity, type DocumentClient, type EntityItem } from 'electrodb';
 import { toShard } from './keys.ts';
 
 /**
- * A reverse query of a partition lists newest first. By default ElectroDB would join emails that differ in case.
- * docs/adr/0009
+ * A reverse query of a partition lists newest first. By default, ElectroDB lowers the case of keys, so emails could
+ * collide. docs/adr/0009
  */
 export const INQUIRY_MODEL = {
   model: { service: 'inquiries', entity: 'inquiry', version: '1' },
@@ -14,23 +14,23 @@ export const INQUIRY_MODEL = {
     subject: { type: 'string', required: true, readOnly: true },
     body: { type: 'string', required: true, readOnly: true },
     created_at: { type: 'string', required: true, readOnly: true },
-    // For mails to the owner. docs/adr/0080
+    // The language of mails to the owner. docs/adr/0080
     language: { type: 'string', readOnly: true },
-    // Absent: not verified.
+    // Absent: the email is not verified.
     email_verified: { type: 'boolean', readOnly: true },
-    // The id of the inquiry that a follow-up follows. docs/adr/0086
+    // The id of the inquiry before a follow-up. docs/adr/0086
     follows: { type: 'string', readOnly: true },
     // Seconds since the epoch; absent: never. docs/adr/0084
     expires_at: { type: 'number', readOnly: true },
-    // Set once and together by operators' tools, never in a response (spec, "Inquiry").
+    // Operators' tools set these once and together. No response has them (spec, "Inquiry").
     reply: { type: 'string' },
     respondent: { type: 'string' },
     reply_at: { type: 'string' },
-    // Names of the answer's files, which the receiver mails. docs/adr/0085
+    // The names of the answer's files, which the receiver mails. docs/adr/0085
     files: { type: 'list', items: { type: 'string' } },
-    // A hash of the mail that the answer came by, for the receiver alone.
+    // A hash of the mail with the answer. Only the receiver uses it.
     reply_mail: { type: 'string' },
-    // What its respondent has sent by mail since. docs/adr/0085
+    // What the respondent has added by mail.
     additions: {
       type: 'list',
       items: {
@@ -65,11 +65,11 @@ export const INQUIRY_MODEL = {
   },
 } as const;
 
-/** Without a client, for `.params()` only. */
+/** Without a client, only `.params()` works. */
 export const createInquiryEntity = (table: string, client?: DocumentClient) =>
   new Entity(INQUIRY_MODEL, { table, ...(client && { client }) });
 
-/** Unanswered: no `reply_at`; dismissed: `reply_at` without `reply`. */
+/** An unanswered inquiry has no `reply_at`, a dismissed one no `reply`. */
 export type StoredInquiry = Readonly<EntityItem<ReturnType<typeof createInquiryEntity>>>;
 
 export type InquiryKeys = Pick<StoredInquiry, 'cognito_sub' | 'email' | 'id'>;

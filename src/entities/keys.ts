@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { HOUR } from '../limits.ts';
 
-/** Higher than any id. */
+/** Sorts after every id. */
 export const LAST_ID = 'g';
 
 /** The smallest id prefix of a time in milliseconds (RFC 9562, 5.7). */
@@ -10,7 +10,7 @@ export function toFirstId(milliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
-/** The partition in the index; an id's last digit is random. docs/adr/0081 */
+/** The partition in the index, by an id's last digit, which is random. docs/adr/0081 */
 export const toShard = (id: string, isAnswered: boolean): string =>
   `${isAnswered ? 'answered' : 'open'}-${id.slice(-1)}`;
 
@@ -20,7 +20,7 @@ export const DIGITS = Array.from('0123456789abcdef');
 export const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
-/** Of what could be guessed. The key is not in the table. @returns 43 characters. */
+/** For texts that could be guessed. The key is not in the table. @returns 43 characters. */
 export const keyedDigest = (key: string, ...texts: string[]): string =>
   createHmac('sha256', key).update(JSON.stringify(texts)).digest('base64url');
 

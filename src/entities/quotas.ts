@@ -1,4 +1,4 @@
-/** docs/adr/0080 */
+/** How many mails were sent in an hour, and the digests' state. docs/adr/0080 */
 import { createQuotaEntity } from './delivery.ts';
 import { expireRecord } from './expiry.ts';
 import type { Table } from './table.ts';
@@ -11,7 +11,7 @@ export interface DigestState {
   /** By hour: how many inquiries they have counted. */
   counted?: Record<string, number>;
   daily_on?: string;
-  /** Milliseconds: up to which inquiries are acknowledged, and replies are mailed, also without the stream. */
+  /** Milliseconds up to which inquiries are acknowledged and replies mailed, even if the stream failed. */
   acknowledged?: number;
   replied?: number;
 }
@@ -30,7 +30,7 @@ export function createQuotas({ name, client }: Table) {
   const quotas = createQuotaEntity(name, client);
 
   return {
-    /** The same id gets the same answer. */
+    /** A reserved id is granted again. */
     async reserve(
       quota: string,
       id: string,
@@ -51,7 +51,6 @@ export function createQuotas({ name, client }: Table) {
       return { refused: { mailed: new Set(data?.mailed), closed: data?.closed ?? '' } };
     },
 
-    /** Gives a place back. */
     async release(quota: string, id: string, abortSignal: AbortSignal): Promise<void> {
       await quotas
         .update({ quota })
@@ -59,7 +58,7 @@ export function createQuotas({ name, client }: Table) {
         .go({ abortSignal });
     },
 
-    /** Marks an hour of which a digest has an inquiry. */
+    /** Marks an hour with an inquiry that a digest reports. */
     async withhold(hour: string, abortSignal: AbortSignal): Promise<void> {
       await quotas
         .update({ quota: hour })
@@ -67,14 +66,13 @@ export function createQuotas({ name, client }: Table) {
         .go({ abortSignal });
     },
 
-    /** How many mails are reserved, and whether the hour is marked. */
     async read(quota: string, abortSignal: AbortSignal) {
       const options = { abortSignal, consistent: true } as const;
       const { data } = await quotas.get({ quota }).go(options);
       return { mailed: data?.mailed?.length ?? 0, isWithheld: data?.is_withheld === true };
     },
 
-    /** Refuses lower ids that are not reserved. @returns The reserved ones. */
+    /** From now on refuses lower ids that are not reserved. @returns The reserved ones. */
     async closeHour(hour: number, closed: string, abortSignal: AbortSignal): Promise<Set<string>> {
       const { data } = await quotas
         .update({ quota: String(hour) })
@@ -84,7 +82,7 @@ export function createQuotas({ name, client }: Table) {
     },
 
     /**
-     * Keeps other digests from beginning.
+     * Begins a digest, and keeps others from beginning for `turn` milliseconds.
      *
      * @returns The last digest's state; undefined when it is too early.
      */

@@ -1,6 +1,6 @@
 import { Entity } from 'electrodb';
 
-/** Inquiries that a person, whom the key does not name, has stored in an hour. docs/adr/0091 */
+/** How many inquiries a person, known only by a hash, has stored in an hour. docs/adr/0091 */
 export const createRateEntity = (table: string) =>
   new Entity(
     {
@@ -9,7 +9,7 @@ export const createRateEntity = (table: string) =>
         /** {@link toOwnerHour} */
         owner_hour: { type: 'string' },
         inquiries: { type: 'number' },
-        /** Beginnings of the stored keys' digests, and a placeholder. */
+        /** Beginnings of digests of the stored keys, or a placeholder. */
         keys: { type: 'set', items: 'string' },
         /** Seconds since the epoch. */
         expires_at: { type: 'number', required: true },

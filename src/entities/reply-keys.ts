@@ -1,4 +1,4 @@
-/** docs/adr/0085 */
+/** A key for each month, which the codes in addresses for answers need. docs/adr/0085 */
 import { randomBytes } from 'node:crypto';
 import { Entity, type DocumentClient } from 'electrodb';
 import { isCurrent } from './expiry.ts';
@@ -6,13 +6,12 @@ import type { Table } from './table.ts';
 
 export type ReplyKeys = ReturnType<typeof createReplyKeys>;
 
-/** The key of the codes in a month's addresses for answers. */
 export function createReplyKeyEntity(table: string, client?: DocumentClient) {
   return new Entity(
     {
       model: { service: 'inquiries', entity: 'replykey', version: '1' },
       attributes: {
-        /** `2611`: November 2026. */
+        /** Such as `2611` for November 2026. */
         month: { type: 'string' },
         secret: { type: 'string', required: true },
         expires_at: { type: 'number', required: true },
@@ -37,7 +36,7 @@ export function createReplyKeys({ name, client }: Table) {
       return data && isCurrent(data, time) ? data.secret : undefined;
     },
 
-    /** @returns The key, or the one that another instance has made. */
+    /** @returns The new key, or the one that another instance made first. */
     async make(month: string, expires_at: number, abortSignal: AbortSignal): Promise<string> {
       const secret = randomBytes(32).toString('base64url');
       const { rejected, data } = await keys

@@ -1,4 +1,4 @@
-/** ElectroDB's requests, from which `npm run requests` writes those that the function runs. docs/adr/0060 */
+/** ElectroDB's requests, from which `npm run requests` generates the function's. docs/adr/0060 */
 import type {
   AttributeValue,
   PutItemCommandInput,
@@ -14,13 +14,13 @@ import { createRateEntity } from './rate.ts';
 
 export type Attributes = Record<string, AttributeValue>;
 type Owner = Pick<Inquiry, 'cognito_sub' | 'email'>;
-/** From `toShard`. */
+/** From {@link toShard}. */
 export type InquiryRow = CreateEntityItem<ReturnType<typeof createInquiryEntity>> & {
   inbox: string;
 };
 
 export interface KeyRow extends CreateEntityItem<ReturnType<typeof createIdempotencyKeyEntity>> {
-  /** Seconds; expired rows are replaced. */
+  /** Seconds since the epoch; rows expired by then are replaced. */
   now: number;
 }
 
@@ -34,7 +34,7 @@ export interface Rate {
 /** All names have aliases, since DynamoDB reserves some. */
 const LISTED = [...(inquiryFields satisfies readonly (keyof InquiryRow)[]), 'expires_at'];
 const ALIASES = Object.fromEntries(LISTED.map((name) => [`#${name}`, name]));
-/** A response with it comes from DynamoDB, and not from something between. docs/adr/0012 */
+/** Only responses of DynamoDB itself have the consumed capacity. docs/adr/0012 */
 const CONFIRMED = { ReturnConsumedCapacity: 'TOTAL' } as const;
 
 export type Requests = ReturnType<typeof createRequests>;
@@ -53,8 +53,8 @@ export function createRequests(table: string) {
       ),
 
     /**
-     * Stores the inquiry, with its key if that is new, and counts it if the limit is not reached. A retry has the same
-     * token and succeeds. docs/adr/0090
+     * Stores the inquiry and its key if that is new, and counts it below the limit. A retry has the same token and
+     * succeeds. docs/adr/0090
      */
     storeInquiry: ({
       inquiry,
@@ -140,7 +140,7 @@ function toInput<Input>(params: object): Input {
   return Object.fromEntries(entries) as Input;
 }
 
-/** ElectroDB without a client has sets of its own. */
+/** Without a client, ElectroDB has its own class of sets. */
 const toNativeSets = (values: object): object =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]: [string, { values?: string[] }]) => [

@@ -1,4 +1,4 @@
-/** Reads of the table are strongly consistent, of the index eventually. */
+/** Reads of the table are strongly consistent, reads of the index eventually. */
 import { setTimeout } from 'node:timers/promises';
 import { paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { isTestAddress } from '../limits.ts';
@@ -27,7 +27,7 @@ export const FIELDS = Object.entries(INQUIRY_MODEL.attributes).flatMap(([name, a
 export interface InquiryFilter extends Omit<IndexQuery, 'first' | 'last'> {
   /** Milliseconds, inclusive. */
   since?: number | undefined;
-  /** Includes those of smoke tests. */
+  /** Also includes smoke tests' inquiries. */
   withExpired?: boolean | undefined;
   /** An id, exclusive. */
   before?: string | undefined;
@@ -37,7 +37,7 @@ export interface InquiryFilter extends Omit<IndexQuery, 'first' | 'last'> {
 
 export type ScanFilter = Pick<InquiryFilter, 'email' | 'sub' | 'since' | 'withExpired'>;
 
-/** Milliseconds, in which the index usually has what is new, or moves from the unanswered to the answered. */
+/** Milliseconds in which the index usually catches up. */
 const SECOND_LOOK = 500;
 
 async function lookTwice<Found>(look: () => Promise<Found[]>): Promise<Found[]> {
@@ -49,7 +49,7 @@ async function lookTwice<Found>(look: () => Promise<Found[]>): Promise<Found[]> 
 
 export type StoredInquiries = ReturnType<typeof createStoredInquiries>;
 
-/** Hides expired inquiries and smoke tests', unless a method says otherwise. */
+/** Hides expired and smoke tests' inquiries, unless a method says otherwise. */
 export function createStoredInquiries(table: Table, now: () => number = Date.now) {
   const { client, name: TableName } = table;
   const inquiries = createInquiryEntity(TableName, client);
@@ -60,7 +60,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
   const isShown = (row: Pick<StoredInquiry, 'email' | 'expires_at'>): boolean =>
     isCurrent(row, now()) && !isTestAddress(row.email);
 
-  /** Yields pages of the index, on demand; one may be empty. */
+  /** Yields pages of the index, on demand. A page may be empty. */
   async function* list(filter: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
     const { since, before: last, after, withExpired, ...query } = filter;
     const earliest = toFirstId(since ?? 0);
@@ -74,11 +74,11 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     }
   }
 
-  /** The index's attributes, also of a hidden inquiry. */
+  /** The attributes in the index, even of a hidden inquiry. */
   const locate = async (id: string, abortSignal?: AbortSignal) =>
     findInIndex(inquiries, id, abortSignal);
 
-  /** Also a hidden inquiry. @returns undefined if it is not in the table. */
+  /** Also reads hidden inquiries. @returns undefined if it is not in the table. */
   async function read(
     keys: InquiryKeys,
     abortSignal?: AbortSignal,
@@ -88,7 +88,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     return (await inquiries.get({ cognito_sub, email, id }).go(options)).data ?? undefined;
   }
 
-  /** Also a hidden inquiry, once the index has it. */
+  /** Also finds hidden inquiries, once the index has them. */
   async function find(id: string, abortSignal?: AbortSignal): Promise<StoredInquiry | undefined> {
     const [keys] = await lookTwice(async () => {
       const row = await locate(id, abortSignal);
@@ -97,7 +97,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     return keys && read(keys, abortSignal);
   }
 
-  /** Yields up to 40 in the order of the keys, without missing and hidden ones. */
+  /** Yields pages of up to 40 in the order of the keys, without missing and hidden inquiries. */
   async function* readInFull(keys: InquiryKeys[]): AsyncIterableIterator<StoredInquiry[]> {
     for (let at = 0; at < keys.length; at += MOST_READ) {
       const portion = keys.slice(at, at + MOST_READ);
@@ -123,7 +123,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
     async *listInFull(filter: InquiryFilter = {}): AsyncIterableIterator<StoredInquiry[]> {
       for await (const page of list(filter)) yield* readInFull(page);
     },
-    /** Reads the whole table; in no order, each match once. */
+    /** Reads the whole table and yields each match once, in no order. */
     async *scan({ email, sub, since, withExpired }: ScanFilter = {}): AsyncGenerator<
       StoredInquiry[]
     > {
@@ -141,7 +141,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
         yield parse(Items).filter((row) => withExpired || isShown(row));
       }
     },
-    /** Ids of what follows an inquiry, the oldest first. */
+    /** The ids of an inquiry's follow-ups, the oldest first. */
     async findFollowUps({ cognito_sub, email, id }: InquiryKeys): Promise<string[]> {
       const query = inquiries.query
         .byOwner({ cognito_sub, email })
@@ -156,8 +156,8 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
       return (await lookTwice(look)).map(({ id }) => id);
     },
     /**
-     * Deletes an owner's inquiries, delivery records and idempotency keys. A repeated run finds an owner by inquiries,
-     * so they are deleted last.
+     * Deletes an owner's inquiries, delivery records and idempotency keys. Inquiries are deleted last: a repeated run
+     * finds the owner by them.
      *
      * @param until - Inclusive, in the form of `created_at`.
      * @yields The ids of deleted inquiries.

@@ -1,9 +1,9 @@
-/** The SDK's name, which the log shows. */
+/** The log shows this name, which is the SDK's. */
 class CredentialsProviderError extends Error {
   override readonly name = 'CredentialsProviderError';
 }
 
-/** Lambda gives credentials in the environment. docs/adr/0060 */
+/** Reads the credentials that Lambda puts into the environment. docs/adr/0060 */
 export function defaultProvider() {
   return async () => {
     const {

@@ -1,2 +1,2 @@
-/** DynamoDB does not use them. docs/adr/0060 */
+/** DynamoDB's client does not use event streams. docs/adr/0060 */
 export const EventStreamSerde = undefined;
