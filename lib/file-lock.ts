@@ -1,22 +1,23 @@
 import { DatabaseSync } from 'node:sqlite';
 
+const SQLITE_BUSY = 5;
+
 /**
- * Locks a file, which is created, with SQLite: the operating system releases the lock when the process ends.
+ * Creates and locks a file with SQLite. The operating system releases the lock when the process ends.
  *
- * @returns Releases it; undefined if another process has it.
+ * @returns A function that unlocks it; undefined if another process has the lock.
  * @throws Error if the file cannot be locked.
  */
 export function lockFile(file: string): (() => void) | undefined {
   let lock: DatabaseSync | undefined;
   try {
     lock = new DatabaseSync(file);
-    // No journal beside it.
+    // This avoids a second file for the journal.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return () => lock?.close();
   } catch (error) {
     lock?.close();
-    // SQLITE_BUSY
-    if ((error as { errcode?: number }).errcode === 5) return undefined;
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
     throw error;
   }
 }

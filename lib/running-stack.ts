@@ -6,12 +6,12 @@ export interface StackState {
   gateway: string;
   form: string;
   inbox?: string | undefined;
-  /** Absent on dynalite, which also lacks transactions. */
+  /** Absent on dynalite, which has no streams. */
   mailbox?: string | undefined;
   smtp?: string | undefined;
   mailStore?: string | undefined;
   issuer: string;
-  /** Of users, if it is not the local one. */
+  /** The users' own issuer; absent: the local one. */
   usersIssuer?: string | undefined;
   engine: string;
   /** Absent for an engine without a process. */
@@ -20,7 +20,7 @@ export interface StackState {
   table: string;
 }
 
-/** For the SDK's clients, which would otherwise take the user's settings and refuse them with an endpoint. */
+/** The SDK's clients would otherwise take the user's settings, which they refuse with an endpoint. */
 export const LOCAL = {
   region: 'local',
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
@@ -41,7 +41,7 @@ export function readRunningStack(folder: string): StackState {
   );
 }
 
-/** Also of a killed stack. @returns undefined without a valid file. */
+/** Also reads the state of a killed stack. @returns undefined without a valid file. */
 export function readState(folder: string): StackState | undefined {
   const state = parseObject(readIfThere(stateFileOf(folder)) ?? '') ?? {};
   const names = ['issuer', 'keysFile', 'engine', 'table'];

@@ -1,4 +1,4 @@
-/** A date in words. French has an ordinal for the first of a month, which CLDR lacks: « 1er novembre ». */
+/** Formats a date. CLDR lacks the French ordinal for the first of a month: « 1er novembre ». */
 export const formatDate = (format: Intl.DateTimeFormat, time: number | Date): string => {
   const text = format.format(time);
   const isFrench = format.resolvedOptions().locale.startsWith('fr');

@@ -1,7 +1,7 @@
-/** Directions by language, in the form's order; Terraform reads the file, too. */
+/** Languages in the form's order, with their directions. Terraform reads the same file. */
 import directions from './languages.json' with { type: 'json' };
 
-/** The compiler asks for a new language's texts. */
+/** The compiler asks for all texts of a new language. */
 export type Language = keyof typeof directions;
 export type Direction = 'ltr' | 'rtl';
 
@@ -16,7 +16,7 @@ export const isLanguage = (value: unknown): value is Language =>
 
 export const directionOf = (language: Language): Direction => DIRECTIONS[language];
 
-/** Stands for a blank subject; operators see the English one. */
+/** Shown for a blank subject. Operators see the English one. */
 export const NO_SUBJECT: Record<Language, string> = {
   en: 'No subject',
   de: 'Kein Betreff',
@@ -28,21 +28,21 @@ export const NO_SUBJECT: Record<Language, string> = {
 
 export const NO_MESSAGE = 'No message';
 
-/** A company's text: for all languages, or by language. */
+/** A company's text, either for all languages or by language. */
 export type Text = string | Partial<Record<Language, string>>;
 
 /** In the language, else in English, else in the first that there is. */
 export const inLanguage = (text: Text, language: Language): string =>
   typeof text === 'string' ? text : (text[language] ?? text.en ?? Object.values(text)[0] ?? '');
 
-/** `de`, `de-AT`, `de ; q=0.9`: language and weight. */
+/** Language and weight: `de`, `de-AT`, `de ; q=0.9`. */
 const WANTED = /^\s*([a-z]+)(?:-[\w-]*)?\s*(?:;\s*q=([\d.]+)\s*)?$/;
 
 /**
- * The first supported language of Accept-Language (RFC 9110, 12.5.4). Browsers name the preferred one first, so only
- * weight 0 counts.
+ * The first supported language of Accept-Language (RFC 9110, 12.5.4). Browsers name the preferred one first, so a
+ * weight matters only if it is 0.
  *
- * @returns undefined when it takes none.
+ * @returns undefined if there is none.
  */
 export function parseLanguage(header: unknown): Language | undefined {
   if (typeof header !== 'string') return undefined;

@@ -1,8 +1,9 @@
-/** What readers take as equal, each a character, beside what Unicode decomposes (NFKD). */
+/** Characters that readers take as equal, in addition to Unicode's decomposition (NFKD). */
 const VARIANTS: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
-  // Soft hyphens, joiners, marks of direction.
+  // Soft hyphens, joiners and direction marks.
   [/\p{Default_Ignorable_Code_Point}/gu, ''],
-  // Accents of Latin, Greek and Cyrillic, points of Hebrew, and Arabic vowel signs. In other scripts they distinguish words.
+  // Accents of Latin, Greek and Cyrillic, Hebrew points, and Arabic vowel signs. Marks of other scripts distinguish
+  // words.
   [/[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u064B-\u065F\u0670\u0640]/g, ''],
   [/ß/g, 'ss'],
   [/æ/g, 'ae'],
@@ -12,17 +13,17 @@ const VARIANTS: readonly (readonly [RegExp, string | ((found: string) => string)
   [/đ/g, 'd'],
   [/ı/g, 'i'],
   [/ς/g, 'σ'],
-  // Persian letters, which Arabic keyboards lack.
+  // Arabic keyboards lack these Persian letters.
   [/ک/g, 'ك'],
   [/[ىی]/g, 'ي'],
   [/ة/g, 'ه'],
-  // Hiragana for katakana.
+  // Katakana become hiragana.
   [/[ァ-ヶ]/g, (kana) => String.fromCharCode(kana.charCodeAt(0) - 0x60)],
   [/[\p{Pd}−]/gu, '-'],
   [/[^\P{Nd}0-9]/gu, (digit) => String(digitOf(digit.codePointAt(0) ?? 0))],
 ];
 
-/** Before the decomposition, which splits some into a space and an accent. */
+/** Replaced before the decomposition, which splits some into a space and an accent. */
 const QUOTES = [
   [/[‘’‚‛‹›′ʹʼ´＇׳]/g, "'"],
   [/[“”„‟«»″＂״]/g, '"'],
@@ -30,7 +31,7 @@ const QUOTES = [
 
 const IS_ASCII = /^[\0-\x7F]*$/;
 
-/** A digit's value in any script; Unicode has each script's ten in a row. */
+/** A digit's value in any script. Unicode has the ten digits of a script in a row. */
 const digitOf = (code: number): number =>
   /\p{Nd}/u.test(String.fromCodePoint(code - 1)) ? (digitOf(code - 1) + 1) % 10 : 0;
 
@@ -45,7 +46,7 @@ function foldLetters(text: string): string {
   );
 }
 
-/** The `e` of `ae`, `oe` and `ue`, in German the same as `ä`, `ö` and `ü`. */
+/** In German, `ae`, `oe` and `ue` equal `ä`, `ö` and `ü`. */
 const UMLAUT_E = /(?<=[aou])e/g;
 
 /**
@@ -54,7 +55,7 @@ const UMLAUT_E = /(?<=[aou])e/g;
  */
 export const fold = (text: string): string => foldLetters(text).replace(UMLAUT_E, '');
 
-/** @returns `positions`: of each unit of the folded text, and of its end, in the text. */
+/** @returns `positions` are those in the text, for each unit of the folded text and its end. */
 export function foldWithPositions(text: string): { folded: string; positions: number[] } {
   const positions: number[] = [];
   let folded = '';
@@ -77,15 +78,15 @@ export function foldWithPositions(text: string): { folded: string; positions: nu
 const ID_BEGINNING = /^[\da-f]{8}[\da-f-]*$/;
 const REFERENCE_DIGITS = 12;
 
-/** As mail programs copy an address. */
+/** An address as mail programs copy it. */
 const COPIED_ADDRESS = /^<?(?:mailto:)?([^<>]+@[^<>]+?)>?[,;]?$/i;
 
-/** Digits from which a term is a number, such as that of a telephone, an account (IBAN) or an order. */
+/** A term with this many digits is a number, as of a telephone, an account (IBAN) or an order. */
 const NUMBER_DIGITS = 6;
-/** What people put between a number's digits. */
+/** People write these between a number's digits. */
 const SEPARATORS = String.raw`[\s()./-]`;
 
-/** Matches a folded term; a number also with other separators. */
+/** Matches a folded term. A number also matches with other separators. */
 function toPattern(term: string): RegExp {
   const bare = term.replaceAll(new RegExp(SEPARATORS, 'g'), '');
   const isNumber = /^\+?[\da-z]+$/.test(bare) && bare.replaceAll(/\D/g, '').length >= NUMBER_DIGITS;
@@ -97,11 +98,11 @@ function toPattern(term: string): RegExp {
 
 const withoutDashes = (text: string): string => text.replaceAll('-', '');
 
-/** The folded terms of a query, or a whole reference alone: `Reference 01a1415c-9c4c`, `(#01a1415c-9c4c)`. */
+/** The folded terms of a query. A whole reference is the only term: `Reference 01a1415c-9c4c`, `(#01a1415c-9c4c)`. */
 export function parseQuery(query: string): string[] {
   const terms = query.split(/\s+/).map((copied) => {
     const term = copied.replace(COPIED_ADDRESS, '$1');
-    // Not folded: `ae` in an id is two digits.
+    // An id is not folded, because `ae` is two digits of it.
     const bare = foldLetters(term).replace(/^\W+|\W+$/g, '');
     return ID_BEGINNING.test(bare) ? bare : fold(term);
   });
@@ -111,12 +112,12 @@ export function parseQuery(query: string): string[] {
   return reference === undefined ? terms.filter((term) => term !== '') : [reference];
 }
 
-/** Whether a term is in a folded text or, from 8 hexadecimal digits on, begins the id. */
+/** Whether a term is in a folded text or, with 8 hexadecimal digits or more, begins the id. */
 export const isFound = (term: string, folded: string, id: string): boolean =>
   toPattern(fold(term)).test(folded) ||
   (ID_BEGINNING.test(term) && withoutDashes(id).startsWith(withoutDashes(term)));
 
-/** UTF-16 units of a text in which hits are marked. */
+/** UTF-16 units at the beginning of a text in which hits are marked. */
 const MARKED = 50_000;
 const MOST_HITS = 100;
 
@@ -132,7 +133,7 @@ export function findHits(query: string, text: string): Hit[][] {
     Array.from(folded.matchAll(toPattern(term)), ({ 0: found, index }): Hit => {
       const end = index + found.length;
       const start = positions[index] ?? index;
-      // At least one unit: a term may be part of a character, such as a ligature.
+      // A hit has at least one unit: a term may be part of a character, such as a ligature.
       return [start, Math.max(start + 1, positions[end] ?? end)];
     }).slice(0, MOST_HITS),
   );

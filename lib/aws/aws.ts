@@ -1,6 +1,6 @@
 import { escapeUnsafe } from '../terminal/terminal-text.ts';
 
-/** Without these, the SDK waits forever. A page of 16 MB takes seconds on a slow line. */
+/** Without these, the SDK would wait forever. A page of 16 MB takes seconds on a slow line. */
 export const NETWORK = {
   maxAttempts: 3,
   requestHandler: {
@@ -33,7 +33,7 @@ const THROTTLING_ERRORS = new Set([
   'ProvisionedThroughputExceededException',
 ]);
 
-/** What a command works on, in words for its failures. */
+/** What a command works on, for messages. */
 export interface Target {
   server: string;
   missing: string;
@@ -46,7 +46,7 @@ export const ACCOUNT: Target = {
   policy: 'the role of a deployment',
 };
 
-/** A stage, or without one the local stack; and its table, if one is named. */
+/** Without a stage, the target is the local stack. */
 export function createTarget({
   stage,
   service,
@@ -73,7 +73,7 @@ export function createTarget({
 /**
  * Says in one line what an operator can do about an error of AWS or the network.
  *
- * @returns An error for the terminal; others unchanged.
+ * @returns An error for the terminal; any other error unchanged.
  */
 export function describeFailure(error: unknown, { server, missing, policy }: Target): unknown {
   if (!(error instanceof Error)) return error;
@@ -85,7 +85,7 @@ export function describeFailure(error: unknown, { server, missing, policy }: Tar
     if (message === 'Region is missing') {
       return 'There is no AWS region; set AWS_REGION or AWS_PROFILE.';
     }
-    // The SDK adds it to responses and network errors.
+    // The SDK adds `$metadata` to responses and network errors.
     if (!('$metadata' in error)) return undefined;
     if (name === 'TimeoutError' || code !== undefined) {
       return `${server} cannot be reached (${code ?? name}).`;

@@ -4,7 +4,7 @@ export type Stage = keyof typeof service.stages;
 export const STAGES = Object.keys(service.stages) as Stage[];
 
 export const CORS = service.cors;
-/** In which SES receives mails (docs/aws-evidence.md). */
+/** SES receives mails in these regions (docs/aws-evidence.md). */
 export const RECEIVING_REGIONS: readonly string[] = service.receiving_regions;
 
 export const NAME_RULE = service.name.rule;

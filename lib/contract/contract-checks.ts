@@ -1,4 +1,4 @@
-/** The contract for smoke test (HTTP) and benchmark (events). */
+/** Checks the contract in smoke tests (HTTP) and the benchmark (events). */
 import {
   createInquiryResponseSchema,
   errorResponseBodySchema,
@@ -14,7 +14,7 @@ import { INQUIRY_ID } from '../../src/limits.ts';
 
 /** A request to `/inquiries`; the query without `?`. */
 export interface ServiceRequest {
-  /** Default: the API's. */
+  /** Default: the API's path. */
   path?: string;
   method: string;
   query?: string;
@@ -28,7 +28,7 @@ export interface ServiceResponse {
   body: unknown;
 }
 
-/** The event of a request; without claims, one that no authorizer has passed. */
+/** Without claims, no authorizer has run. */
 export const toEvent = (request: ServiceRequest, claims?: object): object =>
   createGatewayEvent({ ...request, claims });
 
@@ -40,14 +40,14 @@ export function parseBody(text: string): unknown {
   }
 }
 
-/** Titles and checks, in their order; each rejects with what is wrong. */
+/** A check rejects with what is wrong. */
 type Checks = readonly (readonly [title: string, run: () => Promise<void>])[];
 
 /**
- * The checks of a signed-in user leave one inquiry; those of Idempotency-Key store nothing.
+ * The checks of `contract` store one inquiry, those of `key` none.
  *
- * @param send - Sends as that user, POSTs with one key, and checks Access-Control-Allow-Origin, which depends on the
- *   stage.
+ * @param send - Sends as a signed-in user, POSTs with one key, and checks Access-Control-Allow-Origin, which depends on
+ * the stage.
  */
 export function createContractChecks(send: (request: ServiceRequest) => Promise<ServiceResponse>) {
   const subject = `smoke ${new Date().toISOString()} ${crypto.randomUUID()}`;
@@ -171,7 +171,7 @@ interface Schema {
   properties: object;
 }
 
-/** Status, content type, and exactly the schema's fields; optional ones may be absent. */
+/** The body must have exactly the schema's fields; optional ones may be absent. */
 function assertBody(response: ServiceResponse, status: number, schema: Schema): unknown {
   assertStatus(response, status);
   assertHeader(response, 'Content-Type', 'application/json');

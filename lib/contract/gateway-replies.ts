@@ -1,4 +1,4 @@
-/** For the local gateway and the document. docs/adr/0017 */
+/** API Gateway's own responses and limits. docs/adr/0017 */
 import { LAMBDA_PAYLOAD_LIMIT } from '../../src/limits.ts';
 
 export interface Reply {

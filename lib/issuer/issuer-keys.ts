@@ -33,7 +33,7 @@ export function readKey(file: string, { create = false } = {}): SigningKey {
 function parseKey(text: string): SigningKey {
   try {
     const { jwk } = JSON.parse(text) as { jwk: SigningKey };
-    // Throws for a public key, too.
+    // This also throws for a public key.
     createPrivateKey({ key: jwk, format: 'jwk' });
     if (typeof jwk.kid !== 'string') throw new Error();
     return jwk;

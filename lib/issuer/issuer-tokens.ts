@@ -7,16 +7,16 @@ export interface User {
   email: string;
 }
 
-/** A token without the sign-in page; not validated, so that tests can make bad ones. */
+/** A token without the sign-in page. It is not validated, so that tests can make bad ones. */
 export interface TokenRequest {
   /** Default: the first demo user. */
   email?: string | undefined;
   sub?: string | undefined;
-  /** Replace or add claims, also `iss`, `aud` and `exp`; null removes one. */
+  /** Claims to replace or add, such as `iss`, `aud` and `exp`; null removes one. */
   claims?: Record<string, unknown> | undefined;
 }
 
-/** The form's client, also the ID tokens' `aud`, as in Cognito. */
+/** The form's client, which is also the ID tokens' `aud`, as in Cognito. */
 export const CLIENT_ID = 'inquiries-local';
 export const INBOX_CLIENT_ID = 'inquiries-local-inbox';
 export const DEMO_TEAM = ['olga@example.com', 'pete@example.com'] as const;
@@ -27,7 +27,7 @@ export const TOKEN_LIFETIME = 3600;
 /**
  * Signs an ID token as the code flow does.
  *
- * @param issuer - The `iss`, the issuer's URL.
+ * @param issuer - The issuer's URL, for `iss`.
  */
 export async function signToken(
   key: SigningKey,
@@ -64,7 +64,7 @@ export function userClaims({ sub, email }: User, signIn: string) {
   };
 }
 
-/** A UUID of version 4's form, the same for each spelling of an address. */
+/** A UUID in the form of version 4, the same for equal addresses. */
 export function subOf(email: string): string {
   return toUuid(`sub ${email}`);
 }

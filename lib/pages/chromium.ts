@@ -1,4 +1,4 @@
-/** The package's Chromium (Linux, x64) needs no system libraries. */
+/** Finds and starts Chromium. The package's Chromium (Linux, x64) needs no system libraries. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { chromium, type Browser } from 'playwright-core';
 import { findProgram } from '../terminal/programs.ts';
 
 const NAMES = [
-  // Without a window, half of the CPU time.
+  // Without a window, it takes half of the CPU time.
   'chromium-headless-shell',
   'chromium',
   'chromium-browser',
@@ -17,9 +17,9 @@ const OF_MACOS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
-/** Linux, x64. `npm ci` empties it beside an installed browser (scripts/after-install.mjs). */
+/** `npm ci` empties it if there is an installed browser (scripts/after-install.mjs). */
 const PACKAGE = join(import.meta.dirname, '../../node_modules/@sparticuz/chromium');
-/** An update of the package removes it. */
+/** An update of the package removes this folder. */
 const UNPACKED = join(PACKAGE, 'unpacked');
 const PACKAGED = join(UNPACKED, 'chromium');
 // oxfmt-ignore
@@ -28,7 +28,7 @@ const FLAGS = [
   '--disable-quic', '--no-first-run', '--disable-sync',
 ];
 
-/** The browser's path; undefined if there is none. CHROMIUM_PATH overrides. */
+/** The browser's path; undefined if there is none. CHROMIUM_PATH overrides the search. */
 export function findChromium(env: NodeJS.ProcessEnv): string | undefined {
   const { CHROMIUM_PATH } = env;
   if (CHROMIUM_PATH) return existsSync(CHROMIUM_PATH) ? CHROMIUM_PATH : undefined;

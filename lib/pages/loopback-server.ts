@@ -41,11 +41,11 @@ export async function isListening(port: number, host = '127.0.0.1'): Promise<boo
 }
 
 /**
- * Refuses requests of other sites' pages: under another name (DNS rebinding), by which they could read responses, with
- * a 302 to the server's address; from another origin with a 403.
+ * Refuses requests of other sites' pages. Requests under another host name (DNS rebinding), whose responses such pages
+ * could read, get a 302 to the server's address; those from another origin a 403.
  *
  * @param url - The server's origin.
- * @returns Whether it has refused and answered.
+ * @returns Whether the request was refused.
  */
 export function refuseOtherSites(
   { headers }: IncomingMessage,
@@ -59,7 +59,7 @@ export function refuseOtherSites(
   return true;
 }
 
-/** The target may have scheme and host (RFC 9112, 3.2.2). */
+/** A request target may have scheme and host (RFC 9112, 3.2.2). */
 export function splitTarget({ url = '' }: IncomingMessage) {
   const [rawPath, ...query] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?');
   return { rawPath: rawPath || '/', rawQueryString: query.join('?') };

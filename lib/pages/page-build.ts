@@ -10,12 +10,12 @@ export const FORM_OUTPUT = join(WEB, 'dist');
 /**
  * Builds the form and its custom element if they are missing or older than their sources.
  *
- * @returns Whether they were built.
+ * @returns Whether it did.
  */
 export async function buildFormWhenStale(): Promise<boolean> {
   const files = ['web/*.*', 'web/{src,public}/**/*', '{ui,text,src}/**/*', 'package-lock.json'];
   const sources = globSync(files, { cwd: ROOT }).map((file) => join(ROOT, file));
-  // Written last: an interrupted build is repeated.
+  // This file is written last, so an interrupted build is repeated.
   const last = join(FORM_OUTPUT, 'inquiry-form.js');
   if (!isStale(last, sources)) return false;
   await buildForm();
@@ -32,7 +32,7 @@ async function buildForm(): Promise<void> {
 }
 
 /**
- * Vite's development server without a port.
+ * Starts Vite's development server without a port.
  *
  * @param server - Answers with `middlewares`, and takes the WebSocket connections.
  */
@@ -40,7 +40,7 @@ export async function startLiveForm(server: Server): Promise<ViteDevServer> {
   const { createServer } = await import('vite');
   return createServer({
     ...CONFIG,
-    // Otherwise every path would be the page.
+    // With the default, every path would be the page.
     appType: 'mpa',
     clearScreen: false,
     // Dependencies are ES modules. Bundling them would write to node_modules, which checkouts may share.
@@ -49,13 +49,13 @@ export async function startLiveForm(server: Server): Promise<ViteDevServer> {
       middlewareMode: true,
       ws: { server },
       cors: false,
-      // Imported files are served, too, but no others, such as the issuer's key.
+      // Vite serves imported files, too, but no others, such as the issuer's key.
       fs: { allow: [WEB] },
     },
     plugins: [
       {
         name: 'policy-of-the-header',
-        // The page's policy forbids Vite's client; the header's allows it.
+        // The policy in the page forbids Vite's client, the header's does not.
         transformIndexHtml: (html) =>
           html.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ''),
       },
@@ -67,6 +67,6 @@ const CONFIG: InlineConfig = { configFile: join(WEB, 'vite.config.ts') };
 
 const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-/** Whether a file is missing or older than one of its sources. */
+/** A missing file is stale. */
 export const isStale = (file: string, sources: readonly string[]): boolean =>
   timeOf(file) <= Math.max(...sources.map(timeOf));

@@ -16,9 +16,9 @@ export const hashOf = (inline: string): string =>
   `'sha256-${createHash('sha256').update(inline).digest('base64')}'`;
 
 /**
- * Serves a folder's files by GET and HEAD, and what `find` returns. Without a configuration, requests get 503.
+ * Serves a folder's files by GET and HEAD, and what `find` returns.
  *
- * @param options.configure - The configuration of `find` and `policy`.
+ * @param options.configure - The configuration of `find` and `policy`; without one, requests get 503.
  * @param options.policy - Directives beside those of every page.
  * @param options.allowOrigin - Access-Control-Allow-Origin of files, for a request's Origin. Default: none.
  * @param options.handle - Handles a request, or returns false.
@@ -26,7 +26,7 @@ export const hashOf = (inline: string): string =>
 export async function startPageServer<Config>({
   port,
   folder,
-  send = sirv(folder, { dev: true }), // reads files on each request, so that a new build needs no restart
+  send = sirv(folder, { dev: true }), // reads files again for each request
   ...options
 }: {
   port: number;
@@ -46,7 +46,7 @@ export async function startPageServer<Config>({
       void response.writeHead(status, headers).end(request.method === 'HEAD' ? '' : data);
     const config = options.configure();
     if (config === undefined) return end(replies.unavailable.status);
-    // Issuer and gateway know one origin; `localhost` is another.
+    // Issuer and gateway know this origin; `localhost` is another.
     if (request.headers.host !== new URL(url).host) return end(302, { location: url + rawPath });
     if (options.handle?.(request, response, url)) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') {

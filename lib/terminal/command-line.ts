@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { escapeUnsafe, wrapUsage, writeLines } from './terminal-text.ts';
 
-/** The user's mistake, in one line. Exit code 2. */
+/** The user's mistake, in one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -14,7 +14,7 @@ class HelpRequest extends Error {
   override readonly name = 'HelpRequest';
 }
 
-/** What a command uses of its process, replaceable by tests. */
+/** The parts of the process that a command uses, for tests to replace. */
 export interface Io {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean; columns?: number };
@@ -25,7 +25,7 @@ export interface Io {
 /** @returns The exit code, by default 0. @throws UsageError for exit code 2, any other error for 1. */
 export type Main = (args: string[], io: Io) => Promise<number | void>;
 
-/** Messages of the AWS SDK, whose errors have `$metadata`, may go on about its parser. */
+/** The AWS SDK's errors have `$metadata`, and may go on about its parser. */
 const describe = (error: Error): string =>
   '$metadata' in error ? `${error.name}: ${error.message.split('\n')[0]}` : error.message;
 
@@ -45,15 +45,15 @@ export async function runMain(main: Main, args: string[], io: Io): Promise<numbe
   }
 }
 
-/** Runs a command as this process, which ends at once on failure. */
+/** Runs a command as this process, which a failure ends at once. */
 export async function runCommand(main: Main): Promise<void> {
   const code = await runMain(main, process.argv.slice(2), process);
   if (code !== 0) process.exit(code);
 }
 
 /**
- * Calls back when npm has ended, which does not forward every signal. npm is this process's parent, since `exec` in
- * package.json replaced its shell.
+ * Calls `end` when npm, which does not forward every signal, has ended. npm is the parent process, because `exec` in
+ * package.json replaces the shell.
  */
 export function onEndOfNpm(env: NodeJS.ProcessEnv, end: () => void): void {
   if (env['npm_lifecycle_event'] === undefined) return;
@@ -105,7 +105,7 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
     return parsed;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // The first sentence says what is wrong.
+    // Only the first sentence says what is wrong.
     const [line = ''] = error.message.split(/\. |\.?\n/);
     throw new UsageError(`${line} (see --help)`, { cause: error });
   }
@@ -165,10 +165,10 @@ export function openFolder(folder: string, purpose = 'data'): void {
   try {
     if (!existsSync(folder)) {
       mkdirSync(dirname(folder), { recursive: true });
-      // Recursively, Node reports ENOENT on a read-only file system.
+      // With `recursive`, Node reports ENOENT on a read-only file system.
       mkdirSync(folder);
     }
-    // In a new folder, since a known name could be a link.
+    // A known name could be a link, so the folder is new.
     const test = mkdtempSync(join(folder, '.write-test-'));
     try {
       writeFileSync(join(test, 'zeros'), Buffer.alloc(1024 * 1024));

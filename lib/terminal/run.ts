@@ -9,24 +9,23 @@ export interface Outcome {
   /** 127 if the program is not found or was killed. */
   code: number;
   stdout: string;
-  /** stdout, then stderr. */
+  /** stdout followed by stderr. */
   output: string;
 }
 
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** In its own session: neither a terminal's signals nor the end of this process end it. */
+  /** In a session of its own, neither a terminal's signals nor the end of this process end it. */
   detached?: boolean;
-  /** Gets the process's id. */
   started?: (pid: number | undefined) => void;
-  /** Gets stdout within half a second. */
+  /** Gets new stdout every half second. */
   show?: ((text: string) => void) | undefined;
 }
 
 /**
- * Runs a program without input to its end. It writes to files: unlike pipes they do not break when this process is
- * killed, which would end Terraform, too. Never rejects; the caller checks the exit code.
+ * Runs a program without input to its end. It writes to files: pipes would break when this process is killed, and end
+ * Terraform. Never rejects: the caller checks the exit code.
  */
 export async function run(
   command: string,
