@@ -8,14 +8,14 @@ import { engineNames } from './database/engines.ts';
 import type { Settings } from './settings.ts';
 import type { Stack } from './stack.ts';
 
-/** @param seeded - Inquiries stored; undefined without --seed. */
+/** @param seeded - How many inquiries were stored; undefined without --seed. */
 export function formatAnnouncement(
   { state, docsUrl, demoUrl, corsOrigins, engine }: Stack,
   { folder, liveForm, inspect, engine: chosen }: Settings,
   seeded: number | undefined,
 ): string {
   const { gateway, form, inbox, mailbox, smtp, issuer, usersIssuer, table }: StackState = state;
-  // Other commands find the default.
+  // Other commands find the default folder.
   const data = folder === DATA_FOLDER ? '' : ` --data '${folder}'`;
   const lines: string[] = [];
   const add = (label: string, value: string, note = ''): void =>
@@ -36,7 +36,7 @@ export function formatAnnouncement(
   }
   add('Mailbox', mailbox ?? 'off (see above)', mailbox && '(all mails; none is sent)');
   if (smtp !== undefined) add('Answers', smtp, '(a mail program may reply there)');
-  // It signs in through the local issuer.
+  // The demo signs in through the local issuer.
   if (usersIssuer === undefined) add('Demo', demoUrl, '(another site with <inquiry-form>)');
   add('API', `${gateway}/inquiries`);
   add('Docs', docsUrl, '(curl commands, guides, OpenAPI)');

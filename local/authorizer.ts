@@ -2,12 +2,12 @@ import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, type JWTPayload }
 
 export type Claims = Record<string, string>;
 
-/** `challenge`: for `www-authenticate` (RFC 6750, 3). */
+/** `challenge` is for `www-authenticate` (RFC 6750, 3). */
 export type Authorize = (
   authorization: string | undefined,
 ) => Promise<{ claims: Claims } | { challenge: string }>;
 
-/** RFC 7515, 7.1. jose ignores white space. */
+/** RFC 7515, 7.1. jose would ignore white space. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const ALGORITHMS = ['RS256', 'RS384', 'RS512'];
 /** Milliseconds, as on AWS. */
@@ -29,11 +29,11 @@ export function createAuthorizer(options: {
 
   return async (authorization) => {
     if (!authorization) return { challenge: 'Bearer' };
-    // docs/contract.md
+    // The prefix is optional (docs/contract.md).
     const token = authorization.replace(/^Bearer /i, '');
     if (!COMPACT_JWS.test(token)) return invalidToken('the token is malformed');
     try {
-      // jose takes a token without `kid` if the issuer has one key.
+      // jose accepts a token without `kid` if the issuer has one key.
       const { kid } = decodeProtectedHeader(token);
       if (typeof kid !== 'string') return invalidToken('the token has no key identifier');
       const { payload } = await jwtVerify(token, keys, {

@@ -9,7 +9,7 @@ import { isAlive, readState } from '../lib/running-stack.ts';
 const toError = (folder: string, reason: string): UsageError =>
   new UsageError(`The data folder ${folder} ${reason}.`);
 
-/** In others' folders, links could lead elsewhere. @throws UsageError */
+/** In a folder of another user, links could lead elsewhere. @throws UsageError */
 export function openDataFolder(folder: string): void {
   openFolder(folder);
   if (statSync(folder).uid !== process.getuid?.()) throw toError(folder, 'belongs to another user');
@@ -31,7 +31,7 @@ function hasModes(folder: string): boolean {
 /**
  * Locks the folder until the process ends.
  *
- * @returns Unlocks.
+ * @returns Unlocks it.
  * @throws UsageError if another stack runs or is starting, or the folder cannot be locked.
  */
 export function lockDataFolder(folder: string): () => void {
@@ -52,13 +52,13 @@ export function lockDataFolder(folder: string): () => void {
 }
 
 /**
- * Waits for the engine of a stack that was killed, which ends just after it unless it hangs.
+ * Waits for the engine of a killed stack, which ends just after it unless it hangs.
  *
  * @throws UsageError
  */
 export async function waitForEndOfEngine(folder: string): Promise<void> {
   const { enginePid, engine = '' } = readState(folder) ?? {};
-  // Process ids are reused, so it must listen, too.
+  // Process ids are reused, so the process must also listen.
   const runs = async () => isAlive(enginePid) && isListening(Number(URL.parse(engine)?.port ?? 0));
   for (let waits = 0; await runs(); waits++) {
     if (waits === 50) {

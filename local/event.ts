@@ -4,7 +4,10 @@ import { splitTarget } from '../lib/pages/loopback-server.ts';
 import { createGatewayEvent } from '../src/gateway-event.ts';
 import type { Claims } from './authorizer.ts';
 
-/** Content types sent as text; others, and other charsets, are base64, as measured on AWS (floci-io/floci#2172). */
+/**
+ * Content types that are sent as text. Others, and other charsets, are sent as base64, as measured on AWS
+ * (floci-io/floci#2172).
+ */
 const TEXT = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/i;
 const OTHER_CHARSET = /;\s*charset=(?!"?utf-8\b)/i;
 

@@ -1,6 +1,6 @@
 /**
- * Unlike API Gateway, all responses have Access-Control-Allow-Origin, and a result without a status code is a 500.
- * docs/adr/0017
+ * The local HTTP API. Unlike API Gateway's, all its responses have Access-Control-Allow-Origin, and a result without a
+ * status code is a 500. docs/adr/0017
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ import { FunctionTimeout } from './lambda/sandbox.ts';
 import { limits, replies, type Reply } from '../lib/contract/gateway-replies.ts';
 import { CORS } from '../lib/aws/stages.ts';
 
-/** An ANY route with an authorizer would match preflights. */
+/** An ANY route with an authorizer would also match preflights. */
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const ROUTES = new Set(ROUTE_METHODS.map((method) => `${method} ${inquiriesPath}`));
 const PREFLIGHT = {
@@ -22,7 +22,7 @@ const PREFLIGHT = {
   'access-control-max-age': String(CORS.max_age),
 };
 
-/** Node's codes of errors for which it would send another status than 400. */
+/** Errors for which Node itself would not send 400, by code. */
 const REFUSED_BY_NODE: Record<string, Reply> = {
   HPE_HEADER_OVERFLOW: replies.headersTooLarge,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: replies.payloadTooLarge,
@@ -32,7 +32,7 @@ const REFUSED_BY_NODE: Record<string, Reply> = {
 export interface GatewayOptions {
   authorize: Authorize;
   invoke: (event: string, requestId: string) => Promise<string>;
-  /** The first is in responses to other origins. */
+  /** Responses to other origins name the first one. */
   corsOrigins: readonly [string, ...string[]];
   /** Whether the next request is throttled. Default: never. */
   throttle?: () => boolean;
@@ -55,13 +55,13 @@ export function createGateway({
   accessLog = () => undefined,
 }: GatewayOptions): Server {
   const options = {
-    // `answer` refuses large headers, not Node.
+    // `answer`, not Node, refuses large headers.
     maxHeaderSize: 1_000_000,
-    // After Node's 5 s, a busy client sends its next request just as the connection is closed, and gets a reset.
+    // With Node's 5 s, a busy client may send a request just as the connection is closed, and gets a reset.
     keepAliveTimeout: 60_000,
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    // The client left while its body was read.
+    // The client has left while its body was read.
     respond(request, response).catch(() => response.destroy());
   };
   const server = createServer(options, onRequest);
@@ -84,7 +84,7 @@ export function createGateway({
       ].join('\r\n'),
     );
   });
-  // A client may close its side once it has sent its request; Node would drop the response.
+  // A client may close its side after its request; Node would then drop the response.
   return Object.assign(server, { httpAllowHalfOpen: true });
 
   function withOwnHeaders({ status, headers, body }: Answer, origin = corsOrigins[0]): Answer {
@@ -104,7 +104,7 @@ export function createGateway({
     response.statusCode = status;
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.end(body);
-    // Other paths may hold emails and escapes.
+    // Other paths may contain emails and escape sequences.
     const path = splitTarget(request).rawPath === inquiriesPath ? inquiriesPath : '(other path)';
     accessLog(`${request.method} ${path} ${status} ${Math.round(performance.now() - start)} ms`);
   }
@@ -157,7 +157,7 @@ function headerSize({ method = '', url = '', httpVersion, rawHeaders }: Incoming
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && 'origin' in headers && 'access-control-request-method' in headers;
 
-/** @throws Error for what Lambda or the gateway would refuse. */
+/** @throws Error for a result that Lambda or the gateway would refuse. */
 function parseResult(json: string): Answer {
   if (Buffer.byteLength(json) > limits.lambdaPayload) {
     throw new Error('Function.ResponseSizeTooLarge');

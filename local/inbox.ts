@@ -7,7 +7,7 @@ import { closeServer, serve } from '../lib/pages/loopback-server.ts';
 import { toEvent } from './event.ts';
 import { startFunction } from './lambda/function.ts';
 
-/** Payload format 2.0. */
+/** A result of payload format 2.0. */
 interface Result {
   statusCode: number;
   headers: Record<string, string>;
@@ -22,11 +22,7 @@ interface InboxOptions {
   log: (line: string) => void;
 }
 
-/**
- * Listens for the team's pages, which answer 503 until they are started.
- *
- * @returns Its address, which the issuer needs before.
- */
+/** Listens for the team's pages, which answer 503 until `start`. The issuer needs their address before. */
 export async function openInbox(port: number) {
   const server = createServer();
   const url = await serve(server, port);
@@ -52,7 +48,7 @@ export async function openInbox(port: number) {
   return {
     url,
     close: async () => closeServer(server),
-    /** Runs the app in a function, signed in through the local issuer. */
+    /** Runs the inbox in a function. The team signs in through the local issuer. */
     async start({ environment, issuer, hasMail = false, log }: InboxOptions) {
       const app = await startFunction({
         module: new URL('../inbox/handler.ts', import.meta.url).href,

@@ -1,4 +1,4 @@
-/** @returns Leaves a part to be closed with the others, the last one first. */
+/** @returns A function that keeps a part, to close all of them later, the last one first. */
 export const keepIn =
   (parts: AsyncDisposableStack) =>
   <Part extends { close(): Promise<void> }>(part: Part): Part => {

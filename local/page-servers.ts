@@ -1,4 +1,4 @@
-/** docs/adr/0017 */
+/** Serves the form, the demo and the API's documents. docs/adr/0017 */
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { ViteDevServer } from 'vite';
@@ -13,7 +13,7 @@ export interface Addresses {
 }
 export type FindAddresses = () => Addresses | undefined;
 
-/** Default ports, which the files name. */
+/** The default ports, which the files name. */
 const PORTS: Record<string, keyof Addresses> = {
   3000: 'apiUrl',
   3001: 'issuer',
@@ -114,7 +114,7 @@ export async function startFormServer(
             "script-src 'self'",
             "style-src 'self'",
             `connect-src 'self' ${issuer} ${apiUrl} ${url.replace('http', 'ws')}`,
-            // Vite's client needs both.
+            // Vite's client needs the next two.
             "style-src-elem 'self' 'unsafe-inline'",
             'worker-src blob:',
           ]

@@ -7,10 +7,10 @@ import { openTable } from '../src/entities/table.ts';
 import type { Language } from '../text/languages.ts';
 import { HOUR } from '../src/limits.ts';
 
-/** # is a number. */
+/** # stands for a number. */
 type Writer = Record<'email' | 'subject' | 'body' | 'reply', string> & { language: Language };
 
-/** Signed in by `npm run token`. */
+/** `npm run token` signs in as Ana. */
 const ANA: Writer = {
   email: DEMO_USERS[0],
   language: 'en',
@@ -59,7 +59,7 @@ const WRITERS = [
 
 const DAY = 24 * HOUR;
 
-/** Always the same but for the time; the newest is two hours old, too old for digests. */
+/** Only the times differ. The newest is two hours old, too old for digests. */
 const createInquiries = (count: number, now: number) =>
   Array.from({ length: count }, (_, n): StoredInquiry => {
     const { reply, subject, body, ...writer } = WRITERS[n % WRITERS.length] ?? ANA;
@@ -67,7 +67,7 @@ const createInquiries = (count: number, now: number) =>
     const created = Math.floor(now - 2 * HOUR - 42 * DAY * (n / count) ** 2);
     const inquiry = {
       ...writer,
-      // Later ones of a millisecond sort behind.
+      // Later ones of the same millisecond sort after.
       id: UUID.fromFieldsV7(created, 0, 0, count - n).toString(),
       cognito_sub: subOf(writer.email),
       subject: write(subject),
@@ -83,7 +83,7 @@ const createInquiries = (count: number, now: number) =>
     };
   });
 
-/** Stores them, as mailed, in an empty table. @returns How many. */
+/** Stores inquiries in an empty table, as if mailed. @returns How many. */
 export async function seedTable(endpoint: string, name: string, count: number): Promise<number> {
   const table = openTable(name, { endpoint, ...LOCAL });
   const inquiries = createStoredInquiries(table);

@@ -49,14 +49,14 @@ export type Settings = ReturnType<typeof readSettings>;
 
 /** @throws UsageError for a wrong option or variable. */
 export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
-  // npm takes options before `--` for its own.
+  // Before `--`, npm takes options for its own.
   const taken = Object.keys(OPTIONS).filter((name) => env[`npm_config_${name.replace('-', '_')}`]);
   if (taken.length > 0) {
     throw new UsageError(
       `npm took --${taken.join(' and --')} for itself; write them behind two dashes: npm start -- --port 4000`,
     );
   }
-  // parseArgs has no optional values.
+  // parseArgs does not support optional values.
   const given = args.map((arg) => (arg === '--inspect' ? '--inspect=9229' : arg));
   const options = parseOptions(USAGE, OPTIONS, given);
   const { inspect, seed } = options;
@@ -96,7 +96,7 @@ function parseEngine(text: string | undefined): EngineName | EngineUrl | undefin
   throw toError('--engine', `${engineNames.join(', ')} or a URL`, text);
 }
 
-/** @throws UsageError for one without the other, or no URL. */
+/** @throws UsageError for one without the other, or a wrong URL. */
 function parseSignIn(issuer: string | undefined, clientId: string | undefined) {
   if (issuer === undefined && clientId === undefined) return undefined;
   if (!issuer || !clientId) throw new UsageError('--issuer and --client-id need each other.');
@@ -106,7 +106,7 @@ function parseSignIn(issuer: string | undefined, clientId: string | undefined) {
   return { issuer, clientId };
 }
 
-/** @throws UsageError unless browsers send it so. */
+/** @throws UsageError unless the text is as browsers send it. */
 function parseOrigin(text: string): string {
   const url = URL.parse(text);
   if (url?.origin === text && url.protocol.startsWith('http') && !/[*,]/.test(text)) return text;
@@ -114,7 +114,7 @@ function parseOrigin(text: string): string {
   throw toError('--cors-origin', example, text);
 }
 
-/** @throws UsageError for what a stage would refuse. */
+/** @throws UsageError for values that a stage would refuse. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const variables: Record<string, string> = {};
   const read = (name: string, isValid: (value: string) => boolean, expected: string): void => {

@@ -20,12 +20,12 @@ import {
 } from './page-servers.ts';
 import type { Settings } from './settings.ts';
 
-/** Without a folder, inquiries are in memory; without `liveForm`, web/dist is served. */
+/** Without a folder, inquiries are kept in memory. Without `liveForm`, web/dist is served. */
 export interface StackOptions extends Partial<Omit<Settings, 'reset' | 'seed' | 'inspect'>> {
   inspect?: number | undefined;
   keysFile: string;
   branding?: Record<string, unknown>;
-  /** Gets the lines of functions and gateway. Default: standard output, shortened. */
+  /** Gets lines of functions and gateway. Default: prints them, shortened. */
   log?: (line: string) => void;
 }
 
@@ -33,7 +33,7 @@ const TABLE = 'inquiries-local';
 
 export type Stack = Awaited<ReturnType<typeof startStack>>;
 
-/** Without Idempotency-Key: dynalite lacks its transactions. docs/adr/0090 */
+/** Removes Idempotency-Key, because dynalite has no transactions. docs/adr/0090 */
 const withoutKey = (event: string): string =>
   JSON.stringify(JSON.parse(event), (name, value: unknown) =>
     name === 'idempotency-key' ? undefined : value,
@@ -54,7 +54,6 @@ function printLine(line: string): void {
 /** What the form is given, too (web/README.md). */
 type FormAddresses = Addresses & { clientId: string };
 
-/** The form, the page that embeds its element, and the contract's. */
 async function startPages(
   keep: Keep,
   portAt: (offset: number) => number,
@@ -80,7 +79,7 @@ async function startPages(
   return { demo, form, docs, corsOrigins };
 }
 
-/** ICU's name of an empty or unknown TZ is none that it takes. */
+/** ICU does not take its own name for an empty or unknown TZ. */
 function findTimeZone(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return timeZone === 'Etc/Unknown' ? 'UTC' : timeZone;
@@ -109,7 +108,7 @@ const startRequestFunction = async (
     timeout: limits.timeout,
     ...(inspect !== undefined && {
       nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
-      // One process has the port, and no timeout ends it at a breakpoint (24 days at most).
+      // Only one process can have the port, and no timeout (at most 24 days) ends it at a breakpoint.
       concurrency: 1,
       timeout: 2 ** 31 - 1,
     }),
@@ -117,7 +116,7 @@ const startRequestFunction = async (
   });
 
 /**
- * Listens last at the gateway, when all else is ready.
+ * The gateway starts last, when all else is ready.
  *
  * @throws UsageError if the engine cannot run.
  */
@@ -125,7 +124,6 @@ export async function startStack(options: StackOptions) {
   const { port = 0, folder, keysFile, variables = {}, log = printLine } = options;
   const hasDynamoDbLocal = dynamoDbLocalUnavailableReason() === undefined;
   const { engine: engineName = hasDynamoDbLocal ? 'dynamodb-local' : 'dynalite' } = options;
-  // dynalite has neither streams nor transactions.
   const isComplete = engineName !== 'dynalite';
   await using parts = new AsyncDisposableStack();
   const keep = keepIn(parts);

@@ -1,4 +1,4 @@
-/** Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped by a second signal. */
+/** `npm start`. Exit codes: 0 stopped, 1 a part failed, 2 bad use, 130 stopped by a second signal. */
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -21,10 +21,10 @@ import { seedTable } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { startStack, type Stack } from './stack.ts';
 
-/** Returns when the stack runs; then signal handlers end the process. */
+/** Returns when the stack runs. From then on, signal handlers end the process. */
 export const main: Main = async (args, io) => {
   const settings = readSettings(args, io.env);
-  // Files are for this user alone.
+  // Only this user may read the files.
   process.umask(0o077);
   openDataFolder(settings.folder);
   const unlock = lockDataFolder(settings.folder);
@@ -52,7 +52,7 @@ async function start(settings: Settings, io: Io): Promise<void> {
     branding: JSON.parse(branding) as Record<string, unknown>,
   });
   endWith(stack, folder, io);
-  // Before any connection: since the gateway listens, only promises were resolved.
+  // This happens before any connection, because only promises were resolved since the gateway listens.
   writeFileSync(stateFileOf(folder), `${JSON.stringify(stack.state, null, 2)}\n`);
   if (liveForm) await reloadOnChange(stack, io);
   const seeded = seed && (await seedTable(stack.state.engine, stack.state.table, seed));
@@ -81,7 +81,7 @@ function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): voi
     process.exit(1);
   };
   void stack.engine.failed.then(({ message }) => fail(message));
-  // dynalite throws from callbacks, such as on a full disk.
+  // dynalite throws from callbacks, for example on a full disk.
   process.on('uncaughtException', (error: NodeJS.ErrnoException) =>
     fail(error.code === undefined ? error.stack : error.message),
   );
@@ -94,12 +94,12 @@ function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): voi
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void stop());
-  // A closed pipe must not end the process before.
+  // A closed pipe must not end the process first.
   stdout.on('error', () => undefined);
   onEndOfNpm(env, () => void stop());
 }
 
-/** Once for changes within 100 ms, as of git checkout. */
+/** Reloads once for changes within 100 ms, such as those of git checkout. */
 async function reloadOnChange(stack: Stack, { stdout }: Io): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const watcher = watch(

@@ -1,9 +1,4 @@
-/**
- * Prints an ID token for the running local stack, signed with its key file:
- *   curl -H "Authorization: $(npm run --silent token)" http://127.0.0.1:3000/inquiries
- *
- * Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used.
- */
+/** Exit codes: 0 printed; 2 bad usage, no running stack, or a key file that cannot be used. */
 import {
   parseObject,
   parseOptions,

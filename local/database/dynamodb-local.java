@@ -14,10 +14,10 @@ import software.amazon.dynamodb.services.local.server.LocalDynamoDBRequestHandle
 import software.amazon.dynamodb.services.local.server.LocalDynamoDBServerHandler;
 
 /**
- * Runs DynamoDB Local on 127.0.0.1, which its own command cannot. Ends with its standard input, which the operating system
- * closes with the parent process.
+ * Runs DynamoDB Local on 127.0.0.1, which its own command cannot. It ends with its standard input, which the operating
+ * system closes with the parent process.
  *
- * Run from source (JEP 330). The argument is the folder of the data; default: in memory.
+ * It runs from source (JEP 330). The argument is the data folder; default: in memory.
  */
 class DynamoDbLocal {
   private static final Logger SQLITE = Logger.getLogger("com.almworks.sqlite4java");
@@ -28,7 +28,7 @@ class DynamoDbLocal {
     new Thread(DynamoDbLocal::exitWithParent).start();
     useLibraryInPlace();
     exitOnFailedWrite();
-    // Limits what the engine logs.
+    // This class limits what the engine logs.
     Class.forName("software.amazon.dynamodb.services.local.main.ServerRunner");
     var server = new Server(new InetSocketAddress("127.0.0.1", 0));
     server.setHandler(new Guard(new Database(args.length == 0 ? null : args[0])));
@@ -36,7 +36,7 @@ class DynamoDbLocal {
     System.out.println("http://127.0.0.1:" + server.getURI().getPort());
   }
 
-  /** Otherwise each start copies it to the temporary folder. */
+  /** Without this, each start copies the library to the temporary folder. */
   private static void useLibraryInPlace() {
     var isMac = System.getProperty("os.name").startsWith("Mac");
     var system = (isMac ? "osx-" : "linux-") + System.getProperty("os.arch");
@@ -44,7 +44,7 @@ class DynamoDbLocal {
     System.setProperty("org.sqlite.lib.name", "libsqlite4java-" + system + (isMac ? ".dylib" : ".so"));
   }
 
-  /** The engine logs a write that failed, as on a full disk, and may acknowledge it: this ends it before. */
+  /** The engine only logs a failed write, as on a full disk, and may acknowledge it. This ends the process before. */
   private static void exitOnFailedWrite() {
     SQLITE.setFilter(
         record -> {
@@ -56,7 +56,7 @@ class DynamoDbLocal {
         });
   }
 
-  /** As `refuseOtherSites` (lib/pages/loopback-server.ts). */
+  /** Does the same as `refuseOtherSites` (lib/pages/loopback-server.ts). */
   private static class Guard extends LocalDynamoDBServerHandler {
     Guard(LocalDynamoDBRequestHandler database) {
       super(database, null);
@@ -84,7 +84,7 @@ class DynamoDbLocal {
       super(0, folder == null, folder, true, false);
     }
 
-    /** The engine does not wait for the commit, behind which the next statement is queued. */
+    /** The engine does not wait for the commit. The next statement is queued behind it. */
     @Override
     public TransactWriteItemsResponse transactWriteItems(
         String accessKey, String region, TransactWriteItemsRequest request) {
@@ -98,7 +98,7 @@ class DynamoDbLocal {
     try {
       while (System.in.read() >= 0);
     } catch (IOException error) {
-      // The pipe is gone, too.
+      // A broken pipe is an end, too.
     }
     System.exit(0);
   }

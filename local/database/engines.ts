@@ -1,4 +1,4 @@
-/** docs/adr/0018 */
+/** Starts an engine with DynamoDB's API. docs/adr/0018 */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
@@ -12,28 +12,28 @@ import { ROOT } from '../../lib/paths.ts';
 
 export const engineNames = ['dynamodb-local', 'dynalite'] as const;
 export type EngineName = (typeof engineNames)[number];
-/** The address of a running engine with DynamoDB's API, which keeps its own data. */
+/** The address of a running engine, which keeps its own data. */
 export type EngineUrl = `http${string}`;
 
 export interface Engine {
   name: EngineName | 'another engine';
   url: string;
   pid?: number | undefined;
-  /** The engine's failure; dynalite throws uncaught exceptions instead. */
+  /** Resolves when the engine fails; dynalite throws uncaught exceptions instead. */
   failed: Promise<Error>;
   close(): Promise<void>;
 }
 
-/** dynamodb-local.java runs from source on Java 17; some JREs lack the compiler. */
+/** dynamodb-local.java runs from source on Java 17. Some JREs lack the compiler. */
 export function dynamoDbLocalUnavailableReason(): string | undefined {
-  // `jdk.compiler@17.0.15`; Java 8 lacks the option.
+  // Prints `jdk.compiler@17.0.15`. Java 8 lacks the option.
   const { stdout } = spawnSync('java', ['--describe-module', 'jdk.compiler'], { encoding: 'utf8' });
   const [, version = 0] = /^jdk\.compiler@(\d+)/.exec(stdout ?? '') ?? [];
   return Number(version) >= 17 ? undefined : 'there is no JDK 17 or newer';
 }
 
 /**
- * @param folder - Absent: in memory.
+ * @param folder - Default: in memory.
  * @throws UsageError if the folder cannot be used or DynamoDB Local cannot run.
  */
 export async function startEngine(name: EngineName | EngineUrl, folder?: string): Promise<Engine> {
@@ -66,11 +66,11 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
   });
   const jar = join(ROOT, file);
   const args = [
-    // Starts with a third less CPU time.
+    // This takes a third less CPU time to start.
     '-XX:TieredStopAtLevel=1',
-    // Otherwise a killed engine leaves a temporary file.
+    // Without this, a killed engine leaves a temporary file.
     '-XX:-UsePerfData',
-    // Its SQLite is native, of which newer Java warns (JEP 472).
+    // Newer Java warns of native code (JEP 472), such as its SQLite.
     '--enable-native-access=ALL-UNNAMED',
     `-Djava.library.path=${join(jar, '../DynamoDBLocal_lib')}`,
     '-cp',
@@ -78,9 +78,9 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
     join(import.meta.dirname, 'dynamodb-local.java'),
     ...(path === undefined ? [] : [path]),
   ];
-  // Java reads paths in the locale's encoding, by default ASCII.
+  // Java reads paths in the locale's encoding, which is ASCII by default.
   const env = { ...process.env, LC_ALL: 'C.UTF-8' };
-  // Ctrl-C is for this process.
+  // `detached` keeps Ctrl-C for this process.
   const child = spawn('java', args, { stdio: 'pipe', detached: true, env });
   child.stdin.on('error', () => undefined);
   const exit = once(child, 'exit');
@@ -89,7 +89,7 @@ async function startDynamoDbLocal(path: string | undefined): Promise<Engine> {
     closing ? new Promise<never>(() => {}) : new Error('DynamoDB Local has ended.'),
   );
   child.stderr.pipe(process.stderr);
-  // Without a first line it has ended, as `failed` says.
+  // If there is no line, `failed` says that it has ended.
   const [url] = await Promise.race([
     once(createInterface(child.stdout), 'line') as Promise<[string]>,
     failed.then((error) => Promise.reject(error)),

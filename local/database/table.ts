@@ -46,7 +46,7 @@ export const WITH_STREAM = {
 export const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({ endpoint, ...LOCAL });
 
-/** @returns Its stream's ARN, if any. */
+/** @returns The stream's ARN, if any. */
 export async function createTable(
   endpoint: string,
   TableName: string,

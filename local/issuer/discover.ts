@@ -2,9 +2,10 @@ import { allowInsecureRequests, discoveryRequest, processDiscoveryResponse } fro
 import { UsageError } from '../../lib/terminal/command-line.ts';
 
 /**
- * Reads the metadata of an OIDC issuer of the user's own, such as Keycloak.
+ * Reads the metadata of the user's own OIDC issuer, such as Keycloak.
  *
- * @returns What the form and the authorizer need of it.
+ * @returns What form and authorizer need.
+ *
  * @throws UsageError unless it answers with its own name and the address of its keys.
  */
 export async function discoverIssuer({ issuer, clientId }: { issuer: string; clientId: string }) {

@@ -1,4 +1,4 @@
-/** In place of a Cognito user pool. docs/adr/0018 */
+/** Replaces a Cognito user pool. docs/adr/0018 */
 import { createServer } from 'node:http';
 import { createKey, readKey } from '../../lib/issuer/issuer-keys.ts';
 import { createProvider } from './provider.ts';
@@ -6,11 +6,11 @@ import { CLIENT_ID, signToken, type TokenRequest } from '../../lib/issuer/issuer
 import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
 
 /**
- * Not on `localhost`, which may resolve to ::1 and shares cookies with other projects.
+ * Does not listen on `localhost`, which may be ::1 and shares cookies with other projects.
  *
- * @param options.keysFile - Keeps the signing key. Default: a new one.
+ * @param options.keysFile - Keeps the signing key. Default: a new key.
  * @param options.webOrigins - For redirects (`<origin>/`, `<origin>/callback`), logout (`<origin>/`) and CORS.
- * @param options.inboxOrigin - Of the team's pages.
+ * @param options.inboxOrigin - The origin of the team's pages.
  * @throws UsageError naming the key file.
  */
 export async function startIssuer({

@@ -20,10 +20,10 @@ const LOGOUT = '/logout';
 const MONTH = 30 * 86_400; // Cognito's default for refresh tokens
 
 /**
- * Keeps everything in memory; answers 421 to other Hosts.
+ * Keeps everything in memory, and answers 421 to other Hosts.
  *
- * @param origins - The web apps'.
- * @param inboxOrigin - The team's pages'.
+ * @param origins - The web apps' origins.
+ * @param inboxOrigin - The origin of the team's pages.
  */
 export function createProvider(
   url: string,
@@ -35,7 +35,7 @@ export function createProvider(
   const homes = origins.map((origin) => `${origin}/`);
   const redirectUris = homes.flatMap((home) => [home, `${home}callback`]);
   const inboxHome = `${inboxOrigin}/`;
-  const publicClient = { token_endpoint_auth_method: 'none' } as const; // PKCE is required
+  const publicClient = { token_endpoint_auth_method: 'none' } as const; // such clients must use PKCE
   const users = new Map<string, string>();
 
   const configuration: Configuration = {
@@ -82,13 +82,13 @@ export function createProvider(
       await grant.save();
       return grant;
     },
-    issueRefreshToken: () => true, // Cognito needs no scope offline_access
+    issueRefreshToken: () => true, // Cognito gives one without the scope offline_access
     cookies: {
       keys: [randomBytes(32).toString('base64url')],
-      // Ports of a host share cookies.
+      // All ports of a host share cookies.
       names: { session: `issuer_${port}`, interaction: `step_${port}`, resume: `resume_${port}` },
     },
-    // Defaults would print notices.
+    // The defaults would print notices.
     ttl: {
       AccessToken: TOKEN_LIFETIME,
       AuthorizationCode: 60,
@@ -110,7 +110,7 @@ export function createProvider(
       show(ctx, ctx.status, messagePage(error, description)),
     features: {
       devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: false }, // asks for a confirmation, unlike `logout`
+      rpInitiatedLogout: { enabled: false }, // it would ask for a confirmation
     },
   };
   const provider = new Provider(url, configuration);
@@ -127,7 +127,7 @@ export function createProvider(
       users.set(sub, email);
       return finish({ login: { accountId: sub } });
     }
-    // Browsers send addresses only.
+    // Browsers send only addresses.
     const { origin, host: returnTo } = new URL(String(params['redirect_uri']));
     const accounts = origin === inboxOrigin ? DEMO_TEAM : DEMO_USERS;
     return show(ctx, 200, signInPage(returnTo, accounts), origin);
@@ -146,7 +146,7 @@ export function createProvider(
       return show(ctx, 400, messagePage('Not signed out', reason));
     }
     const session = await provider.Session.get(ctx);
-    await session.destroy(); // ends its refresh tokens, too
+    await session.destroy(); // this also ends its refresh tokens
     ctx.cookies.set(provider.cookieName('session'), null, { overwrite: true });
     return redirect(ctx, target);
   };
@@ -159,7 +159,7 @@ export function createProvider(
     `Sign-out addresses: ${homes.join(' ')}`,
   );
   provider.use(async (ctx, next) => {
-    // DNS rebinding.
+    // Prevents DNS rebinding.
     if (ctx.host !== host) return ctx.throw(421);
     if (ctx.path === '/') return show(ctx, 200, settings);
     if (ctx.path === LOGOUT) return logout(ctx);
@@ -170,12 +170,12 @@ export function createProvider(
       show(ctx, 400, messagePage('Sign-in expired', advice));
     });
   });
-  // The cause, a defect here, is not in the response.
+  // The response does not have the cause, which is a defect here.
   provider.on('server_error', (_ctx, error) => process.stderr.write(`issuer: ${error.stack}\n`));
   return provider;
 }
 
-/** @param formTarget - The app's origin, to which a form leads. */
+/** @param formTarget - The app's origin, to which the form leads. */
 function show(ctx: Context, status: number, html: string, formTarget = ''): void {
   ctx.set({
     'cache-control': 'no-store',

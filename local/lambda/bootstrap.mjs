@@ -1,12 +1,12 @@
 /**
- * The runtime in a sandbox: runs the `handler` of the module in the first argument on the events of Lambda's Runtime
- * API. Console calls become JSON lines, as with `log_format = "JSON"`. Plain JavaScript: stripping types would slow
- * down cold starts.
+ * The runtime in a sandbox. It runs the `handler` of the module in the first argument on the events of Lambda's Runtime
+ * API. Console calls become JSON lines, as with `log_format = "JSON"`. It is plain JavaScript: stripping types would
+ * slow down cold starts.
  *
  * Requests for an event report the CPU time in microseconds, and end the process when the parent is gone.
  */
 
-// As in Lambda's own client (src/client/rapid-client.ts); `import` would also load what `fetch` needs.
+// Lambda's own client does the same (src/client/rapid-client.ts). An `import` would also load what `fetch` needs.
 const { Agent, request } = process.getBuiltinModule('node:http');
 const [hostname, port] = process.env.AWS_LAMBDA_RUNTIME_API.split(':');
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });

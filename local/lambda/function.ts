@@ -18,7 +18,7 @@ export async function startFunction({
   let free = concurrency;
   const queue: (() => void)[] = [];
   const sandboxes = new Set<Promise<Sandbox>>();
-  /** The last one used is next, as on Lambda. */
+  /** As on Lambda, the one used last is next. */
   let idle: Sandbox[] = [];
   let isClosed = false;
 
@@ -58,8 +58,8 @@ export async function startFunction({
 
   return {
     /**
-     * Waits for API Gateway's timeout of 30 s, or the function's if longer. Then a queued invocation is dropped and a
-     * running one goes on, as on AWS.
+     * Waits as long as API Gateway, 30 s, or the function's timeout if that is longer. Then a queued invocation is
+     * dropped and a running one goes on, as on AWS.
      *
      * @throws FunctionTimeout after either; Error if handler, process or initialisation fails.
      */

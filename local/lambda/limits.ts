@@ -1,4 +1,4 @@
-/** Lambda's limits on a process, by Linux control groups (version 1 or 2). */
+/** Applies Lambda's limits to a process with Linux control groups (version 1 or 2). */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ export const shareOf = (memoryMb: number): number => memoryMb / 1_769;
 const isVersion2 = existsSync(join(ROOT, 'cgroup.controllers'));
 let groups = 0;
 
-/** In one sentence; undefined if processes can be limited. */
+/** Says in one sentence why processes cannot be limited; undefined if they can. */
 export async function limitsUnavailableReason(): Promise<string | undefined> {
   try {
     if (isVersion2) writeFileSync(join(ROOT, 'cgroup.subtree_control'), '+cpu +memory');
@@ -23,9 +23,9 @@ export async function limitsUnavailableReason(): Promise<string | undefined> {
 }
 
 /**
- * Creates a group for a process, with the memory limit.
+ * Creates a control group with the memory limit.
  *
- * @throws Error if {@link limitsUnavailableReason} gives one.
+ * @throws Error if {@link limitsUnavailableReason} gives a reason.
  */
 export function createLimits(memoryMb = 128) {
   const name = `inquiries-${process.pid}-${groups++}`;
@@ -52,7 +52,7 @@ export function createLimits(memoryMb = 128) {
       writeFileSync(find('cpu.cfs_period_us'), String(PERIOD));
       return writeFileSync(find('cpu.cfs_quota_us'), String(quota));
     },
-    /** The process must have ended; the kernel empties the group a moment later. */
+    /** The process must have ended. The kernel empties the group a moment later. */
     async remove(): Promise<void> {
       for (const folder of folders) {
         for (let attempt = 1; existsSync(folder); attempt++) {

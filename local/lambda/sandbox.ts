@@ -20,7 +20,7 @@ export interface SandboxOptions {
   /** Milliseconds, at most 2^31 - 1. Default: 30,000. */
   timeout?: number;
   nodeArguments?: readonly string[];
-  /** A shell command before Node, such as to enter a control group. */
+  /** A shell command before Node, such as one that enters a control group. */
   before?: string | undefined;
   log?: (line: string) => void;
 }
@@ -31,7 +31,7 @@ export class FunctionTimeout extends Error {
   override readonly name = 'FunctionTimeout';
 }
 
-/** Lambda's for 128 MB. */
+/** Lambda's arguments for 128 MB. */
 const NODE_ARGUMENTS = [
   '--expose-gc',
   '--max-http-header-size=81920',
@@ -41,7 +41,7 @@ const NODE_ARGUMENTS = [
 const BOOTSTRAP = join(import.meta.dirname, 'bootstrap.mjs');
 
 /**
- * Waits 30 s for the initialisation, or the timeout if longer.
+ * Waits for the initialisation, 30 s or the timeout if that is longer.
  *
  * @throws Error with the module's message; FunctionTimeout; Error when the process ends.
  */
@@ -69,18 +69,18 @@ export async function startSandbox({
     if (path.endsWith('/init/error')) failure ??= new Error(reported.errorMessage);
     else answer?.resolve({ at, body, errorType: reported.errorType });
   };
-  // Aborted when the process ends, which its exit event reports.
+  // Requests are aborted when the process ends, which its exit event reports.
   const api = createServer(
     (request, response) => void receive(request, response).catch(() => undefined),
   );
   api.keepAliveTimeout = 0;
-  // No other client can take its events.
+  // Thus no other client can take its events.
   api.maxConnections = 1;
   const port = await listen(api, 0);
 
   const start = performance.now();
-  // The shell becomes Node. If this process ends first, pipe 3 ends without a line, and the subshell kills Node, even a
-  // stopped one.
+  // The shell becomes Node. If this process ends first, pipe 3 ends without a line, and the subshell kills Node, even
+  // if stopped.
   const command = `(read -r _ || kill -9 $$) <&3 >&- 2>&- & ${before} && exec "$0" "$@" 3<&-`;
   const args = [process.execPath, ...NODE_ARGUMENTS, ...nodeArguments, BOOTSTRAP, module];
   const child = spawn('/bin/sh', ['-c', command, ...args], {
@@ -92,7 +92,7 @@ export async function startSandbox({
       AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    // Ctrl-C is for this process.
+    // `detached` keeps Ctrl-C for this process.
     detached: true,
   });
   const [, stdout, stderr, guard] = child.stdio as unknown as [null, Readable, Readable, Writable];
@@ -124,12 +124,12 @@ export async function startSandbox({
 
   return {
     pid: child.pid ?? 0,
-    /** Until the first event is asked for. */
+    /** The cost until the process asks for its first event. */
     initialisation: { wall: performance.now() - start, cpu: idle.cpu },
     ended,
     isRunning: () => failure === undefined,
     /**
-     * One invocation at a time.
+     * Only one invocation runs at a time.
      *
      * @param options.remaining - Milliseconds that the handler is told. Default: the timeout.
      * @throws FunctionTimeout; Error when the process ends, or with the type of what the handler threw and the report

@@ -1,4 +1,4 @@
-/** SES's receipt and its bucket: takes mails by SMTP, keeps them, and reports them. docs/adr/0085 */
+/** Replaces SES's receipt and its bucket: takes mails by SMTP, keeps them and reports them. docs/adr/0085 */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -6,7 +6,7 @@ import type { SESReceipt } from 'aws-lambda';
 import { SMTPServer } from 'smtp-server';
 import { closeServer, listen, serve } from '../../lib/pages/loopback-server.ts';
 
-/** Bytes, as SES takes (docs.aws.amazon.com/ses/latest/dg/quotas.html). */
+/** Bytes that SES takes at most (docs.aws.amazon.com/ses/latest/dg/quotas.html). */
 const LARGEST = 40 * 1024 * 1024;
 
 const headOf = (raw: Buffer): string => raw.toString('latin1').split(/\r?\n\r?\n/, 1)[0] ?? '';
@@ -17,7 +17,7 @@ function readCommonHeaders(raw: Buffer) {
   return { from: [read('From') ?? ''], subject: read('Subject') };
 }
 
-/** For tests: `X-Verdicts: dmarc=FAIL spam=GRAY`. Default: all pass. */
+/** Tests set verdicts: `X-Verdicts: dmarc=FAIL spam=GRAY`. Default: all pass. */
 function readVerdicts(raw: Buffer): Partial<SESReceipt> {
   const [, given = ''] = /^X-Verdicts: (.*)$/im.exec(headOf(raw)) ?? [];
   const verdicts = ['spam', 'virus', 'spf', 'dkim', 'dmarc'].map((name) => {
@@ -30,7 +30,7 @@ function readVerdicts(raw: Buffer): Partial<SESReceipt> {
 /**
  * @param options.domain - Other recipients are refused.
  * @param options.report - Gets SES's events.
- * @returns `url`: of S3, in which mails have any bucket and are named by SES's ids.
+ * @returns `url` is S3's. Any bucket has the mails, by SES's ids.
  */
 export async function startIncomingMail({
   port,
@@ -49,7 +49,7 @@ export async function startIncomingMail({
     }
     const id = /[^/?]+(?=\?|$)/.exec(url)?.[0] ?? '';
     const mail = mails.get(id);
-    // What is handled is not kept.
+    // A copy of a handled mail is not kept.
     if (method === 'PUT') return response.end('<CopyObjectResult/>');
     if (method === 'DELETE') mails.delete(id);
     if (method === 'GET' && mail !== undefined) return response.end(mail);
@@ -61,7 +61,7 @@ export async function startIncomingMail({
     disabledCommands: ['AUTH', 'STARTTLS'],
     size: LARGEST,
     rejectOversized: true,
-    // Milliseconds; by default, a mail program that stays connected delays the end by 30 s.
+    // Milliseconds. By default, a mail program that stays connected delays the end by 30 s.
     closeTimeout: 1,
     onRcptTo: ({ address }, _session, done) =>
       done(address.toLowerCase().endsWith(`@${domain}`) ? null : new Error('Unknown domain')),

@@ -11,7 +11,7 @@ export type LocalMail = SendEmailRequest & { at: number };
 const REPORT_DELAY = 500;
 
 /**
- * The event about a mail, without headers and ARNs. Source: SES Developer Guide, "Contents of event data that Amazon
+ * SES's event about a mail, without headers and ARNs. Source: SES Developer Guide, "Contents of event data that Amazon
  * SES publishes to Amazon SNS".
  */
 function toEvent(
@@ -52,7 +52,7 @@ export interface Answer {
 /**
  * @param report - Gets events about mails to SES's mailbox simulator.
  * @param answer - Sends an answer that was written on the page.
- * @returns `url`: of the page and of SES.
+ * @returns `url` serves the page and SES.
  */
 export async function startMailbox(
   port: number,
@@ -81,7 +81,7 @@ export async function startMailbox(
     configure: () => mails,
     find: (path) =>
       path === '/mails' ? { type: 'application/json', data: JSON.stringify(mails) } : undefined,
-    // Mails have inline styles and load nothing.
+    // Mails have inline styles and load nothing else.
     policy: () => [
       "script-src 'self'",
       "style-src 'self' 'unsafe-inline'",

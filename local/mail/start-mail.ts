@@ -6,7 +6,7 @@ import { startIncomingMail } from './incoming-mail.ts';
 import { startMailbox } from './mailbox.ts';
 import { startEventSourceMapping, type StreamOptions } from './stream.ts';
 
-/** Milliseconds, as on the stages. */
+/** Milliseconds; stages have the same interval. */
 const DIGEST_INTERVAL = 5 * 60_000;
 const REPLY_DOMAIN = 'reply.example.com';
 const TEAM = 'support@example.com';
@@ -19,7 +19,7 @@ interface MailOptions {
   stream: Pick<StreamOptions, 'endpoint' | 'streamArn' | 'log'>;
 }
 
-/** Mailer and receiver, the mailbox that shows what they send, and what invokes them. */
+/** Starts mailer and receiver, the mailbox that shows their mails, and what invokes them. */
 export async function startMail({
   environment: settings,
   company,
@@ -68,7 +68,7 @@ export async function startMail({
     REPLY_FROM: TEAM,
   });
   const invoke = async (event: string) => mailer.invoke(event, randomUUID());
-  /** The queue of SES's events: Lambda repeats what fails. */
+  /** Acts as the queue of SES's events: Lambda repeats what fails. */
   const take = (by: typeof mailer, body: string): void => {
     const event = JSON.stringify({ Records: [{ messageId: randomUUID(), body }] });
     const run = async () => by.invoke(event, randomUUID());
@@ -93,7 +93,7 @@ export async function startMail({
     },
     async close(): Promise<void> {
       clearInterval(timer);
-      // Together: a mapping waits for its invocation, which closing the mailer aborts.
+      // Closing is concurrent: a mapping waits for its invocation, which closing the mailer aborts.
       const running = [...mappings, incoming, mailer, receiver];
       await Promise.all(running.map(async (part) => part.close()));
       await started.disposeAsync();

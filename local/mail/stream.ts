@@ -1,4 +1,4 @@
-/** Lambda's event source mapping for DynamoDB Local. docs/adr/0080 */
+/** Replaces Lambda's event source mapping for DynamoDB Local. docs/adr/0080 */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DescribeStreamCommand,
@@ -16,7 +16,7 @@ export interface StreamOptions {
   streamArn: string;
   invoke: (event: string) => Promise<string>;
   kind: keyof typeof filters;
-  /** Gets a line of JSON while the stream cannot be read. */
+  /** Gets a line of JSON when the stream cannot be read. */
   log: (line: string) => void;
 }
 
@@ -27,10 +27,9 @@ const RETRY_DELAY = 100;
 const MAX_RETRY_DELAY = 2_000;
 
 /**
- * Reads from the oldest record. Repeats a batch from the first record that the function reports
- * (ReportBatchItemFailures); if the function fails, tries each record alone, while Lambda splits the batch in two.
- *
- * The next start reads the last 24 hours again.
+ * Reads from the oldest record, so the next start reads the last 24 hours again. A batch is repeated from the first
+ * record that the function reports (ReportBatchItemFailures). If the function fails, each record is tried alone, while
+ * Lambda splits the batch in two.
  */
 export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log }: StreamOptions) {
   const client = new DynamoDBStreamsClient({ endpoint, ...LOCAL });
@@ -39,8 +38,8 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   const positions = new Map<string, string>();
 
   async function readShards(): Promise<void> {
-    // One page: DynamoDB Local lists a shard for every 4 of 24 hours, the oldest first, which keeps an item's changes
-    // in order.
+    // One page is enough: DynamoDB Local lists a shard for every 4 of 24 hours. The oldest comes first, which keeps an
+    // item's changes in order.
     const command = new DescribeStreamCommand({ StreamArn: streamArn });
     const { StreamDescription } = await client.send(command, options);
     for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {
@@ -55,7 +54,7 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   async function readShard(ShardId: string): Promise<void> {
     for (;;) {
       const last = positions.get(ShardId);
-      // New each time: iterators live for 15 minutes, and a laptop may sleep.
+      // Iterators are not kept: they live for 15 minutes, and a laptop may sleep.
       const command = new GetShardIteratorCommand({
         StreamArn: streamArn,
         ShardId,
@@ -119,7 +118,6 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   const running = run();
 
   return {
-    /** The next start reads unfinished records again. */
     async close(): Promise<void> {
       stop.abort();
       client.destroy();
@@ -139,7 +137,7 @@ const toEventRecord = ({ dynamodb, ...record }: StreamRecord) => ({
 
 type Pattern = { readonly [key: string]: Pattern } | readonly (string | { exists: boolean })[];
 
-/** As much of Lambda's filter syntax as the stages use: a list matches any of its elements. */
+/** Implements as much of Lambda's filter syntax as the stages use: a list matches any of its elements. */
 function isMatch(pattern: Pattern, value: unknown): boolean {
   if (Array.isArray(pattern)) {
     return pattern.some((item) =>

@@ -4,7 +4,7 @@ const users = new oidc.UserManager({
   redirect_uri: `${location.origin}/`,
   scope: 'openid email',
 });
-// A result of a sign-in that this page did not ask for is ignored.
+// The result of a sign-in that this page did not start is ignored.
 const returned = location.search === '' ? null : users.signinCallback().catch(() => null);
 const form = document.querySelector('inquiry-form');
 const session = document.querySelector('#session');

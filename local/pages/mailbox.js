@@ -1,4 +1,4 @@
-/** Shows the newest mail, until another is opened. */
+/** Shows the newest mail until another one is opened. */
 const status = document.querySelector('[role=status]');
 let shown = 0;
 
@@ -47,7 +47,7 @@ function format(mail) {
   const text = create('pre', {}, Body.Text?.Data ?? '');
   const frame = create('iframe', {
     title: Subject.Data,
-    // The same origin, to measure its height; scripts stay off.
+    // The same origin allows to measure its height. Scripts stay off.
     sandbox: 'allow-popups allow-same-origin',
     srcdoc: `<base target="_blank">${Body.Html?.Data ?? text.outerHTML}`,
   });
@@ -57,7 +57,7 @@ function format(mail) {
     frame.style.height = `${frame.contentDocument?.documentElement.offsetHeight ?? 0}px`;
   };
   frame.addEventListener('load', fit);
-  // A mail is opened, or the window becomes wider.
+  // The size changes when a mail is opened or the window becomes wider.
   new ResizeObserver(fit).observe(frame);
   const parts = Body.Html === undefined ? [] : [plain];
   return create('details', { name: 'mail' }, summary, frame, ...parts, createAnswer(mail));
