@@ -1,6 +1,6 @@
 /**
- * Measures the contenders, each in processes of its own under Lambda's limits: 128 MB, a whole core during
- * initialisation, then 7.2 % of one, where control groups can be written.
+ * Measures the contenders. Each runs in processes of its own under Lambda's limits, where control groups can be
+ * written: 128 MB, and a whole core during initialisation, then 7.2 % of one.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,7 +74,7 @@ await runCommand(async () => {
       const hasLimit = variant === 'keyed POST with the limit';
       const sender = makeOwner();
       const nextPost = () => {
-        // With the limit, one owner, so that there is something to count.
+        // With the limit, one owner sends all, so that there is something to count.
         const owner = hasLimit ? sender : makeOwner();
         const key = variant === 'POST' ? undefined : crypto.randomUUID();
         return { owner, event: makePost(owner, key) };
@@ -111,7 +111,7 @@ await runCommand(async () => {
         await repeat(5, () => list(sandbox, database.ofTen));
         const cost = await repeat(5, () => list(sandbox, database.ofFullest)).catch(
           (error: Error) => {
-            // After a wrong response the process runs; with too much memory it is killed.
+            // After a wrong response, the process still runs; with too much memory, it is killed.
             if (sandbox.isRunning()) throw error;
             return error.message;
           },
@@ -129,7 +129,7 @@ await runCommand(async () => {
   }
 
   for (let round = 1; round <= rounds; round++) {
-    // Each round begins with another, so that other load affects all alike.
+    // Each round begins with another contender, so that other load affects all alike.
     const first = round % entrants.length;
     for (const entrant of [...entrants.slice(first), ...entrants.slice(0, first)]) {
       const { title } = entrant.results;

@@ -6,7 +6,7 @@ import { zipSync } from 'fflate';
 
 export type Variant = 'POST' | 'keyed POST' | 'keyed POST with the limit';
 
-/** The banner for ES modules in Powertools' documentation. */
+/** Powertools' documentation has this banner for ES modules. */
 const WITH_REQUIRE: BuildOptions = {
   mainFields: ['module', 'main'],
   banner: {
@@ -18,7 +18,7 @@ export const OURS = 'this service';
 /** Its responses are not checked, and it has no lists. */
 export const BARE = 'bare Node, a constant';
 
-/** Without a source: this service, with its own build. */
+/** A contender without a source is this service, with its own build. */
 export const contenders: {
   title: string;
   variants: Variant[];

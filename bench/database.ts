@@ -1,4 +1,4 @@
-/** DynamoDB Local behind TLS, with lists of known length. */
+/** Starts DynamoDB Local behind TLS, with lists of known length. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:https';
@@ -15,10 +15,10 @@ import { createInquiryEntity } from '../src/entities/inquiry.ts';
 export const CORS_ORIGIN = 'https://www.example.com';
 const TABLE = 'inquiries-bench';
 const IDEMPOTENCY_TABLE = 'inquiries-bench-idempotency';
-/** The most inquiries with this message in a response (468 bytes each, less the function's margin). */
+/** The most inquiries with this message that fit into a response: 468 bytes each, less the function's margin. */
 const FULLEST = 13_300;
 
-/** A usual message: 34 and 205 characters, one line break, two quotation marks. */
+/** A message of typical length. */
 export const MESSAGE = {
   subject: 'Question about my order no. 482913',
   body:
@@ -46,7 +46,7 @@ export async function startDatabase(resources: AsyncDisposableStack) {
   const engine = await startEngine('dynamodb-local');
   resources.defer(() => engine.close());
   await createTable(engine.url, TABLE);
-  // As in Powertools' documentation.
+  // Powertools' documentation has these keys.
   await createTable(engine.url, IDEMPOTENCY_TABLE, {
     KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
     AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
@@ -55,7 +55,7 @@ export async function startDatabase(resources: AsyncDisposableStack) {
 
   const folder = mkdtempSync(join(tmpdir(), 'inquiries-bench-'));
   resources.defer(() => rmSync(folder, { recursive: true }));
-  // As DynamoDB's.
+  // DynamoDB's own certificate has these properties.
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     algorithm: 'sha256',
     keySize: 2048,
@@ -64,7 +64,7 @@ export async function startDatabase(resources: AsyncDisposableStack) {
   writeFileSync(certificateFile, cert);
   const proxy = createServer({ cert, key }, (incoming, response) => {
     const { method, headers } = incoming;
-    // The engine answers under its own name only.
+    // The engine answers only under its own name.
     const options = { method, headers: { ...headers, host: new URL(engine.url).host } };
     const outgoing = request(engine.url, options, (answer) => {
       response.writeHead(answer.statusCode ?? 500, answer.headers);

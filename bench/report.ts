@@ -5,13 +5,13 @@ import { OURS } from './contenders.ts';
 export interface Results {
   title: string;
   size: number;
-  /** By process; a text is why it has ended. */
+  /** By process. A string says why it ended. */
   costs: Map<string, (Cost | string)[]>;
-  /** The peak in bytes of all processes; 0 without limits. */
+  /** The peak of all processes in bytes; 0 without limits. */
   memory: number;
 }
 
-/** The most of this service, divided by the other. */
+/** The most that this service's figure may be, divided by the other's. */
 const TARGETS: [figure: string, kind: keyof Cost, other: string, most: number][] = [
   ['initialisation + first POST', 'wall', 'Middy + Powertools + zod', 0.18],
   ['initialisation + first keyed POST', 'wall', 'Middy + Powertools + zod', 0.3],
@@ -66,7 +66,7 @@ ${table(
 `;
 }
 
-/** A text: why there is none; undefined: not measured. */
+/** A string says why there is none; undefined: it was not measured. */
 function costOf(results: Results | undefined, figure: string): Cost | string | undefined {
   const costs = results?.costs.get(figure);
   return costs && (costs.find((cost) => typeof cost === 'string') ?? middleCost(costs as Cost[]));
@@ -79,7 +79,7 @@ function formatCost(cost: Cost | string | undefined): string {
     .join(' / ');
 }
 
-/** Means of the middle half: waits come in steps of 20 ms, by which medians would jump. */
+/** The mean of the middle half. Medians would jump, because waits come in steps of 20 ms. */
 export function middleCost(costs: Cost[]): Cost {
   const cut = Math.floor(costs.length / 4);
   const middle = (kind: keyof Cost): number => {

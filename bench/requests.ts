@@ -27,7 +27,7 @@ export function makeEvent({ owner: { sub, email }, key, ...request }: Request) {
 export const makePost = (owner: Owner, key?: string): string =>
   makeEvent({ method: 'POST', owner, key, body: JSON.stringify(MESSAGE) });
 
-/** Each throws an Error for another result, as JSON. */
+/** Each check throws if the result, as JSON, is another one. */
 export const check = {
   created(result: string, { sub, email }: Owner) {
     const inquiry = contract.assertCreated(toResponse(result));

@@ -1,6 +1,6 @@
 /**
- * Removes what `npm ci` brings in vain: Node's headers, a second Node where the machine's own is of Lambda's line, and a
- * second Chromium.
+ * Removes what `npm ci` installs without need: Node's headers, a second Node if the machine's own has Lambda's version,
+ * and a second Chromium.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -20,7 +20,7 @@ if (existsSync(PLATFORMS)) {
     .filter((folder) => !folder.includes('node_modules'))
     .map((folder) => join(folder, 'node'))
     .find((file) => existsSync(file));
-  // As `engines` in package.json.
+  // The range of `engines` in package.json.
   if (own && /^v24\.(?:[89]|\d\d)\./.test(execFileSync(own, ['--version'], { encoding: 'utf8' }))) {
     rmSync(PLATFORMS, { recursive: true });
     rmSync(PROGRAM);

@@ -1,6 +1,6 @@
 /**
- * The packages are byte-identical for the same sources and lockfile, so `terraform plan` shows only real changes.
- * dist/*.meta.json list the bundled modules.
+ * The functions' packages are byte-identical for the same sources and lockfile, so `terraform plan` shows only real
+ * changes. dist/*.meta.json list the bundled modules.
  */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -10,20 +10,20 @@ import { zipSync, type ZipOptions } from 'fflate';
 import { parseOptions, runCommand, type Io, type Main } from '../lib/terminal/command-line.ts';
 import { ROOT } from '../lib/paths.ts';
 
-/** Replacements of modules that are hardly used. docs/adr/0060 */
+/** Replacements for modules that are hardly used. docs/adr/0060 */
 const SHIMS = {
   '@aws-sdk/credential-provider-node': './src/shims/credential-provider-node.ts',
   'node:fs/promises': './src/shims/fs-promises.ts',
 };
-/** S3's client needs event streams. */
+/** Only S3's client needs event streams. */
 const WITHOUT_EVENT_STREAMS: Record<string, string> = {
   ...SHIMS,
   '@smithy/core/event-streams': './src/shims/event-streams.ts',
 };
 
 /**
- * Loads Node's modules as `require` does. An `import` reads all properties, some of which load further modules: 10 ms
- * of a cold start.
+ * Loads Node's modules as `require` does. An `import` reads all properties, some of which load further modules, which
+ * takes 10 ms of a cold start.
  */
 const builtinsWithoutFacade: Plugin = {
   name: 'builtins-without-facade',
@@ -39,7 +39,7 @@ const builtinsWithoutFacade: Plugin = {
   },
 };
 
-/** What the inbox reads (inbox/page/assets.ts), and saved replies if there are any (docs/inbox.md). */
+/** The files that the inbox reads (inbox/page/assets.ts), and saved replies if there are any (docs/inbox.md). */
 const INBOX_FILES = globSync(
   [
     'ui/{first-paint,style}.css',
@@ -56,7 +56,7 @@ async function bundle(
   name: string,
   source: string,
   alias = WITHOUT_EVENT_STREAMS,
-  // Asking for the class of web streams, which nothing uses, would load them: 1 ms of a cold start.
+  // Nothing uses web streams. Asking for their class would load them, which takes 1 ms of a cold start.
   define: Record<string, string> = { ReadableStream: 'undefined' },
 ): Promise<void> {
   const module = `${name}.mjs`;
@@ -75,7 +75,7 @@ async function bundle(
     inject: ['./src/shims/crypto.ts'],
     plugins: [builtinsWithoutFacade],
     minify: true,
-    // For stack traces; Lambda does not get it.
+    // The source map is for stack traces; Lambda does not get it.
     sourcemap: 'external',
     sourcesContent: false,
     legalComments: 'none',
@@ -85,7 +85,7 @@ async function bundle(
   writeFileSync(join(out, `${name}.meta.json`), JSON.stringify(metafile));
 }
 
-/** fflate writes local time: a fixed date gives the same bytes in every time zone. */
+/** fflate writes local time, so this local date gives the same bytes in every time zone. */
 export const SAME_BYTES: ZipOptions = {
   level: 9,
   get mtime() {
@@ -130,7 +130,7 @@ export const main: Main = async (args, { stdout }) => {
   await bundle(out, 'mailer', 'mail/handler.ts');
   await bundle(out, 'receiver', 'mail/received/handler.ts', SHIMS);
   pack(out, 'mailer.zip', ['mailer', 'receiver'], stdout);
-  // The inbox asks for the class of web streams.
+  // The inbox needs the class of web streams.
   await bundle(out, 'inbox/handler', 'inbox/handler.ts', SHIMS, {});
   pack(out, 'inbox.zip', ['inbox/handler'], stdout, INBOX_FILES);
 };

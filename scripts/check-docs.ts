@@ -1,7 +1,6 @@
 /**
- * Checks the documents: each named path and test exists, a file named in brackets behind identifiers has them, the rooms'
- * arrows are those that the lint allows and the sources use, README, changelog and packages name one version, and
- * docs/dependencies.md has the packages.
+ * Checks that documents name existing paths, tests and identifiers, the rooms' arrows that lint and sources have, one
+ * version, and the packages in use.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,10 +13,10 @@ const PATH =
 /** `name` (`path`), or several names. */
 const NAMED = /((?:`\w+`(?:, | and )?)+) \(`([\w./-]+\.ts)`/g;
 
-/** `folder/file` “title” of a test below `tests`, or the beginning of the title and “…”. */
+/** `folder/file` “title” of a test below `tests`; “…” ends the beginning of a title. */
 const TEST = /`(\w+\/[\w.-]+)` “([^”]+)”/g;
 
-/** Created by a document's reader. */
+/** A document's reader creates these. */
 const CREATED = /(?:settings|stages)\.auto\.tfvars(?:\.json)?$|\/imports\.tf$/;
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -29,7 +28,7 @@ function hasTest(source: string, title: string): boolean {
   );
 }
 
-/** Rooms whose arrows differ: in the drawing, in the lint and in what is imported. */
+/** Finds rooms whose arrows differ between drawing, lint and imports. */
 function checkArrows(): string[] {
   const drawing = read('docs/architecture.md').replaceAll(/\[".*?"\]/g, '');
   return Object.entries(ARROWS).flatMap(([room, allowed]) => {
@@ -57,7 +56,7 @@ function checkVersions(): string[] {
     : [`CHANGELOG.md has version ${changelog}, README.md and packages ${others.join()}`];
 }
 
-/** Packages that docs/dependencies.md lacks, or that nothing needs. */
+/** Finds packages that docs/dependencies.md lacks, or that nothing needs. */
 function checkDependencies(): string[] {
   const columns = read('docs/dependencies.md').matchAll(/^\| (`.*?) +\|/gm);
   const named = new Set([...columns].flatMap(([row]) => row.match(/(?<=`)[^`, ]+(?=`)/g) ?? []));

@@ -1,6 +1,6 @@
 /**
- * Deletes rooms as docs/architecture.md says, in a copy of this checkout: each alone, then all. What is left must
- * compile; without all of them, the tests of function, texts and local stack must pass.
+ * Deletes rooms in a copy of this checkout, as docs/architecture.md says: each alone, then all. The rest must compile;
+ * without all of them, the tests of function, texts and local stack must pass.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Schemas and paths are src/contract.ts's, limits and the gateway's messages lib/contract/gateway-replies.ts's.
- * tests/function/contract.test.ts replays every example and produces every status. docs/adr/0040
+ * Schemas and paths come from src/contract.ts, limits and the gateway's messages from lib/contract/gateway-replies.ts.
+ * tests/function/contract.test.ts replays every example and status. docs/adr/0040
  */
 import * as contract from '../src/contract.ts';
 import * as errors from '../src/errors.ts';
@@ -21,7 +21,7 @@ const allowOrigin = {
   schema: { type: 'string' },
   example: 'https://www.example.com',
 };
-/** Not required of the gateway, which on AWS sends the header only for a request with an Origin. */
+/** The header is optional: API Gateway sends it only to requests with an Origin. */
 const cors = {
   'Access-Control-Allow-Origin': referTo('headers/AllowOrigin'),
 };
@@ -60,7 +60,7 @@ const byGateway = {
   '431': referTo('responses/HeadersTooLarge'),
   '503': referTo('responses/Unavailable'),
 };
-/** Also the gateway's before the function, and the function's to claims. */
+/** The gateway answers 401 before the function, which checks claims. */
 const common = { ...byGateway, '401': referTo('responses/Unauthorized') };
 
 const { before: _, ...repeated } = contract.listQuerySchema.properties;
@@ -163,7 +163,7 @@ export function createDocument(server: { url: string; description: string }, ver
           },
         },
         post: {
-          // Generators derive a response's name: CreateInquiryResponse is a schema.
+          // Generators would name the response CreateInquiryResponse, which is a schema.
           operationId: 'submitInquiry',
           summary: 'Submit an inquiry',
           description:
@@ -340,7 +340,7 @@ export function createDocument(server: { url: string; description: string }, ver
         CreateInquiryResponse: contract.createInquiryResponseSchema,
         ErrorResponseBody: contract.errorResponseBodySchema,
         InquiryListResponse: contract.inquiryListResponseSchema,
-        // Not `anyOf`, which generators such as ogen do not read.
+        // Generators such as ogen do not read `anyOf`.
         ErrorResponseBodyOrGatewayReply: {
           ...contract.errorResponseBodySchema,
           description: 'Replies that the gateway sends itself have no `error`.',

@@ -1,4 +1,4 @@
-/** Collects what a release publishes (.github/workflows/release.yml), after `npm run build` and `build:package`. */
+/** Collects the files of a release (.github/workflows/release.yml), after `npm run build` and `build:package`. */
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

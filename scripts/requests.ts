@@ -1,6 +1,7 @@
 /**
- * ElectroDB makes each request from marked values, and the marks become parameters. Each is made again without each
- * optional value; what is then missing gets a condition. docs/adr/0060
+ * Generates src/entities/requests.generated.ts. ElectroDB makes each request from marked values, and the marks become
+ * parameters. Each request is made again without each optional value; what is then missing gets a condition.
+ * docs/adr/0060
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,13 +38,13 @@ export const main: Main = async (args, { stdout }) => {
 
 /** Expressions by the text or number that marks them. */
 const expressions = new Map<string, string>();
-/** Private use characters, which ElectroDB does not use. */
+/** ElectroDB does not use private use characters. */
 let character = 0xe000;
 
 function mark(expression: string, type: unknown = 'string'): string | number | boolean {
   if (type === 'boolean') return true;
   const code = character++;
-  // No request has such a number.
+  // No request has such a large number.
   const value = type === 'number' ? 7_000_000_000_000_000 + code : String.fromCharCode(code);
   expressions.set(String(value), expression);
   return value;
@@ -63,7 +64,7 @@ interface Model {
   indexes: { byOwner: Readonly<Record<'pk' | 'sk', { composite: readonly string[] }>> };
 }
 
-/** The attributes of a new row: keys, required, read-only and computed ones. */
+/** The attributes of a new row: keys, and required, read-only and computed ones. */
 function attributesOf({ attributes, indexes: { byOwner } }: Model) {
   const keys = new Set([...byOwner.pk.composite, ...byOwner.sk.composite]);
   const types: Record<string, unknown> = {};
@@ -98,7 +99,7 @@ const PARAMETERS: Record<keyof Requests, Values> = {
 };
 const OPTIONAL = new Set(['key', 'rate']);
 
-/** The result without an optional value, or with another value where a mark is impossible. */
+/** A request without an optional value, or with another value where a mark is impossible. */
 interface Variant {
   expression: string;
   result: unknown;
@@ -174,7 +175,7 @@ function toSource(value: unknown, variants: Variant[]): string {
   return typeof value === 'string' ? toTemplate(value) : JSON.stringify(value);
 }
 
-/** A marked expression, or a template with expressions. */
+/** @returns A mark's expression, or a template with expressions. */
 function toTemplate(text: string): string {
   const whole = expressions.get(text);
   if (whole !== undefined) return /^\d/.test(text) ? `String(${whole})` : whole;

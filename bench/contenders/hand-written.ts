@@ -1,6 +1,6 @@
 /**
- * The floor of the work: requests to DynamoDB, signed by hand and sent with fetch, without packages. Primed at
- * initialisation.
+ * The least that the work costs: requests to DynamoDB, signed by hand and sent with fetch, without packages. It is
+ * primed at initialisation.
  */
 import { createHash, createHmac, randomUUIDv7 } from 'node:crypto';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
@@ -28,7 +28,7 @@ const {
 } = process.env;
 const HOST = new URL(AWS_ENDPOINT_URL_DYNAMODB).host;
 
-/** In DynamoDB's JSON. */
+/** An inquiry in DynamoDB's JSON. */
 type Item = Record<
   'id' | 'cognito_sub' | 'email' | 'subject' | 'body' | 'created_at',
   { S: string }
@@ -77,7 +77,6 @@ async function send(operation: string, input: object): Promise<unknown> {
 const partition = ({ cognito_sub, email }: Owner): string =>
   `$inquiries#cognito_sub_${cognito_sub}#email_${email}`;
 
-/** The body is joined from JSON of each inquiry. */
 async function list(owner: Owner, { limit, before }: ListQuery) {
   const inquiries: string[] = [];
   const finish = (headers?: Record<string, string>) =>

@@ -1,7 +1,6 @@
 /**
- * Middy with Powertools' logger, metrics and idempotency, and zod. Idempotency wraps the function that stores, not the
- * handler, so that a malformed request's response is not stored under the key. It shares the client, and so the
- * connection.
+ * Middy with Powertools and zod. Idempotency wraps the function that stores, not the handler, so that a malformed
+ * request's response is not stored under the key. It shares the client and its connection.
  */
 import { IdempotencyConfig, makeIdempotent } from '@aws-lambda-powertools/idempotency';
 import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dynamodb';

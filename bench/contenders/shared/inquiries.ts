@@ -1,4 +1,4 @@
-/** Shared by the contenders with ElectroDB: the model, and the SDK's client with its defaults. */
+/** The contenders with ElectroDB share model and client, which has the SDK's defaults. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Entity, type EntityItem } from 'electrodb';
@@ -35,7 +35,7 @@ interface Page {
   cursor: string | null;
 }
 
-/** The owner's inquiries, newest first, as many as a response holds, and a Link to the rest. */
+/** Lists the newest inquiries that fit into a response, with a Link to older ones. */
 export async function listInquiries(owner: Owner, { limit, before }: ListQuery) {
   const inquiries: EntityItem<typeof InquiryEntity>[] = [];
   let size = 0;

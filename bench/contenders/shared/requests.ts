@@ -22,7 +22,7 @@ export const LIST_BUDGET = LAMBDA_PAYLOAD_LIMIT - 64 * 1024;
 const CORS_ORIGIN = process.env['CORS_ORIGIN'] ?? '';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The message is the error's code. */
+/** Its message is the error's code. */
 export class Refusal extends Error {
   status: number;
 
@@ -63,7 +63,7 @@ export function linkTo(before: string, limit: number | undefined): Record<string
   return { Link: `<?before=${before}${limit === undefined ? '' : `&limit=${limit}`}>; rel="next"` };
 }
 
-/** A text is JSON already. */
+/** A string as body is JSON already. */
 export function respond(
   statusCode: number,
   body: object | string,
