@@ -1,7 +1,3 @@
-/**
- * What the function tells store and log; tests/function/contract.test.ts has the answers, tests/security/fuzz.test.ts
- * any event.
- */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createInquiries, type InquiryStore } from '../../src/inquiries.ts';

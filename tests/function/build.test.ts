@@ -22,7 +22,7 @@ const readAgain = await build('Asia/Tokyo');
 const INBOX_FILES = [
   'inbox/page/script.js',
   'inbox/page/style.css',
-  // A team's own.
+  // A team may have saved replies of its own.
   ...globSync('saved-replies.json', { cwd: ROOT }),
   'ui/first-paint.css',
   'ui/style.css',

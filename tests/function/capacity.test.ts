@@ -1,4 +1,4 @@
-/** The costs in docs/operations.md. dynalite does not report them, and DynamoDB Local others than AWS. */
+/** The costs in docs/operations.md. dynalite reports none, and DynamoDB Local others than AWS. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, it } from 'vitest';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
@@ -13,10 +13,9 @@ import { createOwnTable, type OwnTable } from '../helpers/own-table.ts';
 interface Reported {
   CapacityUnits: number;
 }
-/** With the bytes of the request. */
 type Consumed = Reported & { bytes: number };
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
-/** Not within a minute of a full hour. */
+/** This is not within a minute of a full hour. */
 const now = (): number => Date.UTC(2030, 0, 1, 12, 30);
 
 function count({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>): Consumed[] {
@@ -36,7 +35,10 @@ function count({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>): Co
 }
 
 describeOnDynamoDbLocal('capacity units', (engine, name) => {
-  /** It takes nothing for a read that finds nothing, and doubles the index's unit in a transaction, which AWS does not. */
+  /**
+   * DynamoDB Local counts nothing for a read that finds nothing, and twice the index's unit in a transaction. AWS does
+   * neither.
+   */
   const isLocal = name === 'dynamodb-local';
   let own: OwnTable;
   beforeAll(async () => {

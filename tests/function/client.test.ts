@@ -24,14 +24,13 @@ const input = { TableName: 'inquiries', Unknown: 'ü' };
 const query = new QueryCommand(input);
 const write = new TransactWriteItemsCommand({ TransactItems: [], ClientRequestToken: 'a' });
 
-// First, since the SDK reads them once per process. An update may add a setting that client.ts must state.
+// The SDK reads settings once per process, so this test comes first. An update may add one that client.ts must state.
 it('the client looks for no settings in files', async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', '');
   await createDynamoDbClient(warmUpRequestHandler).send(query);
   expect(readFile).not.toHaveBeenCalledWith(expect.stringContaining('.aws'), 'utf8');
 });
 
-/** @returns What requests send from now on. */
 function receive(answered: string): unknown[][] {
   const received: unknown[][] = [];
   proxy.plan = () => async (exchange) => {
@@ -44,7 +43,7 @@ function receive(answered: string): unknown[][] {
   return received;
 }
 
-// The speed of a long list depends on it, and an update of the SDK may undo it.
+// The speed of a long list depends on this, and an update of the SDK may undo it.
 it('a request and its response are JSON that the SDK neither reads nor writes', async () => {
   const received = receive('{"Items":[{"id":{"S":"1"}}],"Unknown":1}');
   const output = await createDynamoDbClient().send(query);

@@ -1,4 +1,4 @@
-/** docs/openapi.yaml and docs/contract.md against the app behind the gateway; npm run smoke asks the whole service. */
+/** Compares docs/openapi.yaml and docs/contract.md with the app behind the gateway. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../lib/contract/gateway-replies.ts';
@@ -38,12 +38,11 @@ interface Request {
   method?: string;
   query?: Record<string, string>;
   key?: string | undefined;
-  /** A buffer has a content type that becomes base64. */
+  /** A buffer gets a content type that becomes base64. */
   body?: string | Buffer;
   claims?: Claims;
 }
 
-/** Sends JSON, or a string as it is. */
 const post = (value: unknown, key?: string): Request => ({
   method: 'POST',
   body: typeof value === 'string' || Buffer.isBuffer(value) ? value : JSON.stringify(value),
@@ -53,7 +52,7 @@ const HELLO = { subject: 'Hello', body: 'Is anyone there?' };
 const FIELDS = { subject: 's', body: 'b' };
 const MALFORMED = { key: 'a,b' };
 
-/** The order in which mistakes are answered, with the name of the example. */
+/** Mistakes in the order in which they are answered, with the name of the documented example. */
 const REFUSALS: [status: number, when: string, example: string, requests: Request[]][] = [
   [
     405,
@@ -185,7 +184,6 @@ describe('the app answers', () => {
 
   it(
     'answers a known key byte for byte the same, and 422 to another text',
-    // Keys need transactions.
     unless(whyNoDynamoDbLocal),
     async () => {
       for (const content of [HELLO, { subject: '\0\u2028"\\\ud800', body: '€'.repeat(40_000) }]) {
@@ -223,7 +221,7 @@ type Case = [
 const listCases = (method: string): Case[] => [
   [method, 401, 'gateway', {}, []],
   [method, 429, 'gateway', { throttle: () => true }],
-  // Two framings of a body: Node's parser refuses the request before the gateway.
+  // A body has two framings here, so Node's parser refuses the request before the gateway.
   [method, 400, 'gateway', {}, ['Transfer-Encoding', 'chunked', 'Content-Length', '1'], ''],
   [method, 413, 'gateway', {}, TOKEN, ' '.repeat(limits.lambdaPayload)],
   [method, 431, 'gateway', {}, ['X-Fill', 'x'.repeat(limits.headers)]],
@@ -266,7 +264,7 @@ describe('everything in the document occurs', () => {
     const monitoring = ['traceparent', 'tracestate', 'baggage', 'sentry-trace'];
     expect(allowed).toEqual(expect.arrayContaining(['idempotency-key', ...monitoring]));
     const responses = ['GET', 'POST'].flatMap((method) => Object.values(findResponses(method)));
-    // CORS, a header that browsers always show, and one for clients without a token.
+    // These are CORS headers, one that browsers always show, and one for clients without a token.
     const others = /^(Access-Control-.*|Cache-Control|WWW-Authenticate)$/;
     for (const name of responses.flatMap((response) => Object.keys(response.headers))) {
       if (others.test(name)) continue;

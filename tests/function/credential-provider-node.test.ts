@@ -4,7 +4,7 @@ import { defaultProvider } from '../../src/shims/credential-provider-node.ts';
 const keys = { accessKeyId: 'id', secretAccessKey: 'secret' };
 it.each([
   ['id', 'secret', 'token', { ...keys, sessionToken: 'token' }],
-  // A local engine has no token.
+  // A local engine has no session token.
   ['id', 'secret', '', keys],
   ['', 'secret', '', { name: 'CredentialsProviderError' }],
   ['id', '', '', { name: 'CredentialsProviderError' }],

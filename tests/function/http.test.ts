@@ -15,7 +15,7 @@ function outcomeOf(run: () => unknown): unknown {
 }
 
 const spaces = (count: number): string => ' '.repeat(count);
-// docs/adr/0062
+// The limits of docs/adr/0062.
 it.each([
   ['2,600,000 units', `{}${spaces(2_599_998)}`, {}],
   ['one unit more, not JSON', `{${spaces(2_600_000)}`, 413],
@@ -43,7 +43,7 @@ function parseOr500(text: string): unknown {
     return 500;
   }
 }
-// Beyond 256 KB, the structure is looked at first.
+// Beyond 256 KB, the structure is checked first.
 it.each([0, 256 * KB])('a body after %i spaces is what JSON.parse makes of it, or 500', (count) => {
   for (const { name, input } of parsing) {
     const body = spaces(count) + input;

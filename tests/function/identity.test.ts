@@ -1,4 +1,3 @@
-/** tests/security/owners.test.ts has similar emails. */
 import { describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { GatewayEvent } from '../../src/http.ts';
@@ -19,7 +18,7 @@ describe.each([
   ['GET', makeEvent({})],
   ['POST', makePost({ subject: 's', body: 'b' })],
 ])('%s', (_, event) => {
-  // Specification, "Authentication", 3.
+  // The specification, "Authentication", 3.
   it.each([
     ['email is missing', withClaims({ sub: SUB })],
     ['email is empty', withClaims({ sub: SUB, email: '' })],

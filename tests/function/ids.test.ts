@@ -9,7 +9,7 @@ it('the id of an inquiry has the time of created_at', () =>
 
 it.each([
   'secret',
-  // Another version or variant.
+  // The version or variant is another.
   SUB,
   id.replace('-a975-', '-c975-'),
   id.toUpperCase(),

@@ -7,7 +7,6 @@ import { EMAIL, list, makeCall, SUB } from '../helpers/events.ts';
 const OWNER = { sub: SUB, email: EMAIL };
 const START = 472_222 * HOUR;
 
-/** Creates an inquiry of each text, in a store of one page. */
 async function setUp(bodies: readonly string[], now?: () => number) {
   const rows: Inquiry[] = [];
   const store: InquiryStore = {
@@ -38,7 +37,7 @@ it.each([
   }
 });
 
-// docs/contract.md: 1 to 3600.
+// docs/contract.md promises 1 to 3600.
 it.each([
   [0, '3600'],
   [1, '3600'],
@@ -61,8 +60,7 @@ it.each([
 
 it('a list without a limit fills Lambda’s 6,291,556 bytes less 64 KB, to the byte', async () => {
   const bodies = Array.from({ length: 20 }, (_, at) => `é€\u0001"\\\n${'x'.repeat(300_000 + at)}`);
-  /** Follows `next`. @returns The size of each page. */
-  const countPages = async (length: number): Promise<number[]> => {
+  const sizesOfPages = async (length: number): Promise<number[]> => {
     const { inquiries, rows } = await setUp([...bodies, 'x'.repeat(length)]);
     const pages: Inquiry[][] = [];
     let before: string | undefined;
@@ -75,11 +73,11 @@ it('a list without a limit fills Lambda’s 6,291,556 bytes less 64 KB, to the b
     return pages.map((page) => page.length);
   };
   const { rows } = await setUp([...bodies, '']);
-  // With the comma behind, without quotes around; there is one comma less.
+  // Counted with a comma and without quotes around; there is one comma less.
   const sizes = rows.map((row) => Buffer.byteLength(JSON.stringify(JSON.stringify(row))) - 1);
   const rest = LAMBDA_PAYLOAD_LIMIT - 64 * 1024 + 1 - sizes.reduce((sum, size) => sum + size);
-  expect(await countPages(rest)).toEqual([21]);
-  expect(await countPages(rest + 1)).toEqual([20, 1]);
+  expect(await sizesOfPages(rest)).toEqual([21]);
+  expect(await sizesOfPages(rest + 1)).toEqual([20, 1]);
 });
 
 it('a list is JSON whatever its texts and the email are', async () => {

@@ -15,7 +15,7 @@ import { createOwnStore, describeOnDynamoDbLocal, describeOnEngines } from '../h
 import { EMAIL, INQUIRY, list as readList, makeCall, SUB } from '../helpers/events.ts';
 import { readPartition, readTable } from '../helpers/own-table.ts';
 
-/** What happens during the next waits, which end at once. */
+/** Functions to call during the next waits, which end at once. */
 const waits = vi.hoisted((): (() => void)[] => []);
 vi.mock('node:timers/promises', async (importOriginal) => ({
   ...(await importOriginal<object>()),
@@ -26,7 +26,7 @@ vi.mock('node:timers/promises', async (importOriginal) => ({
 }));
 
 const keyOf = (email: string): string => `$inquiries#cognito_sub_${SUB}#email_${email}`;
-/** The stored INQUIRY; stored rows have these keys. */
+/** INQUIRY as it is stored. Existing rows have these keys. */
 const ROW = {
   ...INQUIRY,
   pk: keyOf(EMAIL),
@@ -36,7 +36,7 @@ const ROW = {
   __edb_v__: '1',
 };
 const OTHER_ID = '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583';
-/** SHA-256 of `["k"]` and of `["s","b"]` in base64url, as in stored rows. */
+/** SHA-256 of `["k"]` and `["s","b"]` in base64url, as in existing rows. */
 const KEY = 'M-FrxIABnuSoa2-wwCZQ2tdvH4gMN8D1au2GWhin_Mo';
 const PAYLOAD = 'UippnumBIKGP5H2Pg_og2UVukQbi9907YKLWtN5yMX0';
 
@@ -118,7 +118,7 @@ describeOnEngines('the store', (endpoint, engine) => {
     expect((await list(longest)).rows).toEqual([inquiry]);
     const email = `${longest}x`;
     expect(await own.store.put({ ...INQUIRY, email }, makeCall())).toEqual({ refusal: 'email' });
-    // DynamoDB would refuse the query, the engines do not.
+    // DynamoDB would refuse the query, an engine does not, so none may be sent.
     const send = vi.spyOn(own.storeClient, 'send');
     expect((await list(email)).rows).toEqual([]);
     expect(send).not.toHaveBeenCalled();
@@ -150,7 +150,7 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
     );
     await expect(rows.toSorted().join('\n')).toMatchFileSnapshot('golden/rows.txt');
     expect(await put({})).toEqual(first);
-    // The same letters, divided otherwise.
+    // The letters are the same, but divided differently.
     expect(await put({ subject: 'sb', body: '' })).toEqual({ refusal: 'reused' });
     expect(await put({}, { key: 'K' })).toEqual({ refusal: 'limit', limit: { most: 1, time } });
     const free = { limit: { most: 2, time } };
@@ -180,10 +180,7 @@ it('a count’s hash of the person cannot be made without the key', () => {
 const ITEM = marshall(INQUIRY);
 const NEXT = marshall({ pk: 'p', sk: 's' });
 
-/**
- * A store whose database gives these answers in turn and, before a limited write, the hour's count with its keys; with
- * the other inputs sent.
- */
+/** A store whose database gives these answers in turn and, before a limited write, the hour's count with its keys. */
 function setUp(answers: object[], call = makeCall(), counted = 0, keys = ['-']) {
   const sent: object[] = [];
   const client = new DynamoDBClient();
@@ -256,7 +253,7 @@ it.each<[string, object[], PutOptions, unknown]>([
   ['a failure without a row', [cancelled(FAILED, 'None')], { key: 'k' }, 'Error'],
   ['a key in use beyond the limit', [cancelled(CONFLICT, FAILED)], BOTH, { refusal: 'in use' }],
   ['a known key beyond the limit', [cancelled(known(KEY_ROW), FAILED)], BOTH, { id: OTHER_ID }],
-  // DynamoDB need not name every reason.
+  // DynamoDB may leave out reasons.
   [
     'a key that a read finds beyond the limit',
     [cancelled('None', FAILED), { Items: [KEY_ROW] }],
@@ -310,7 +307,7 @@ it('a write that conflicts is sent twelve times at most, and ends with the signa
   expect(short.sent).toHaveLength(1);
 });
 
-// A refused transaction costs units for all of its text.
+// A refused transaction costs units for its whole text.
 it.each([
   [[{ Items: [KEY_ROW] }], { refusal: 'reused' }],
   [[{ Items: [] }, COUNTED], { id: INQUIRY.id }],

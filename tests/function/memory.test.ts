@@ -1,11 +1,12 @@
-/** When garbage is collected; tests/resilience/memory.test.ts shows the effect. */
 import { expect, it, vi } from 'vitest';
 import { withGarbageCollection } from '../../src/memory.ts';
 
 const MB = 1024 * 1024;
 
-/** A handler whose events have these sizes, in a process of as many bytes. @returns How often each collects garbage. */
-async function count(sizes: number[], { rss = 0, hasGc = true } = {}): Promise<number[]> {
+async function countCollections(
+  sizes: number[],
+  { rss = 0, hasGc = true } = {},
+): Promise<number[]> {
   const usage = vi.spyOn(process.memoryUsage, 'rss').mockReturnValue(0);
   const handler = withGarbageCollection(async ({ body }: { body: string }) => ({ body }));
   usage.mockReturnValue(rss);
@@ -23,10 +24,10 @@ async function count(sizes: number[], { rss = 0, hasGc = true } = {}): Promise<n
 }
 
 it('collects garbage before the event after a large one', async () =>
-  expect(await count([0, 0, MB, 0, 0])).toEqual([0, 0, 0, 1, 0]));
+  expect(await countCollections([0, 0, MB, 0, 0])).toEqual([0, 0, 0, 1, 0]));
 
 it('collects garbage at once after a large event with which the process grew', async () =>
-  expect(await count([0, MB], { rss: 120 * MB })).toEqual([0, 1]));
+  expect(await countCollections([0, MB], { rss: 120 * MB })).toEqual([0, 1]));
 
 it('answers large events where the runtime exposes no gc', async () =>
-  expect(await count([MB, MB], { hasGc: false })).toEqual([0, 0]));
+  expect(await countCollections([MB, MB], { hasGc: false })).toEqual([0, 0]));

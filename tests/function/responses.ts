@@ -8,7 +8,7 @@ import { readText } from '../helpers/repository.ts';
 const FILE = 'docs/openapi.yaml';
 const source = parse(readText(FILE)) as object;
 
-/** A copy without references, whose objects allow no undocumented field. */
+/** Copies a schema without references. Its objects allow no undocumented field. */
 function resolve(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(resolve);
   if (typeof part !== 'object' || part === null) return part;
@@ -35,14 +35,14 @@ export function findResponses(method: string): Record<string, Response> {
   return Object(responses) as Record<string, Response>;
 }
 
-/** Headers of transport and CORS, which are not documented. */
+/** Headers of transport and CORS are not documented. */
 const TRANSPORT =
   /^(content-type|content-length|date|connection|keep-alive|apigw-requestid|access-control-.*|vary)$/;
 
 const ajv = new Ajv2020({
   strict: false,
   allErrors: true,
-  // Lower case, milliseconds, UTC.
+  // Documented as UTC with milliseconds, in lower case.
   formats: {
     uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
     'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
@@ -55,7 +55,7 @@ export function checkAnswer(method: string, { status, headers, text, json }: Ans
   };
   const { 'access-control-allow-origin': origin, 'content-type': type } = headers;
   check(origin !== undefined, 'the header Access-Control-Allow-Origin is missing');
-  // Documented in the description only.
+  // Only its description is documented.
   if (method === 'OPTIONS' && status === 204) return check(text === '', 'there is a body');
   const { [status]: response } = findResponses(method);
   check(response, 'it is not documented');

@@ -1,4 +1,4 @@
-/** docs/adr/0084 */
+/** When inquiries expire. docs/adr/0084 */
 import { expect, it } from 'vitest';
 import { createStoredInquiries } from '../../src/entities/stored-inquiries.ts';
 import { createInquiryStore } from '../../src/entities/inquiry-store.ts';
@@ -8,7 +8,7 @@ import { EMAIL, list, makeCall, SUB } from '../helpers/events.ts';
 
 const DAY = 86_400;
 const START = Date.UTC(2026, 0, 31, 12, 0, 0, 750);
-/** Milliseconds at which an inquiry of one day expires. */
+/** Milliseconds. */
 const END = (Math.floor(START / 1_000) + DAY) * 1_000;
 
 it.each([
@@ -30,7 +30,7 @@ it.each([
     const listAt = async (time: number) => (await list(serviceAt(time), owner)).list.inquiries;
     expect(await listAt(END - 1)).toEqual([inquiry]);
     expect(await listAt(END)).toEqual([]);
-    // Hidden, but can be erased.
+    // It is hidden, but can be erased.
     const inbox = createStoredInquiries(own, () => END);
     const find = async (withExpired: boolean) =>
       (await Array.fromAsync(inbox.list({ email, withExpired }))).flat();

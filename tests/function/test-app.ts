@@ -7,7 +7,7 @@ import type { Inquiries } from '../../src/inquiries.ts';
 
 export const ORIGIN = 'https://www.example.com';
 
-/** The app behind the local gateway, whose tokens are claims in JSON. */
+/** Tokens are claims in JSON. */
 export async function serveApp(inquiries: Inquiries, parts: Partial<GatewayOptions> = {}) {
   const app = createApp({ inquiries, corsOrigin: ORIGIN });
   const gateway = createGateway({

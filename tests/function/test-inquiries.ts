@@ -37,7 +37,7 @@ export const answerById =
     return inquiry ? inquiries.answer(inquiry, answer) : { status: 'not-found' };
   };
 
-/** One a millisecond. @returns Newest first. */
+/** @returns The newest first. */
 export async function writeInquiries(
   table: Table,
   count: number,

@@ -11,7 +11,7 @@ import { toEnvironment } from '../helpers/own-table.ts';
 it.each([undefined, 60])(
   'answers POSTs with 201 and a GET with one inquiry, limit %j, and sends nothing',
   async (inquiriesPerHour) => {
-    // A request that left the process would fail.
+    // A request would fail here, as nothing listens.
     const environment = toEnvironment('http://127.0.0.1:9');
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     const store = createInquiryStore(createDynamoDbClient(requestHandler), 't');

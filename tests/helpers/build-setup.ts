@@ -13,7 +13,7 @@ export async function setup(): Promise<void> {
     ],
     { cwd: ROOT },
   );
-  // Written last.
+  // The build writes these files last.
   const isOld = isStale(
     join(ROOT, 'dist/inbox.zip'),
     sources.map((file) => join(ROOT, file)),

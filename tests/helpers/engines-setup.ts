@@ -1,4 +1,4 @@
-/** `DYNAMODB_ENDPOINT`, of any engine with DynamoDB's API, takes DynamoDB Local's place. */
+/** `DYNAMODB_ENDPOINT`, of any engine with DynamoDB's API, replaces DynamoDB Local. */
 import type { TestProject } from 'vitest/node';
 import {
   dynamoDbLocalUnavailableReason,
@@ -8,7 +8,7 @@ import {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Endpoints; DynamoDB Local's is undefined without Java. */
+    /** Endpoints. DynamoDB Local's is undefined without Java. */
     engines: { dynalite: string; 'dynamodb-local': string | undefined };
   }
 }

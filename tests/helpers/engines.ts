@@ -11,10 +11,9 @@ export const whyNoDynamoDbLocal: string | undefined =
     ? `DynamoDB Local needs a JDK 17 or newer (${installLineOf('java', process.env)})`
     : undefined;
 
-/** tests/helpers/engines-setup.ts */
 export const { DYNAMODB_ENDPOINT } = process.env;
 
-/** On each engine; without Java, DynamoDB Local's is skipped. */
+/** Without Java, tests on DynamoDB Local are skipped. */
 export function describeOnEngines(
   title: string,
   suite: (endpoint: string, engine: string) => void,
@@ -36,7 +35,6 @@ export const describeOnDynamoDbLocal = (
   suite: (endpoint: string, engine: string) => void,
 ): void => describeOnEngines(title, suite, ['dynamodb-local']);
 
-/** The real store and client on a new table. */
 export async function createOwnStore(endpoint?: string) {
   const own = await createOwnTable(endpoint);
   Object.assign(process.env, own.environment());

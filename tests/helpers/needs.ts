@@ -1,4 +1,4 @@
-/** What a machine may lack; tests/helpers/skipped-reporter.ts says what was skipped. */
+/** Things that a machine may lack. */
 declare module 'vitest' {
   interface TaskMeta {
     skipped?: string;

@@ -46,7 +46,6 @@ export async function readPartition(
   return Items;
 }
 
-/** For a function or operator, with a local engine. */
 export const toEnvironment = (endpoint: string): Record<string, string> => ({
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
   AWS_REGION: 'local',
@@ -54,7 +53,7 @@ export const toEnvironment = (endpoint: string): Record<string, string> => ({
   AWS_SECRET_ACCESS_KEY: 'local',
 });
 
-/** The client is not closed: idle connections keep no process alive. */
+/** The client is not closed, because idle connections keep no process alive. */
 export async function createOwnTable(
   engine = bestEngine(),
   changes?: Parameters<typeof createTable>[2],

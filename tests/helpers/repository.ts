@@ -8,7 +8,7 @@ export function readText(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** The code blocks of a document that begin with a file's name, by name. */
+/** A document's code blocks that begin with a file's name, by name. */
 export const readCodeBlocks = (document: string): Map<string, string> =>
   new Map(
     Array.from(
@@ -17,7 +17,7 @@ export const readCodeBlocks = (document: string): Map<string, string> =>
     ),
   );
 
-/** What docs/runbook.md imports into a module: ids with placeholders, by address. */
+/** The imports of docs/runbook.md for a module: ids with placeholders, by address. */
 export function readImports(module: 'stages' | 'bootstrap'): Map<string, string> {
   const runbook = readText('docs/runbook.md');
   const lines =
@@ -28,7 +28,7 @@ export function readImports(module: 'stages' | 'bootstrap'): Map<string, string>
   return new Map([...entries].map(([, address = '', id = '']) => [address, id]));
 }
 
-/** What a function reads of its environment is what Terraform sets in files, and is in docs/configuration.md. */
+/** Expects that Terraform and docs/configuration.md name what a function reads of its environment. */
 export function expectInTerraformAndDocs(
   parse: (env: Environment) => unknown,
   env: Environment,

@@ -1,6 +1,6 @@
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 
-/** The test's or the nearest suite's. Without one, it was not asked for. */
+/** The reason of the test or its nearest suite; without one, the test was not asked for. */
 function reasonOf(test: TestCase): string | undefined {
   const result = test.result();
   if (result.state === 'skipped' && result.note !== undefined) return result.note;

@@ -1,4 +1,4 @@
-/** Tokens at the local gateway; on AWS, API Gateway decides. */
+/** How the local gateway takes tokens. On AWS, API Gateway decides. */
 import { constants, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterAll, expect, it } from 'vitest';
@@ -30,11 +30,11 @@ const byPss: Sign = (input) =>
     padding: constants.RSA_PKCS1_PSS_PADDING,
     saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
   });
-/** Undefined removes a field. */
+/** An undefined value removes a field. */
 function makeToken(claims: Fields = {}, header: Fields = {}, signer = byKey): string {
   const head = { alg: 'RS256', kid: 'k1', ...header };
   const payload = { iss: issuer, aud: 'client-1', sub: 's', iat: 1, exp: FUTURE, ...claims };
-  // JSON.stringify does not write this number.
+  // JSON.stringify would not write this number.
   const text = JSON.stringify(payload).replace('"1e400"', '1e400');
   const input = `${encode(JSON.stringify(head))}.${encode(text)}`;
   return `${input}.${encode(signer(Buffer.from(input)))}`;

@@ -10,12 +10,11 @@ export const ACCOUNT = '111122223333';
 
 export interface Answer {
   status: number;
-  /** Objects become JSON. */
   body?: string | object;
   headers?: Record<string, string>;
 }
 interface AwsRequest {
-  /** `METHOD PATH`, `X-Amz-Target` or the query API's action. */
+  /** `METHOD PATH`, or `X-Amz-Target`, or the action of the query API. */
   action: string;
   query: URLSearchParams;
   headers: Headers;
@@ -60,26 +59,24 @@ const app = createService();
 const initially = (hash: string) => ({
   /** Files by `/BUCKET/KEY`. */
   objects: new Map<string, string>(),
-  /** Requests that change something, in order; uploads with types and caching. */
   changes: [] as string[],
-  /** Replace usual answers, by action; undefined: the usual one. */
+  /** Replacements of usual answers, by action; undefined keeps the usual one. */
   answers: {} as Record<string, ((request: AwsRequest) => Answer | undefined) | undefined>,
-  /** The alias's version; undefined: there is no alias. */
+  /** Undefined: there is no alias. */
   live: '10' as string | undefined,
-  /** The alias's. */
   description: '',
-  /** SHA-256 of the package of a version, by its number; otherwise `hash`. */
+  /** SHA-256 of a version's package, by version. Default: `hash`. */
   hashes: {} as Record<string, string>,
   hash,
   published: '11',
-  /** The result of an invocation; a rejection is the function's error. */
+  /** A rejection is an error of the function. */
   invoke: async (_name: string, event: string): Promise<string> =>
     JSON.stringify(await app(JSON.parse(event) as object)),
-  /** The end of its log. */
+  /** The end of the invocation's log. */
   log: '',
 });
 
-/** Until the test ends, the process has these variables of AWS, and no others (vitest.config.ts). */
+/** Until the test ends, the process has only these of AWS's variables (vitest.config.ts). */
 export function stubAws(variables: Record<string, string> = {}): void {
   const none = {
     AWS_CONFIG_FILE: '/dev/null',
@@ -96,7 +93,7 @@ export const toAwsEnv = (endpoint: string) => ({
   AWS_REGION: 'eu-central-1',
 });
 
-/** @param hash - Of every version's package. @returns Also variables for the SDK's clients. */
+/** @param hash - That of every version's package. */
 export async function startAws(hash = 'hash') {
   const state = initially(hash);
 

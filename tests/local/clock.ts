@@ -1,13 +1,13 @@
 import { onTestFinished, vi } from 'vitest';
 
-/** The date stands still until the test ends, and local time is UTC. */
+/** Stops the date until the test ends. Local time is UTC. */
 export function stopClock(now: number): void {
   vi.stubEnv('TZ', 'UTC');
   vi.useFakeTimers({ now, toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** Replaces AbortSignal.timeout until the test ends. @returns Lets milliseconds pass. */
+/** Replaces AbortSignal.timeout until the test ends. @returns A function that lets milliseconds pass. */
 export function stopTimeouts() {
   let now = 0;
   const pending: { at: number; controller: AbortController }[] = [];
@@ -27,7 +27,7 @@ export function stopTimeouts() {
   };
 }
 
-/** Replaces `setTimeout` of node:timers/promises: only performance.now moves. */
+/** Replaces `setTimeout` of node:timers/promises. Only performance.now moves. */
 export async function skipTime(milliseconds = 0): Promise<void> {
   const time = performance.now() + milliseconds;
   vi.spyOn(performance, 'now').mockReturnValue(time);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { stateFileOf } from '../../lib/running-stack.ts';
 
-/** Until the test ends. @param onEnd - `afterAll`: until the file's tests have ended. */
+/** @param onEnd - Default: the test's end removes the folder. */
 export function createFolder(onEnd: (remove: () => void) => void = onTestFinished): string {
   const { path, remove } = mkdtempDisposableSync(join(tmpdir(), 'inquiries-test-'));
   onEnd(remove);

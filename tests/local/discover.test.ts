@@ -1,4 +1,4 @@
-/** An issuer that is not ours: oidc-provider with its own addresses. */
+/** Tests with another issuer: oidc-provider with its own addresses. */
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { Provider } from 'oidc-provider';

@@ -1,4 +1,3 @@
-/** What the gateway does as API Gateway does; tests/function/contract.test.ts has its replies. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -23,7 +22,7 @@ const server = createGateway({
   authorize: async (header) =>
     header === undefined ? { claims: { sub: 's' } } : { challenge: `Bearer of="${header}"` },
   invoke: async (event) => {
-    // A client that has closed its side is noticed meanwhile.
+    // Meanwhile, the server notices that the client has closed its side.
     await setTimeout(20);
     events.push(JSON.parse(event) as Record<string, unknown>);
     return returned;
@@ -39,7 +38,7 @@ const preflight = (origin: string) => {
   const headers = [...TOKEN, 'Origin', origin, 'Access-Control-Request-Method', 'POST'];
   return { method: 'OPTIONS', headers };
 };
-/** As many bytes of headers, with the request line, as are allowed, and more. */
+/** Creates headers that, with the request line, have the allowed bytes and `more`. */
 function fill(more: number) {
   const rest = 'GET /inquiries HTTP/1.1\r\nhost: h\r\nconnection: close\r\nx: \r\n'.length;
   const value = 'x'.repeat(limits.headers - rest + more);
@@ -54,7 +53,7 @@ const ANY_ORIGIN = result({ headers: { 'Access-Control-Allow-Origin': '*' } });
 type Request = Parameters<typeof send>[1] & { path?: string };
 const CASES: readonly (readonly [title: string, request: Request, result?: string])[] = [
   ['another path, before the token is looked at', { path: '/', headers: TOKEN }],
-  // Joined, so that neither is trusted.
+  // They are joined, so that neither is trusted.
   [
     'two tokens',
     { path: '?access_token=d', headers: [...TOKEN, 'authorization', 'b', 'Cookie', 'c'] },
@@ -107,7 +106,7 @@ it('keeps an idle connection for a minute', async () => {
   expect(headers.get('keep-alive')).toBe('timeout=60');
 });
 
-/** What `send` cannot send, as lines. */
+/** Requests that `send` cannot send, as lines. */
 const RAW: readonly (readonly [title: string, lines: string[]])[] = [
   ['HEAD', ['HEAD /inquiries HTTP/1.1']],
   ['TRACE, which has no route', ['TRACE /inquiries HTTP/1.1']],

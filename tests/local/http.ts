@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 export type Answer = Awaited<ReturnType<typeof send>>;
 
 /**
- * Sends a request unchanged: unlike `fetch` it repeats headers, takes any method and adds nothing.
+ * Sends a request unchanged. Unlike `fetch` it repeats headers, takes any method and adds nothing.
  *
- * @param headers - Names and values in turn, as in `rawHeaders`.
+ * @param headers - Alternating names and values, as in `rawHeaders`.
  */
 export async function send(
   url: string,
@@ -17,7 +17,7 @@ export async function send(
     body,
   }: { method?: string; headers?: string[]; body?: string | Buffer | undefined } = {},
 ) {
-  // node:http adds neither to an array.
+  // node:http adds neither if headers are an array.
   const host = headers.includes('host') ? [] : ['host', new URL(url).host];
   const length = body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))];
   const outgoing = request(url, {
@@ -25,7 +25,7 @@ export async function send(
     headers: [...host, ...headers, ...length],
     agent: false,
   });
-  // After the response has begun, the server reads no further.
+  // The server may stop reading when the response has begun.
   outgoing.on('error', () => undefined).end(body);
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
   const content = await text(incoming);

@@ -5,25 +5,24 @@ import { runMain, type Main } from '../../lib/terminal/command-line.ts';
 import { escapeUnsafe } from '../../lib/terminal/terminal-text.ts';
 
 export interface IoOptions {
-  /** Default: empty. A text or bytes end once read; the test ends a stream. */
+  /** Default: empty. A string or bytes end once read; the test ends a stream. */
   stdin?: string | Buffer | Readable;
-  /** Questions on standard error, and what is typed. */
+  /** Questions on standard error, and what is typed in answer. */
   dialogue?: readonly (readonly [question: string, typed: string])[];
-  /** All three are a terminal. Default: false. */
+  /** Whether all three are a terminal. Default: false. */
   isTTY?: boolean;
   columns?: number;
   env?: NodeJS.ProcessEnv;
 }
 
-/** As a shell does, with apostrophes around paths, which may have spaces. */
+/** Splits words as a shell does, with apostrophes around paths, which may have spaces. */
 export const splitWords = (line: string): string[] =>
   (line.match(/'[^']*'|[^ '][^ ]*/g) ?? []).map((word) => word.replaceAll(/^'|'$/g, ''));
 
 /**
- * Runs a command in this process. Expects no line that is wider than a terminal of 80 columns or more.
+ * Runs a command in this process. No line may be wider than a terminal of 80 columns or more.
  *
- * @param args - Or a line of them.
- * @returns Exit code and output.
+ * @param args - Words, or a line of them.
  */
 export async function run(
   main: Main,
@@ -64,7 +63,7 @@ export async function run(
     env,
   });
   const lines = `${stdout.text()}\n${stderr.text()}`.split(/\n|\r.\[K/);
-  // URLs, ids, paths and commands stay whole.
+  // URLs, ids, paths and commands are not wrapped.
   const isTooWide = (line: string) =>
     stringWidth(line) > columns && !/https?:|\S{36}|npm run|\/.*\//.test(line);
   if (isTTY && columns >= 80) expect(lines.filter(isTooWide)).toEqual([]);
@@ -74,8 +73,8 @@ export async function run(
 type Run = (line: string, options?: IoOptions) => ReturnType<typeof run>;
 
 /**
- * For a golden file: each line (`%`: at a terminal), what it prints (`!`: on standard error), and its exit code unless
- * it is 0.
+ * Describes runs for a golden file: each command (`%`: at a terminal), what it prints (`!`: on standard error), and its
+ * exit code unless it is 0.
  */
 export async function transcribe(
   runLine: Run,

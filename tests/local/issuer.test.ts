@@ -14,7 +14,7 @@ const VERIFIER = 'v'.repeat(43);
 const issuer = await startIssuer({ port: 0, webOrigins: [ORIGIN] });
 afterAll(issuer.close);
 
-/** Keeps cookies, and follows redirects within the issuer. */
+/** A browser that keeps cookies, and follows redirects within the issuer. */
 function createBrowser() {
   const jar = new Map<string, string>();
   async function visit(url: string, form?: Record<string, string>): Promise<Response> {
@@ -46,7 +46,6 @@ function createBrowser() {
   return {
     visit,
     authorize,
-    /** Signs in, and exchanges the code for tokens. */
     async signIn() {
       const { url } = await authorize();
       const { code = '', state } = callback(await visit(url, { email: EMAIL }));
@@ -61,7 +60,7 @@ function createBrowser() {
   };
 }
 
-/** The parameters at the web app's redirect URI. */
+/** The parameters that the web app's redirect URI gets. */
 function callback(response: Response): Partial<Record<string, string>> {
   const [address = '', query] = response.headers.get('location')?.split('?') ?? [];
   expect(address).toBe(CALLBACK);

@@ -7,7 +7,7 @@ import { startFunction, type FunctionOptions } from '../../local/lambda/function
 import { createFolder } from './data-folder.ts';
 
 const code = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
-/** Counts invocations, tells processes apart, and obeys the event. */
+/** This function does what the event says. */
 const OBEDIENT = code(`
   const { existsSync } = process.getBuiltinModule('node:fs');
   let count = 0;
@@ -22,7 +22,7 @@ const OBEDIENT = code(`
     return { count, pid: process.pid };
   };`);
 
-/** Milliseconds; only a hang takes so long. */
+/** Milliseconds. Only what hangs takes so long. */
 const HANG = 600_000;
 
 async function start(module: string, options: Partial<FunctionOptions> = {}) {
@@ -123,7 +123,7 @@ it('does not count time in the queue, which with the run is 30 s at most for the
   const timeout = { status: 'rejected', reason: { name: 'FunctionTimeout' } };
   expect(await outcomes).toMatchObject([timeout, timeout]);
   second.open();
-  // The queued one was dropped, the running one went on.
+  // The queued invocation was dropped, the running one went on.
   expect(await run()).toEqual({ pid, count: 3 });
 });
 

@@ -29,7 +29,7 @@ it('keeps mails, and answers neither to another name nor to a page of another or
   expect((await fetch(`${url}/v2/email/outbound-emails`, malformed)).status).toBe(400);
   const mails = await (await fetch(`${url}/mails`)).json();
   expect(mails).toMatchObject([{ Destination: { ToAddresses: ['ana@example.com'] } }]);
-  // DNS rebinding.
+  // This is DNS rebinding.
   expect((await send(`${url}/mails`, { headers: ['host', 'mail.example'] })).status).toBe(302);
 });
 
@@ -44,7 +44,7 @@ it.each([
   const [first, second] = events.map((event) => parseBounce(event, 'support@example.com'));
   const id = expect.any(String) as string;
   expect(first).toMatchObject({ why, address, id, ...more });
-  // Events with the same id are one.
+  // Events with the same id would count as one.
   expect(second).not.toMatchObject({ id: (first as { id: string }).id });
 });
 
@@ -56,6 +56,6 @@ it('ends at once, although a mail program stays connected', async () => {
   onTestFinished(() => void vi.useRealTimers());
   const closed = vi.fn<() => void>();
   void close().then(closed);
-  // Each look lets a millisecond pass.
+  // Each poll lets a millisecond pass.
   await vi.waitFor(() => expect(closed).toHaveBeenCalled(), { interval: 1, timeout: 20_000 });
 });

@@ -26,11 +26,7 @@ type OnEnd = (end: () => Promise<void>) => void;
 const runIn = (cwd: string, line: string) =>
   spawnSync(line, { cwd, encoding: 'utf8', shell: true });
 
-/**
- * Starts a stack, waits until it runs, and ends it with the test or its suite.
- *
- * @param data - Its data folder.
- */
+/** Starts a stack that ends with the test or its suite. */
 async function start(
   data: string,
   command: string[],
@@ -51,7 +47,7 @@ async function start(
   let errors = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  // Without npm's warnings about settings, and Java's about a variable.
+  // npm warns about settings, and Java about a variable.
   const complained = (): string => errors.replaceAll(/^(npm warn|Picked up) .*\n/gm, '');
   await vi.waitUntil(
     () => output.includes('curl -X POST') || complained() !== '' || child.exitCode !== null,
@@ -80,7 +76,7 @@ async function start(
     complained,
     addressOf,
     createToken,
-    /** As a user whose inquiries no documented command lists. */
+    /** Sends as a user of whom no documented command lists inquiries. */
     call,
     subjects: async () => {
       const { inquiries } = (await (await call('GET')).json()) as InquiryListResponse;
@@ -100,7 +96,7 @@ async function start(
   };
 }
 
-/** The first of eight free ports, below those that the system assigns. */
+/** @returns The first of eight free ports, below those that the system assigns. */
 async function findPorts(): Promise<number> {
   for (;;) {
     const first = 10_000 + Math.floor(Math.random() * 20_000);
@@ -110,7 +106,7 @@ async function findPorts(): Promise<number> {
   }
 }
 
-/** What a stack says at its start, with names for its ports and data folder. */
+/** Placeholders replace ports and data folder. */
 function announcementOf({ said }: Running, data: string, port: number): string {
   const [, text = ''] = /^(Inquiry service[^]*?there\?"\}')$/m.exec(said()) ?? [];
   return text
@@ -164,7 +160,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
     }
     fs.symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
     port = await findPorts();
-    // The user's AWS settings are ignored.
+    // The user's AWS settings must be ignored.
     const env = {
       PORT: String(port),
       AWS_PROFILE: 'missing',
@@ -193,7 +189,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
       const { status, stdout } = run(command);
       expect([line, status]).toEqual([line, 0]);
       expect(normalize(stdout)).toBe(normalize(shown || stdout));
-      // The team's list has inquiries of other tests.
+      // The team's list also has inquiries of other tests.
       if (line.startsWith('curl')) [id = id] = stdout.match(UUID) ?? [];
     }
     const mail = [TEAM, '[inquiries local] Hello'];
@@ -215,7 +211,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
     for (const path of links) expect((await fetch(docs + path)).status).toBe(200);
     const guide = await (await fetch(`${docs}/front-end.md`)).text();
     expect(guide).toContain(stack.addressOf('Sign-in'));
-    // It leaves an inquiry of the user of these commands.
+    // The smoke test leaves an inquiry of the user of these commands.
     expect(run('node deploy/smoke.ts').stdout).toContain(' passed, 0 failed, ');
   });
 
@@ -246,7 +242,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
     expect(filesOfOthers(data)).toBe('');
   });
 
-  /** @returns The stack's output from then on. */
+  /** @returns A function that gives the stack's output since then. */
   const replace = (file: string, from: string, to: string) => {
     const before = stack.said().length;
     const path = join(root, file);
@@ -299,19 +295,19 @@ describeOnDynamoDbLocal('npm run dev', () => {
       const isAllowed = origin === other;
       const { headers } = await fetch(stack.addressOf('API'), { headers: { origin } });
       expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : form);
-      // Without a code challenge: the issuer tells only a registered page.
+      // The request has no code challenge: the issuer tells this only to a registered page.
       const query = `client_id=inquiries-local&response_type=code&redirect_uri=${origin}/callback`;
       const url = `${stack.addressOf('Sign-in')}/oauth2/authorize?${query}`;
       expect((await fetch(url, { redirect: 'manual' })).status).toBe(isAllowed ? 303 : 400);
       const element = await fetch(`${form}/inquiry-form.js`, { headers: { origin } });
       expect(element.headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null);
     }
-    // The issuer's key is there, too.
+    // This path would also lead to the issuer's key.
     expect((await fetch(`${form}/@fs${root}/package.json`)).status).toBe(403);
   });
 
   it('accepts no connection from another machine', async () => {
-    // Linux delivers 127.0.0.0/8 to this machine, but not to sockets on 127.0.0.1.
+    // Linux delivers 127.0.0.0/8 to this machine, but not to sockets that listen on 127.0.0.1.
     const labels = ['Form', 'Demo', 'API', 'Docs', 'Sign-in', 'Mailbox', 'Answers', 'DynamoDB'];
     for (const label of labels) {
       const listening = portOf(stack.addressOf(label));
@@ -370,13 +366,13 @@ describeOnDynamoDbLocal('npm start', () => {
     const temporary = createFolder();
     const env = {
       TMPDIR: temporary,
-      NODE_DISABLE_COMPILE_CACHE: '1', // npm's
+      NODE_DISABLE_COMPILE_CACHE: '1', // npm's cache would stay in TMPDIR
       JAVA_TOOL_OPTIONS: `-Djava.io.tmpdir=${temporary}`,
     };
     const options = ['--data', data, '--port', '0'];
     const before = await start(data, ['npm', 'start', '--', ...options], { env });
     await before.call('POST', 'Kept');
-    // Logged once the mail is recorded.
+    // This is logged once the mail is recorded.
     await expect.poll(before.said).toContain("outcome: 'sent'");
     expect(await before.mails()).toEqual([[TEAM, '[inquiries local] Kept']]);
     await before.stop('SIGKILL');
@@ -397,16 +393,16 @@ describeOnDynamoDbLocal('npm start', () => {
     expect(stack.said()).toContain('Seed       0 inquiries');
     expect(await stack.subjects()).toEqual(['Kept']);
     await stack.call('POST', 'New');
-    // In order: the stream's first inquiry was read before.
+    // The order shows that the stream's first inquiry had been read.
     await expect.poll(stack.mails).toEqual([[TEAM, '[inquiries local] New']]);
     expect(stack.said()).not.toContain('already-sent');
 
     const { pid, enginePid } = readRunningStack(data);
     const children = runIn(ROOT, `ps -o pid= --ppid ${pid}`).stdout.trim().split(/\s+/);
     expect(children.length).toBeGreaterThanOrEqual(3);
-    // A start beside an engine without its stack is refused by it.
+    // An engine without its stack refuses a start beside it.
     expect(children).toContain(String(enginePid));
-    // A process in an endless loop does not see the stack's end.
+    // A process in an endless loop would not notice the stack's end.
     for (const child of children) {
       if (child !== String(enginePid)) process.kill(Number(child), 'SIGSTOP');
     }
@@ -420,7 +416,7 @@ it('runs on dynalite, says what is missing, keeps inquiries when killed, and end
   const command = [process.execPath, 'local/start.ts', '--data', data, '--port', '0'];
   const port = await findPorts();
   const stack = await start(data, [...command, '--seed', '20', `--inspect=${port}`], {
-    // Without Java.
+    // There is no Java in this PATH.
     env: { PATH: dirname(process.execPath), INQUIRIES_PER_HOUR: '2' },
   });
   await expect(announcementOf(stack, data, port)).toMatchFileSnapshot('golden/dynalite.txt');

@@ -9,13 +9,13 @@ import { main } from '../../local/start.ts';
 import { createFolder, writeState } from './data-folder.ts';
 import { run, transcribe, type IoOptions } from './io.ts';
 
-// A build would outlive the refusal and this file.
+// A build would outlive the refusal and this test file.
 vi.mock(import('../../lib/pages/page-build.ts'), async (importOriginal) => ({
   ...(await importOriginal()),
   buildFormWhenStale: async () => false,
 }));
 
-// An engine that has outlived its stack is waited for.
+// A start waits for an engine that has outlived its stack.
 vi.mock('node:timers/promises', async (importOriginal) => ({
   ...(await importOriginal<object>()),
   setTimeout: async () => undefined,
@@ -56,7 +56,6 @@ it('refuses wrong options and variables, each in one line', async () => {
   expect(refusals).toMatchSnapshot();
 });
 
-/** Until the test ends. @returns The port. */
 async function occupy(wanted = 0): Promise<number> {
   const server = createServer();
   onTestFinished(() => closeServer(server));
@@ -64,7 +63,7 @@ async function occupy(wanted = 0): Promise<number> {
 }
 
 it('refuses each port that is in use, and that of the inspector', async () => {
-  // Six free ports below the range of other tests.
+  // The six ports are below the range of other tests.
   const port = await occupy(20_005 + Math.floor(Math.random() * 2_000) * 6);
   const inUse = `Port ${port} is in use; choose another with `;
   for (const below of [0, 1, 2, 3, 4, 5]) {
@@ -129,7 +128,7 @@ it('refuses a data folder or an engine that cannot be used, each in one line', a
 
 it('deletes with --reset what engines have kept alone', async () => {
   for (const name of ['dynalite', 'dynamodb-local', 'other']) mkdirSync(join(folder, name));
-  // Ends the start.
+  // An empty key file ends the start.
   writeFileSync(join(folder, 'issuer-keys.json'), '');
   expect(await start('--port 0 --reset --engine dynalite')).toMatchObject({ code: 2 });
   expect(readdirSync(folder)).toEqual(['issuer-keys.json', 'lock', 'other']);

@@ -12,7 +12,7 @@ import { idOf, sequenceOf, type StreamRecord } from '../mail/test-mailer.ts';
 import { answerById } from '../function/test-inquiries.ts';
 import { createOwnTable, removeRow } from '../helpers/own-table.ts';
 
-/** Milliseconds of waits; each ends at once, but the longest with their mapping. */
+/** Milliseconds of waits. Each ends at once, except that the longest ends with its mapping. */
 const waits = vi.hoisted((): number[] => []);
 const LONG = 1_600;
 vi.mock('node:timers/promises', async (importOriginal) => {
@@ -38,9 +38,9 @@ async function openOwnTable(endpoint: string) {
 }
 
 /**
- * Maps to a function that keeps its batches, as ids.
+ * Maps to a function that keeps the ids of batches.
  *
- * @param judge - The ids of a batch that fail.
+ * @param judge - Returns the ids that fail.
  */
 function map(
   options: Pick<StreamOptions, 'endpoint' | 'streamArn'> & Partial<StreamOptions>,
@@ -130,7 +130,7 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     await own.answer(id, { reply: 'Yes.', respondent: 'R' });
     const failing = map(own, () => [id]);
     await expect.poll(map({ ...own, kind: 'replies' }).batches).toEqual([[id]]);
-    // The others are between polls.
+    // The other waits are between polls.
     const retries = () => waits.filter((milliseconds) => milliseconds !== 500);
     await expect.poll(retries).toEqual([100, 200, 400, 800, LONG]);
     await failing.mapping.close();
@@ -148,7 +148,7 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     const own = await openOwnTable(engine);
     const proxy = await startFaultProxy(own.endpoint);
     onTestFinished(() => proxy.close());
-    // In one page: the position is the last record's.
+    // They are in one page, so the position is that of the last record.
     const ids = await own.post(3);
     const { batches, lines } = map({ ...own, endpoint: proxy.url });
     await expect.poll(batches).toEqual([ids]);
@@ -156,7 +156,7 @@ describeOnDynamoDbLocal('the event source mapping of the local stack', (engine) 
     proxy.plan = (_, operation) =>
       operation === 'GetRecords' && refused++ < 2 ? refuse(400, name) : undefined;
     await expect.poll(() => refused).toBeGreaterThan(2);
-    // A trimmed position is older than all records: from the start.
+    // A trimmed position is older than all records, so reading starts again.
     const again = count === 0 ? [ids] : [];
     await expect.poll(batches).toEqual([ids, ...again]);
     const more = await own.post(1);

@@ -25,7 +25,7 @@ function run(args: readonly string[], change: object = {}) {
 it('prints a token that the API accepts, signed with a key that only its owner can read', async () => {
   const { stdout } = await run([]);
   const authorize = createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId] });
-  // Fixed, for stored inquiries.
+  // Stored inquiries depend on this value.
   const sub = '1daae433-47cc-48ff-bf9b-73f530b9d7bc';
   expect(await authorize(stdout.trimEnd())).toMatchObject({
     claims: { sub, email: 'ana@example.com' },

@@ -1,9 +1,8 @@
 /**
- * Random histories of one owner's requests, some at once, with faults of the network, AWS's conflicts and moves of the
- * clock, and a list after each step. Each is linearizable by the rules of `step`: a key has one inquiry in 24 hours from
- * the beginning of its second, no more than the limit are stored in an hour, and what got a 500 is stored later or never.
- *
- * A failure prints its seed; `VITEST_SEED=N` repeats it.
+ * Random histories of one owner's requests, some of them concurrent, with network faults, AWS's conflicts, moves of the
+ * clock, and a list after each step. Each must be linearizable by the rules of `step`: a key has one inquiry for 24
+ * hours from the beginning of its second, an hour stores no more than the limit, and a request with a 500 is stored
+ * later or never.
  */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -25,7 +24,7 @@ import { isHard, SEED } from './selection.ts';
 const DAY = 24 * HOUR;
 
 type Handle = DynamoDBClient['config']['requestHandler']['handle'];
-/** @returns Instead of the network, whose answer `send` gets. */
+/** A fault answers instead of the network, which `send` asks. */
 type Fault = (send: () => ReturnType<Handle>, body: string) => ReturnType<Handle>;
 
 const reset = (): never => {
@@ -35,7 +34,7 @@ const answer = async (statusCode: number, body: object) =>
   ({ response: { statusCode, headers: {}, body: Readable.from([JSON.stringify(body)]) } }) as never;
 const refuse = (type: string, more: object = {}) =>
   answer(400, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, ...more });
-/** As AWS, also of a part that another transaction has read. */
+/** AWS also reports a conflict if another transaction only read the item. */
 const conflict: Fault = async (send, body) => {
   const { TransactItems: [...items] = [] } = JSON.parse(body) as { TransactItems?: object[] };
   const reasons = items.map((_, at) => ({ Code: at === 0 ? 'TransactionConflict' : 'None' }));
@@ -43,7 +42,7 @@ const conflict: Fault = async (send, body) => {
   return refuse('TransactionCanceledException', { CancellationReasons: reasons });
 };
 
-/** The network's; tests/resilience/faults.test.ts has all kinds. */
+/** Faults of the network. */
 const FAULTS: Record<string, Fault> = {
   conflict,
   throttled: async () => refuse('ProvisionedThroughputExceededException'),
@@ -59,7 +58,7 @@ const changeWrites = (change: (write: Partial<Write>) => void) => (body: string)
   input.TransactItems?.forEach(change);
   return JSON.stringify(input);
 };
-/** Faults of the service, by what they do to a request; each is found. */
+/** Defects of the service, made by changing a request. The test must find each. */
 const MUTANTS: Record<string, (body: string) => string> = {
   'a key that is stored without its condition': changeWrites(({ Put }) => {
     delete Put?.ConditionExpression;
@@ -85,14 +84,14 @@ const anyPost = fc.record({
     freq: 2,
     nil: undefined,
   }),
-  /** Which of its requests meets the fault; a late one, and all after it. */
+  /** The request that meets the fault. All requests from a late one on are late. */
   at: fc.nat(1),
 });
 const anyStep = fc.record({
   posts: fc.array(anyPost, { minLength: 1, maxLength: 3 }),
-  /** To the moment when an inquiry stops counting or its key is free, and just before. */
+  /** Up to and just before the moment when an inquiry stops counting or its key becomes free. */
   advance: fc.constantFrom(0, 0, 0, 1, 999, 1_000, HOUR / 2, HOUR - 1, HOUR, DAY - 1, DAY),
-  /** Whether requests that were late arrive. */
+  /** Whether late requests arrive. */
   areArriving: fc.boolean(),
 });
 const anyHistory = fc.array(anyStep, { minLength: 15, maxLength: 25, size: 'max' });
@@ -101,14 +100,14 @@ type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 interface Operation {
   begin: number;
   end: number;
-  /** Milliseconds of the clock. */
+  /** The clock's milliseconds. */
   time: number;
-  /** Without quotes. Of a POST, as `body` and the id that it would store. */
+  /** Only a POST has `key`, without quotes, `body` and the id that it would store. */
   key?: string | undefined;
   body?: string;
   id?: string;
   status: number;
-  /** Of a 201; of a list, ids. */
+  /** The id of a 201; the ids of a list. */
   shown: string[];
 }
 
@@ -143,7 +142,7 @@ const createStep =
     };
   };
 
-/** @param change - Of the requests. @returns What was done, and whether it is linearizable. */
+/** @param change - Changes requests. @returns What was done, and whether it is linearizable. */
 async function play(
   table: OwnTable,
   limit: number,
@@ -157,7 +156,7 @@ async function play(
   let late: (() => Promise<unknown>)[] = [];
   let [time, clock] = [Date.UTC(2030, 0), 0];
 
-  /** In an execution environment of its own. */
+  /** Starts the app in an execution environment of its own. */
   function start(
     onPut: (inquiry: Inquiry) => void = () => undefined,
     plan?: Step['posts'][number],

@@ -1,4 +1,4 @@
-/** Stands between function and engine, and treats each exchange as planned. */
+/** Stands between function and engine, and treats each exchange as the test plans. */
 import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,15 +15,15 @@ interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   socket: Socket;
-  /** The whole request; it can then be forwarded even if its sender gives up. */
+  /** Reads the whole request, which can then be forwarded even if its sender gives up. */
   receive: () => Promise<Buffer>;
-  /** Once forwarded, it is done. */
+  /** What is forwarded is done. */
   forward: () => Promise<Reply>;
 }
 
-/** What happens to a request; a retry is another. */
+/** What happens to a request. A retry is another request. */
 export type Fault = (exchange: Exchange) => unknown;
-/** The n-th request's fault, from 0 on; undefined passes it on. */
+/** The fault of request `attempt`, counted from 0. Undefined passes the request on. */
 export type Plan = (attempt: number, operation: string) => Fault | undefined;
 
 export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
@@ -40,7 +40,7 @@ export const first =
 
 /**
  * @param engine - Gets the requests.
- * @param pageSize - Most items of a page; the engine's limit is 1 MB.
+ * @param pageSize - The most items of a page. Default: the engine's limit, 1 MB.
  */
 export async function startFaultProxy(engine: string, pageSize?: number) {
   const agent = new Agent({ keepAlive: true });
@@ -82,7 +82,7 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
       receive,
       forward: async () => forward(incoming, await receive()),
     };
-    // The function may have given up the connection.
+    // The function may have closed the connection.
     Promise.resolve(fault(exchange)).catch(() => socket.destroy());
   });
   server.on('connection', (socket: Socket) => {
@@ -99,9 +99,8 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
     get attempts(): number {
       return attempts;
     },
-    /** How many are open. */
     connections: (): number => sockets.size,
-    /** Idle connections are closed, reset, or never answered. */
+    /** Closes or resets idle connections, or never answers on them. */
     cut(how: 'close' | 'reset' | 'black hole'): void {
       for (const socket of sockets) {
         if (how === 'black hole') lost.add(socket);
@@ -127,7 +126,7 @@ function withLimit(query: Buffer, limit: number): Buffer {
 
 const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' };
 
-/** In the engine's place; nothing is stored. */
+/** Answers in the engine's place, so nothing is stored. */
 export const answer =
   (status: number, body: string, headers: Record<string, string> = JSON_TYPE): Fault =>
   async ({ receive, response }) => {
@@ -159,7 +158,6 @@ export const answerAfter =
 
 export const pass = answerAfter(() => ({}));
 
-/** Never answers. */
 export const hang: Fault = async ({ receive }) => void (await receive());
 
 export const RESET: Fault = async ({ forward, socket }) => {

@@ -1,6 +1,6 @@
 /**
- * Under every fault of the database: one answer of the contract in time, nothing twice or in part, and nothing of
- * requests and errors in the log.
+ * Under every fault of the database, the function gives one answer of the contract in time, stores nothing twice or in
+ * part, and logs nothing of requests and errors.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer as createHttpsServer } from 'node:https';
@@ -32,11 +32,11 @@ import { select } from './selection.ts';
 
 const SUCCESS = { POST: 201, 'keyed POST': 201, GET: 200 };
 type Method = keyof typeof SUCCESS;
-/** Keys need transactions. */
+/** Idempotency keys need transactions. */
 const METHODS: Method[] =
   whyNoDynamoDbLocal === undefined ? ['POST', 'keyed POST', 'GET'] : ['POST', 'GET'];
 
-/** Answers a part of the body, then cuts the connection or sends nothing. */
+/** Sends a part of the body, then cuts the connection or sends no more. */
 const breakOff =
   (then: 'cut' | 'stall'): Fault =>
   async ({ response, socket, forward }) => {
@@ -46,7 +46,7 @@ const breakOff =
     await sleep(50);
     if (then === 'cut') socket.destroy();
   };
-/** A part every half second, so that the socket is never idle. */
+/** Sends a part every half second, so that the socket is never idle. */
 const drip =
   (begin: string, part: string): Fault =>
   async ({ receive, socket }) => {
@@ -77,7 +77,7 @@ const HEAD = 'HTTP/1.1 200 OK\r\n';
 const TRUNCATED: Fault = answerAfter(({ body }) => ({ body: body.subarray(0, -1) }));
 const IN_AN_HOUR = { 'retry-after': '3600', 'x-amz-retry-after': '3600000' };
 
-/** The next attempt succeeds. */
+/** With these, the next attempt succeeds. */
 const transient: readonly [name: string, fault: Fault][] = [
   ['throttled', refuse(400, 'ProvisionedThroughputExceededException')],
   ['500 in JSON', refuse(500, 'InternalServerError')],
@@ -92,7 +92,7 @@ const transient: readonly [name: string, fault: Fault][] = [
   ['a stalled body', breakOff('stall')],
   ['dripping headers', drip(HEAD, 'X-Drip: 1\r\n')],
 ];
-/** It may fail, too. */
+/** With these, it may fail, too. */
 const permanent: readonly [name: string, fault: Fault][] = [
   ['throttled, to be tried again in an hour', refuse(400, 'ThrottlingException')],
   ['503, to be tried again in an hour', answer(503, '', IN_AN_HOUR)],
@@ -109,7 +109,6 @@ const permanent: readonly [name: string, fault: Fault][] = [
   ['bytes that are no HTTP', speakNonsense],
   ['a header that is too long', answer(200, '{}', { 'x-long': 'x'.repeat(100_000) })],
 ];
-/** And whether a request succeeds all the same. */
 const PLANS: [name: string, plan: Plan, works: boolean][] = [
   ...transient.flatMap(([name, fault]): typeof PLANS => [
     [`${name}, once`, first(1, fault), true],
@@ -128,7 +127,7 @@ beforeAll(async () => {
 interface Asked {
   plan?: Plan;
   body?: string;
-  /** Milliseconds of the invocation. */
+  /** Milliseconds that the invocation has left. */
   remaining?: number;
 }
 
@@ -141,7 +140,10 @@ async function openScene({
   const claims = { sub: randomUUID(), email: 'canary@example.com' };
   const readIds = async (): Promise<string[]> =>
     (await readPartition(table, claims)).flatMap(({ id = [] }) => id as string).toReversed();
-  /** A POST stores zero or one, one if it says so; a list is whole; otherwise the contract's 500. @returns The status. */
+  /**
+   * Expects that a POST stores one inquiry if it says so, otherwise at most one; that a list is whole; and that any
+   * other answer is the contract's 500. @returns The status.
+   */
   async function ask(
     method: Method,
     { plan = never, body = 'canary', remaining }: Asked = {},
@@ -176,7 +178,6 @@ async function openScene({
     sandbox,
     ask,
     readIds,
-    /** The next requests work, and show what is stored. */
     async expectRecovery(): Promise<void> {
       for (const method of METHODS) expect(await ask(method)).toBe(SUCCESS[method]);
     },
@@ -192,12 +193,12 @@ describe.concurrent('under a fault: in time, nothing twice, nothing in part, and
   it.each(select(PLANS, 2))('%s', async (_, plan, works) => {
     await using scene = await openScene();
     for (const method of METHODS) {
-      // Large enough for a cut within it.
+      // The body is large enough for a cut within it.
       const status = await scene.ask(method, { plan, body: 'x'.repeat(300_000) });
       expect(status).toBe(works ? SUCCESS[method] : 500);
       await scene.expectRecovery();
     }
-    // Neither warnings nor unhandled rejections.
+    // There are neither warnings nor unhandled rejections.
     expect(scene.sandbox.lines.filter((line) => !line.startsWith('{'))).toEqual([]);
   });
 });
@@ -242,7 +243,7 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
     };
     await post({});
     expect(received).toBe(0);
-    // With its name trusted, the certificate is good.
+    // The certificate is good for whoever trusts its name.
     await post({ NODE_TLS_REJECT_UNAUTHORIZED: '0' });
     expect(received).toBeGreaterThan(0);
   });
@@ -290,7 +291,7 @@ describe.concurrent('a sandbox that was frozen while its idle connection went an
     scene.sandbox.freeze();
     scene.proxy.cut(how);
     await sleep(MOMENT);
-    // Lambda thaws a sandbox with the next event waiting.
+    // On Lambda, an event waits when a sandbox thaws.
     const early = asked === 'before' ? scene.ask(method) : undefined;
     await sleep(MOMENT);
     scene.sandbox.thaw();

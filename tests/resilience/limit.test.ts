@@ -1,7 +1,4 @@
-/**
- * INQUIRIES_PER_HOUR limits one person, not others, however many requests come at once;
- * tests/resilience/exactly-once.test.ts adds keys and faults.
- */
+/** INQUIRIES_PER_HOUR limits one person and no others, however many requests come at once. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -17,12 +14,12 @@ import { isHard, select } from './selection.ts';
 
 const TIME = Date.UTC(2030, 0, 1, 12, 30);
 const LIMIT = 10;
-/** Milliseconds of a transaction on AWS. */
+/** Milliseconds, as on AWS. */
 const TRANSACTION = 10;
 
 /**
- * As on AWS, a transaction is refused while another has the counter, but not by one whose condition failed. DynamoDB
- * Local runs one after the other.
+ * As on AWS, a transaction is refused while another one holds the counter, except if that one's condition failed.
+ * DynamoDB Local runs transactions one after the other.
  */
 function createConflictingClient(): DynamoDBClient {
   const client = new DynamoDBClient();
@@ -30,7 +27,7 @@ function createConflictingClient(): DynamoDBClient {
   const cancel = (Code: string): Error =>
     Object.assign(new Error(Code), { CancellationReasons: [{ Code }, { Code: 'None' }] });
   client.send = async ({ input }: { input: object }) => {
-    // The count, which may be stale.
+    // A read of the count may be stale.
     if (!('TransactItems' in input)) return { Items: [] };
     await sleep(TRANSACTION / 2);
     if (stored >= LIMIT) throw cancel('ConditionalCheckFailed');
@@ -50,7 +47,7 @@ describeOnDynamoDbLocal('a limit of inquiries per person and hour', (engine) => 
     table = await createOwnStore(engine);
   });
 
-  /** An execution environment, with its own ids and connections. */
+  /** Acts as an execution environment, with its own ids and connections. */
   const createInstance = (client = createDynamoDbClient()) => {
     const now = () => TIME;
     const store = createInquiryStore(client, table.name, { now });

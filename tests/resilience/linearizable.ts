@@ -1,13 +1,13 @@
-/** An operation that no answer has ended may happen at any time, or never. */
+/** An operation without an answer may happen at any time, or never. */
 interface Timed {
   begin: number;
-  /** Infinity: without an answer. */
+  /** Infinity without an answer. */
   end: number;
 }
 
 /**
- * Whether some order of the operations, in which none is before one that had ended when it began, gives each its answer
- * (Wing and Gong, "Testing and Verifying Concurrent Objects", 1993; Lowe, 2017, remembers what was tried).
+ * Whether an order of the operations gives each its answer. An operation that had ended when another began comes before
+ * it (Wing and Gong, "Testing and Verifying Concurrent Objects", 1993; Lowe, 2017, remembers what was tried).
  *
  * @param step - The state after the operation; undefined if its answer is impossible in this state.
  */
@@ -33,7 +33,7 @@ export function isLinearizable<Operation extends Timed, State>(
       );
     });
   };
-  // What has an answer is tried first.
+  // Operations with an answer are tried first.
   const byEnd = operations.toSorted((one, other) => one.end - other.end);
   return search([...byEnd.entries()], initial);
 }

@@ -1,10 +1,8 @@
 /**
- * Random histories of inquiries, answers in the inbox and by mail, follow-ups, bounces and mails of strangers. The stream,
- * the queue and the timer invoke mailer and receiver in any order, twice, and late, also after hours and days; each
- * invocation may be killed at any request to table, bucket or SES; SES throttles, fails, and fails after it has accepted;
+ * Random histories of inquiries, answers in the inbox and by mail, follow-ups, bounces and strangers' mails. The
+ * stream, the queue and the timer invoke mailer and receiver in any order, twice, and late by up to days. Each
+ * invocation may be killed at any request to table, bucket or SES; SES throttles, or fails before or after it accepts;
  * the index lags. After a calm end, each history has kept the rules of `expectKept`.
- *
- * A failure prints its seed; `VITEST_SEED=N` repeats it.
  */
 import type { SESMessage, SQSRecord } from 'aws-lambda';
 import { marshall } from '@aws-sdk/util-dynamodb';
@@ -27,14 +25,14 @@ const MINUTE = 60_000;
 const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR;
 const TEAM = MAIL_SETTINGS.inboxTo;
 const COLLEAGUES = ['olga@example.com', 'bea@example.com'];
-/** Replies to it are refused by SES; the last is no address. */
+/** SES refuses replies to this user. The last user has no address. */
 const REFUSED = 'user2@users.example';
 const USERS = ['user0@users.example', 'user1@users.example', REFUSED, 'nobody'];
-/** Milliseconds that the index is behind: for the timer, and for a queue, which repeats after six minutes. */
+/** Milliseconds by which the index lags for the timer, and for a queue, which repeats after six minutes. */
 const LAGS: Partial<Record<string, number>> = { timer: 40 * MINUTE, queue: 5 * MINUTE };
-/** Milliseconds that what is being answered is under neither key of the index. */
+/** Milliseconds during which an inquiry that is being answered is under neither key of the index. */
 const MOVING = 2 * MINUTE;
-/** Acknowledgements to one address in an hour (mail/mail-quotas.ts). */
+/** The most acknowledgements to one address in an hour (mail/mail-quotas.ts). */
 const ACKNOWLEDGED = 3;
 
 const ACTS = {
@@ -50,7 +48,7 @@ const ACTS = {
   wait: 3,
   'wait for hours': 1,
 } as const;
-/** What may store something of an inquiry. */
+/** Acts that may change an inquiry. */
 const WRITING = new Set<string>(['post', 'answer', 'queue', 'wait for hours']);
 const anyStep = fc.record({
   act: fc.oneof(
@@ -65,10 +63,9 @@ const anyStep = fc.record({
 const anyHistory = fc.array(anyStep, { minLength: 200, maxLength: 200, size: 'max' });
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A step without a fault. */
 const CALM = { pick: 999, killAt: Infinity, fault: undefined, isTwice: false, isLagging: false };
 
-/** Faults of the service, and the rule that each breaks. */
+/** Defects of the service, and the rule that each breaks. */
 const MUTANTS: Record<string, [RegExp, (store: MailerStore) => MailerStore]> = {
   'mails that are not recorded': [
     /sent twice/,
@@ -108,7 +105,7 @@ const MUTANTS: Record<string, [RegExp, (store: MailerStore) => MailerStore]> = {
 };
 
 const plain = (text: string): NewMail => ({ text: quoting(text) });
-/** With a file that is sent on, and one that is not. */
+/** A mail with one file that is sent on and one that is not. */
 const attaching = (text: string): NewMail => ({
   headers: 'Content-Type: multipart/mixed; boundary=b\n',
   text: `--b\n\n${quoting(text)}\n--b\nContent-Type: text/plain; name=a.txt\n\na\n--b\nContent-Type: application/x; name=x\n\nx\n--b--`,
@@ -116,7 +113,7 @@ const attaching = (text: string): NewMail => ({
 
 interface Sent {
   token: string;
-  /** Of the inquiry that it is about. */
+  /** The id of the inquiry that it is about. */
   id: string;
   from: string;
 }
@@ -140,11 +137,11 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
   let stream: StreamRecord[] = [];
   let queue: { event: SESMessage | ReturnType<typeof toEvent>; times: number }[] = [];
   const snapshots: { at: number; rows: StoredInquiry[] }[] = [];
-  /** Undefined: maybe changed. */
+  /** Undefined after a possible change. */
   let stored: StoredInquiry[] | undefined;
   const bounced = new Set<unknown>();
   const written: Sent[] = [];
-  /** Mails that SES had, and of which the mailer may not know. */
+  /** Mails that SES got, perhaps without the mailer's knowledge. */
   const unknown: string[] = [];
   let tokens = 0;
   const createToken = (): string => `token${++tokens}`;
@@ -154,7 +151,7 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
     const inquiries = rows.filter((row) => row['__edb_e__'] === 'inquiry') as StoredInquiry[];
     return inquiries.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   };
-  /** As the table's stream. */
+  /** Adds changes of the table to the stream. */
   async function readChanges(): Promise<StoredInquiry[]> {
     const rows = await readAll();
     for (const row of rows) {
@@ -181,7 +178,7 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
     return readAt(lag).filter((row) => !isMoving(row));
   }
 
-  /** @returns Undefined if it was killed. */
+  /** @returns undefined if it was killed. */
   async function invoke<Result>(
     { act: kind, killAt, fault, isLagging }: Step,
     run: (one: ReturnType<MailerInstances['create']>) => Promise<Result>,
@@ -249,7 +246,7 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
       bounced.add(tags['inquiry']);
     },
     async stranger() {
-      // What it says is not read.
+      // The receiver does not read its text.
       const token = createToken();
       const from = `${token}@other.example`;
       const to = 'info@reply.example.com';
@@ -261,7 +258,7 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
       const failed = await invoke(step, async ({ handle }) => handle(batch));
       if (!Array.isArray(failed)) return;
       const first = batch.findIndex((record) => failed.includes(sequenceOf(record)));
-      // Lambda may also repeat what has succeeded.
+      // Lambda may repeat even what has succeeded.
       if (!step.isTwice) stream = stream.slice(first === -1 ? batch.length : first);
     },
     async queue(step) {
@@ -285,7 +282,7 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
     },
     wait: async () => void (all.time += 6 * MINUTE),
     async 'wait for hours'({ pick }) {
-      // The queue repeats for a day, and an idempotency key is kept as long.
+      // The queue repeats for a day, as long as an idempotency key is kept.
       const waiting = [...queue.keys()].toReversed();
       for (const at of waiting) await acts.queue({ ...CALM, act: 'queue', pick: at }, []);
       all.time += (pick % 4 === 0 ? 26 : 7) * HOUR;
@@ -302,7 +299,7 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
 
   await instance.tick();
   for (const step of history) await act(step);
-  // The stream's day, a digest's seven hours, and an acknowledgement's hour.
+  // This covers the stream's day, a digest's seven hours and an acknowledgement's hour.
   for (let hour = 0; hour < 30 || stream.length + queue.length > 0; hour += 3) {
     expect(hour, 'something waits for ever').toBeLessThan(60);
     for (let times = stream.length / 8; times >= 0; times--) await act({ ...CALM, act: 'stream' });
@@ -326,14 +323,14 @@ function expectOnce({ all, unknown }: Played): void {
 
 function expectTold({ all, rows }: Played): void {
   const digests = all.ofKind('digest').map(({ text }) => text);
-  // A digest leaves out what the team has answered meanwhile.
+  // A digest leaves out inquiries that the team has answered meanwhile.
   const isTold = ({ id, reply_at }: StoredInquiry): boolean =>
     reply_at !== undefined ||
     all.ofKind('inquiry').some(({ tags }) => tags['inquiry'] === id) ||
     digests.some(
       (text) =>
         text.includes(toReference(id)) ||
-        // It names ten.
+        // A digest names only ten.
         Number(/^\d+/.exec(text)?.[0]) > 10,
     );
   expect(
@@ -356,7 +353,7 @@ function expectAcknowledged({ all, rows }: Played): void {
   }
 }
 
-/** Each stored text is its writer's, and each text is stored, or in a mail to its writer or the team. */
+/** Each stored text belongs to its writer, and each text is stored, or in a mail to its writer or the team. */
 function expectWritten({ all, rows, written }: Played): void {
   for (const { token, id, from } of written) {
     const has = (text: string): boolean => new RegExp(`\\b${token}\\b`).test(text);
@@ -371,7 +368,7 @@ function expectWritten({ all, rows, written }: Played): void {
   }
 }
 
-/** Of a reply that cannot be sent. */
+/** The notice of a reply that cannot be sent. */
 const isOfFailure = ({ subject }: Mail): boolean => /(?:could|was) not (?:be )?sent$/.test(subject);
 
 function expectReplied({ all, rows }: Played): void {
@@ -381,7 +378,7 @@ function expectReplied({ all, rows }: Played): void {
   expect(unsent, 'replies that are not sent').toEqual([]);
 }
 
-/** Nothing of one user goes to another. */
+/** No text of one user is mailed to another. */
 function expectPrivate({ all, rows, written }: Played): void {
   const owners = new Map(rows.map(({ id, email }) => [id, email]));
   for (const { to, text } of all.mails) {

@@ -1,4 +1,4 @@
-/** The worst bodies and longest lists, in turns in one process of 128 MB. */
+/** The worst bodies and longest lists, alternating in one process of 128 MB. */
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const fill = (text: string, size: number): string => text.repeat(Math.floor(size
 const beside = (value: string): string => `{"subject":"s","body":"b","x":${value}}`;
 const withBody = (text: string): string => `{"subject":"","body":"${text}"}`;
 type Make = (size: number) => string;
-/** Those that take the most memory. */
+/** These take the most memory. */
 const LARGE: Make[] = [
   (size) => withBody(fill('x', size)),
   (size) => withBody(fill('é', size / 2)),
@@ -29,7 +29,7 @@ const LARGE: Make[] = [
   (size) => beside(`[${fill(`"${'é'.repeat(500)}",`, size / 2)}""]`),
   (size) => fill(' ', size) + beside('1'),
 ];
-/** Also the largest parsed with any structure, and at all. */
+/** Includes the largest that is parsed with any structure, and the largest that is parsed. */
 const anySize = fc.oneof(
   { weight: 7, arbitrary: fc.double({ min: 2_600_000, max: 5_900_000 }) },
   fc.constantFrom(262_000, 2_590_000),

@@ -6,13 +6,16 @@ declare module 'vitest' {
   }
 }
 
-/** Full counts (npm run test:hard), not a selection (npm test). */
+/** True for full counts (npm run test:hard), false for a selection (npm test). */
 export const isHard: boolean = inject('hard');
 
-/** Of random tests: the same in each `npm test`, another in each `npm run test:hard` unless `VITEST_SEED` is set. */
+/**
+ * The seed of random tests, which print it: the same in each `npm test`, another in each `npm run test:hard` unless
+ * `VITEST_SEED` is set.
+ */
 export const SEED = Number(process.env['VITEST_SEED'] ?? (isHard ? Date.now() % 2 ** 31 : 1));
 
-/** All cases with full counts, otherwise every n-th. */
+/** All cases with full counts, otherwise one in `every`. */
 export function select<Case>(cases: Case[], every: number): Case[] {
   return cases.filter((_, index) => isHard || index % every === 0);
 }

@@ -130,8 +130,8 @@ describeOnDynamoDbLocal('programs that answer each mail', (engine) => {
       const answer = { from: to, headers, text: quoting(write(step)) };
       await all.create().receive(deliverMail(all, replyTo, answer));
     }
-    // The inquiry's own, and at most: who answered, an answer that came back, one that was passed on.
-    // By their first lines below the marker, without the count of steps.
+    // There are at most four: the inquiry's own mail, who answered, an answer that came back, and one that was passed
+    // on. They differ in the first lines below the marker, without the count of steps.
     const kinds = all.mails.map(
       ({ to, text }) => `${to} ${text.slice(0, 60).replaceAll(/\d/g, '')}`,
     );
@@ -191,17 +191,17 @@ const BOMBS: Record<string, () => string> = {
     `${MIXED}--b\n\n${quoting('Yes.')}\n--b\nContent-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\n${fill(`${'A'.repeat(76)}\n`, 9.4 * MB)}--b--`,
 };
 
-/** Lambda's for 512 MB. What a bomb may cost: seconds and megabytes, which differ by 30 from run to run. */
+/** Lambda's 512 MB, and the most that a bomb may cost in seconds and megabytes, which differ by 30 from run to run. */
 const LAMBDA = { memory: 512, seconds: 10, megabytes: 330 };
 
 const FOLDER = join(import.meta.dirname, '../mail/received/mails');
 const FIXTURES = readdirSync(FOLDER).filter((name) => name.endsWith('.eml'));
 
 const MUTATION = fc.record({
-  /** Of the mail's length. */
+  /** A share of the mail's length. */
   place: fc.double({ min: 0, max: 1, noNaN: true }),
   length: fc.nat(2_000),
-  /** 0: what is there is left out. */
+  /** 0 removes the text that is there. */
   times: fc.constantFrom(0, 1, 2, 200),
   inserted: fc.constantFrom(
     '',
@@ -227,7 +227,7 @@ describeOnDynamoDbLocal('a receiver at Lambda’s share of a core', (engine) => 
   async function start() {
     const own = await createOwnTable(engine);
     let raw: Buffer = Buffer.from('');
-    // S3 and SES.
+    // Answers of S3 and SES.
     const answers = {
       GET: () => raw,
       POST: () => '{"MessageId":"m"}',
@@ -274,10 +274,9 @@ describeOnDynamoDbLocal('a receiver at Lambda’s share of a core', (engine) => 
     const id = idOf(await createWriter(own).add({ at: START - HOUR }));
     const to = await createAddress({ client: own.client, table: own.name }, 'r', id);
     const status = `/proc/${sandbox.pid}/status`;
-    /** @returns What the mail costs. */
     async function receive(mail: Buffer): Promise<{ seconds: number; megabytes: number }> {
       raw = mail;
-      // The peak from now on (proc(5)).
+      // The peak is measured from now on (proc(5)).
       writeFileSync(`/proc/${sandbox.pid}/clear_refs`, '5');
       const event = toQueueEvent(deliverMail({ rawMails: new Map() }, to, {}));
       const { cpu } = await sandbox.invoke(JSON.stringify(event));
@@ -303,7 +302,7 @@ describeOnDynamoDbLocal('a receiver at Lambda’s share of a core', (engine) => 
       if (isDear(cost)) dear.push(name);
     }
     expect(dear).toEqual([]);
-    // The files went to SES.
+    // This shows that the files went to SES.
     expect(Math.max(...sizes)).toBeGreaterThan(9 * MB);
   });
 

@@ -1,4 +1,4 @@
-/** Other sites' pages reach no engine, and what is acknowledged is committed. */
+/** Pages of other sites reach no engine, and acknowledged writes are committed. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
@@ -67,7 +67,7 @@ it('DynamoDB Local has committed what it acknowledges', unless(whyNoDynamoDbLoca
   const folder = createFolder();
   const engine = await startEngine('dynamodb-local', folder);
   const table = await createOwnTable(engine.url);
-  // Another connection sees what a new process would find.
+  // Another connection sees what a new process would.
   using file = new DatabaseSync(join(folder, 'dynamodb-local/shared-local-instance.db'));
   onTestFinished(() => engine.close());
   const count = file.prepare(`SELECT count(*) AS count FROM "${table.name}"`);

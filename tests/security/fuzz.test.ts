@@ -1,4 +1,4 @@
-/** Invariants of any event; tests/function has the outcome of each kind of mistake. */
+/** Rules that hold for any event. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
@@ -23,7 +23,7 @@ const value = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.anything({ maxDepth: 2, withNullPrototype: true }),
 );
-/** Mostly what fits, at each place of an event. */
+/** Generates mostly what fits at a place of an event. */
 const mostly = (fitting: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 15, arbitrary: fitting }, value);
 const object = (places: Record<string, fc.Arbitrary<unknown>>, requiredKeys?: []) =>
@@ -67,7 +67,6 @@ const events = mostly(
 
 let asked = 0;
 let stored: Inquiry[] = [];
-/** Takes up to 100 characters. */
 const store: InquiryStore = {
   async put(inquiry) {
     asked++;
@@ -88,7 +87,6 @@ const toDigits = (uuid: unknown): string =>
     .replaceAll(/^urn:uuid:|[{}-]/gi, '')
     .toLowerCase();
 
-/** The texts of a request that was taken, as they are stored. */
 function readTexts({ body, isBase64Encoded }: GatewayEvent) {
   const sent = isBase64Encoded === true ? Buffer.from(String(body), 'base64').toString() : body;
   const { subject, body: message } = JSON.parse(String(sent)) as Inquiry;
@@ -101,7 +99,7 @@ async function examine(event: GatewayEvent): Promise<void> {
   expect(others).toEqual({});
   seen.add(status);
   const json = JSON.parse(body) as ErrorResponseBody & { inquiry: Inquiry; inquiries: Inquiry[] };
-  // API Gateway changes the case of names, and forbids to cache a success.
+  // API Gateway changes the case of names and forbids caching of a success.
   const answered: Record<string, string> = {
     ...Object.fromEntries(new Headers(headers)),
     ...(status < 300 && { 'cache-control': 'no-store' }),

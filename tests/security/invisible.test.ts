@@ -18,11 +18,10 @@ const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) =>
 const toEscapes = (text: string): string =>
   text.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** A mail repeats what its subject cannot hold. */
+/** A mail repeats what does not fit into its subject. */
 const digest = (inquiry: Inquiry) =>
   createDigestMail({ count: 1, since: 0, named: [inquiry] }, SETTINGS);
 
-/** What an operator sees. */
 const SURFACES: Record<string, (inquiry: Inquiry) => string> = {
   'a list on a terminal': ({ email, subject }) =>
     formatTable([{ head: '', cell: () => escapeAddress(email) + subject }], [[]], 200),
@@ -35,10 +34,10 @@ const SURFACES: Record<string, (inquiry: Inquiry) => string> = {
 
 it.each(Object.entries(SURFACES))('are shown in %s', async (_, show) => {
   expect(CHARACTERS.length).toBeGreaterThan(4_000);
-  // JavaScript counts U+FEFF as white space.
+  // U+FEFF is white space in JavaScript.
   for (const character of [...select(CHARACTERS, 50), '\u2800', '\uFEFF']) {
     const escapes = toEscapes(character);
-    // Texts leave out what changes the order of letters.
+    // Texts leave out characters that change the order of letters.
     const inSubject = /\p{Bidi_Control}/u.test(character) ? '' : escapes;
     for (const [expected, email, subject] of [
       [escapes, `ana${character}@example.com`, 'Invoice'],

@@ -1,4 +1,4 @@
-/** Hostile texts in mails: no header, tag, control character or direction of theirs has an effect. */
+/** Hostile texts have no effect in mails by a header, tag, control character or direction. */
 import naughtyStrings from 'big-list-of-naughty-strings' with { type: 'json' };
 import { expect, it, vi } from 'vitest';
 import { createReplyMail } from '../../mail/owner-mails.ts';
@@ -33,7 +33,7 @@ const EMAILS = [
 
 const TEXT = { subject: 's', body: 'b', reply: 'r' };
 
-/** An inquiry's mails: to the team, and the reply or, if that cannot be sent, the notice. */
+/** Creates an inquiry's mails: the team's, and the reply or, if that cannot be sent, the notice. */
 function createMails(texts: Partial<typeof TEXT> & { email?: string }): [Mail, Mail] {
   const inquiry = { ...INQUIRY, ...TEXT, ...texts, isEmailVerified: false };
   const failure = { mail: 'reply', why: 'no-address', address: inquiry.email } as const;
@@ -43,22 +43,22 @@ function createMails(texts: Partial<typeof TEXT> & { email?: string }): [Mail, M
   ];
 }
 
-/** Without tags that follow from a text: line ends, direction, and links that show where they lead. */
+/** Leaves out tags that depend on a text: line ends, direction, and links that show their target. */
 const tagsOf = ({ html }: Mail): string[] =>
   html
     .replaceAll(/<a href="https?:[^"]*" dir="ltr">https?:[^<]*<\/a>/g, '')
     .replaceAll(/<div dir="(?:ltr|rtl)" style="text-align:(?:left|right);/g, '<div style="')
     .match(/<(?!br>)[^>]*>/g) ?? [];
-/** The mailer's own words: lines without a mark, but for address, time and id. */
+/** The mailer's own lines, which have no mark, without address, time and id. */
 const ownLinesOf = ({ text }: Mail): string[] =>
   text
     .split('\n')
     .filter((line) => line !== '|' && !line.startsWith('| '))
     .map((line) => line.replace(/^(?:From|Sent|Reference) .*| [\da-f-]{36}$/g, ''));
 
-/** In no part: C0 but tab and line feed, DEL, C1, separators, bidirectional controls. */
+/** No part may contain these: C0 except tab and line feed, DEL, C1, separators, bidirectional controls. */
 const EFFECTIVE =
-  // oxlint-disable-next-line no-control-regex -- these are meant
+  // oxlint-disable-next-line no-control-regex -- the pattern looks for them
   /[\0-\x08\x0B-\x1F\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/;
 
 function expectHarmless(mail: Mail, like: Mail[]): void {
@@ -105,7 +105,7 @@ it('emails have no effect in the mails, and only plain addresses are in a header
   }
 });
 
-// At the mailer's share of a core, fifty such subjects took longer than an invocation may.
+// With the mailer's share of a core, fifty such subjects once took longer than an invocation may.
 it.each([
   ['joined emoji', '👩\u200d'.repeat(55_800)],
   ['invisible characters', '\u200B'.repeat(130_000)],

@@ -7,10 +7,9 @@ import { createOwnStore, describeOnDynamoDbLocal } from '../helpers/engines.ts';
 import { list, makeCall, SUB } from '../helpers/events.ts';
 import { select } from '../resilience/selection.ts';
 
-/** Another last digit. */
 const NEXT_SUB = SUB.replace(/b$/, 'c');
 const SUBS = [SUB, NEXT_SUB, SUB.replaceAll(/\w/g, 'f')];
-/** One character below the longest. */
+/** One character shorter than the longest. */
 const LONG = 'x'.repeat(2048 - '$inquiries#cognito_sub_#email_'.length - SUB.length - 1);
 // oxfmt-ignore
 const EMAILS = [
@@ -28,12 +27,12 @@ describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
   const owners = SUBS.flatMap((sub) =>
     EMAILS.map((email): [Identity, Inquiry[]] => [{ sub, email }, []]),
   );
-  /** Every email under each of three subs, newest first; the fast selection has every fourth. */
+  /** Every email under each sub, newest first. The fast selection has every fourth. */
   const rows = new Map(select(owners, 4));
 
   beforeAll(async () => {
     inquiries = createInquiries((await createOwnStore(endpoint)).store);
-    // In turns, so that everybody's ids lie between the others', and with the same keys.
+    // Users take turns, so that their ids alternate, and use the same keys.
     for (let turn = 0; turn < 3; turn++) {
       for (const [owner, own] of rows) {
         const options = { key: `key-${turn}` };

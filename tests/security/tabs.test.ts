@@ -27,14 +27,13 @@ it('a text that is deleted in all tabs is in none of them, whatever each has and
       createDrafts(second, shared, 'ben').save(draft('of ben'));
       ana.clearEverywhere();
       if (isStoredAgain && theirs !== '') other.save(draft(theirs));
-      // The page is opened again.
+      // This opens the page again.
       removeDeletedDrafts(second, shared);
       for (const storage of [first, second, shared]) {
         expect(createDrafts(storage, shared, 'ana').load()).toBeUndefined();
         expect(Object.keys(storage)).not.toContain('inquiries.draft.ana');
       }
       expect(createDrafts(second, shared, 'ben').load()).toMatchObject({ subject: 'of ben' });
-      // What is written afterwards is kept.
       createDrafts(second, shared, 'ana').save(draft('new'));
       expect(createDrafts(second, shared, 'ana').load()).toMatchObject({ subject: 'new' });
     }
