@@ -180,7 +180,7 @@ it.each(Object.entries(STORIES))('%s', async (_name, { args, happen }) => {
 });
 
 const COMMANDS = readText('docs/runbook.md').matchAll(/npm run ops -- release ([^`\n]+)/g);
-it.each([...COMMANDS].map(([, args = '']) => args))(
+it.each([...new Set([...COMMANDS].map(([, args = '']) => args))])(
   'the runbook’s ops -- release %s runs',
   async (args) => {
     const { code } = await command(main, `release ${args}`);
