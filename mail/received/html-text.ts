@@ -77,7 +77,8 @@ const OPTIONS = {
   selectors: [
     { selector: 'a', format: 'link' },
     { selector: 'img', format: 'picture' },
-    { selector: 'hr', format: 'skip' },
+    // Ends a paragraph.
+    { selector: 'hr', format: 'block', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
     { selector: 'title', format: 'skip' },
     { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
     { selector: 'td', format: 'cell' },

@@ -20,13 +20,9 @@ const OPEN = /(?:[:：]|-{4})\s*$/;
 const NAMED = /^[\s*]*\p{L}[^:：]{0,30}[:：]/u;
 /** Outlook's, above a header block. */
 const RULER = /^\s*_{20,}\s*$/;
-const TITLE = /^\s*[-_=*]{2,}[^\p{L}\n]*(\p{L}.*?)[^\p{L}]*[-_=*]{2,}\s*$/u;
-/** Of replies, as Outlook, Thunderbird, Samsung, K-9 and QQ write them. Another one may be the writer's. */
-const TITLES = new Set(
-  'original message|original|forwarded message|ursprüngliche nachricht|originalnachricht|original-nachricht|message d’origine|message original|mensaje original|messaggio originale|mensagem original|oorspronkelijk bericht|ursprungligt meddelande|originalmeddelande|oprindelig meddelelse|opprinnelig melding|alkuperäinen viesti|oryginalna wiadomość|wiadomość oryginalna|původní zpráva|pôvodná správa|eredeti üzenet|mesaj original|orijinal mesaj|исходное сообщение|оригінальне повідомлення|元のメッセージ|原始邮件|原始郵件|원본 메시지|الرسالة الأصلية'.split(
-    '|',
-  ),
-);
+/** Words between marks, and between as many as titles have. */
+const BORDERED = /^[\p{Pd}_=*]{2}.*[\p{Pd}_=*]{2}$/u;
+const TITLE = /^-{4}.*-{4}$/;
 /** In each paragraph of a banner of an organization about mails from outside, and of Outlook's about new senders. */
 const BANNER =
   /extern|ekstern|estern|outside|extérieur|exterior|außerhalb|fuera d|fora d|buiten|utanför|uden ?for|utenfor|ulkop|ulkoi|zewn|spoza|mimo|küls|внеш|harici|dış|外部|외부|خارج|LearnAboutSenderIdentification/iu;
@@ -126,15 +122,23 @@ const isBanner = (lines: string[], facts: Facts): boolean =>
     .split(/\n\s*\n/)
     .every((one) => !hasWords(one) || BANNER.test(one) || facts.isPreheader(one));
 
-/** Where the title of a quotation begins that starts at a line. */
-function findTitle(lines: string[], start: number | 'unclear'): number | 'unclear' {
+/**
+ * Where the title of a quotation begins that starts at a line (“---- Original Message ----”). Programs write it in any
+ * language, at the head of the paragraph that their header block goes on. Elsewhere it may be the writer's: Yahoo writes
+ * its attribution right below the text.
+ */
+function findTitle(
+  lines: string[],
+  start: number | 'unclear',
+  isHeader = true,
+): number | 'unclear' {
   if (start === 'unclear') return start;
   const at = lines.slice(0, start).findLastIndex((line) => !isBlank(line));
-  const line = lines[at] ?? '';
-  const [, title] = TITLE.exec(line) ?? [];
-  if (title === undefined) return RULER.test(line) ? at : start;
-  const isKnown = TITLES.has(title.toLowerCase().replace("'", '’'));
-  return isKnown ? at : 'unclear';
+  const line = (lines[at] ?? '').trim();
+  if (RULER.test(line)) return at;
+  if (!BORDERED.test(line) || !hasWords(line)) return start;
+  const isHead = at === start - 1 && isBlank(lines[at - 1] ?? '');
+  return isHeader && isHead && TITLE.test(line) ? at : 'unclear';
 }
 
 /** Where the quotation begins, of which the lines above the marker are given. */
@@ -151,7 +155,8 @@ function findQuotation(lines: string[], isMarked: boolean, facts: Facts): number
       title === 'unclear' ||
       block.slice(0, title).some((line) => !isBlank(line)) ||
       OPEN.test(above.at(-1) ?? '');
-    return isForwarded ? 'unclear' : findTitle(lines, above.length);
+    const start = lines.findIndex((line, at) => at >= above.length && !isBlank(line));
+    return isForwarded ? 'unclear' : findTitle(lines, start);
   }
   const header = findHeader(above, facts);
   if (header !== undefined) {
@@ -160,9 +165,7 @@ function findQuotation(lines: string[], isMarked: boolean, facts: Facts): number
   }
   const isPreheader = facts.isPreheader(above.at(-1) ?? '');
   const attribution = findAttribution(isPreheader ? toEnd(above.slice(0, -1)) : above, facts);
-  return typeof attribution === 'number'
-    ? findTitle(lines, attribution)
-    : (attribution ?? above.length);
+  return attribution === undefined ? above.length : findTitle(lines, attribution, false);
 }
 
 /** What is below a quotation whose lines are marked; undefined: something is between them. */
