@@ -8,8 +8,8 @@ import type { MailerConfig } from './config.ts';
 
 const ACKNOWLEDGEMENTS = 3;
 /** Received mails that the team gets in an hour: of strangers, and about an inquiry by who knows its address. */
-const PASSED_ON = 20;
-const PASSED_ON_ABOUT = 5;
+const FORWARDED = 20;
+const FORWARDED_ABOUT = 5;
 /** Counted in a day, which a row has room for. */
 const WITHHELD = 1_000;
 const READINGS = 3;
@@ -36,7 +36,7 @@ export function createMailQuotas(
   const limits = {
     notices: totalMailsPerHour,
     acknowledgements: totalMailsPerHour,
-    'passed-on': PASSED_ON,
+    forwarded: FORWARDED,
   };
   const isGranted = async (...place: Parameters<Quotas['reserve']>): Promise<boolean> =>
     'granted' in (await quotas.reserve(...place));
@@ -77,7 +77,7 @@ export function createMailQuotas(
       const hour = `${kind}-${Math.floor(now() / HOUR)}`;
       return inquiry === undefined
         ? isGranted(hour, event, limits[kind], signal)
-        : isGranted(`${hour}-${inquiry}`, event, PASSED_ON_ABOUT, signal);
+        : isGranted(`${hour}-${inquiry}`, event, FORWARDED_ABOUT, signal);
     },
 
     claimReturned: async (kind: string, event: string, signal: AbortSignal): Promise<boolean> =>

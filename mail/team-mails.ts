@@ -198,7 +198,7 @@ export function createDailyMail(
 ): Mail {
   const { answerWithin: days, replyDomain, stage } = settings;
   const waiting = `${countInquiries(count)} unanswered for more than ${days === 1 ? '1 day' : `${days} days`}`;
-  const mails = `${withheld === 1 ? '1 mail was' : `${withheld} mails were`} not passed on yesterday`;
+  const mails = `${withheld === 1 ? '1 mail was' : `${withheld} mails were`} not forwarded yesterday`;
   const subject = [...(count > 0 ? [waiting] : []), ...(withheld > 0 ? [mails] : [])].join('; ');
   const verbs = 'show REFERENCE, reply REFERENCE or dismiss REFERENCE';
   const how =
@@ -210,7 +210,7 @@ export function createDailyMail(
     ...(count > 0 ? list : []),
     withheld > 0
       ? formatNote(
-          `${mails}: they were automatic, or too many in an hour. To have them passed on, run:`,
+          `${mails}: they were automatic, or too many in an hour. To have them forwarded, run:`,
           `npm run ops -- ${stage} received-mails --repeat`,
         )
       : undefined,

@@ -6,7 +6,7 @@ import { parseRow } from '../rows.ts';
 import { createInquiryMail, DISMISSAL } from '../team-mails.ts';
 import { toMailbox } from '../../text/mailbox.ts';
 import type { ReceiverConfig } from './config.ts';
-import { createAnsweredMail, type PassReason, type ReturnReason } from './mails.ts';
+import { createAnsweredMail, type ForwardReason, type ReturnReason } from './mails.ts';
 import { findNewText } from './new-text.ts';
 import type { ReceivedMail } from './parse-mail.ts';
 import type { SentMail } from './sent-mail.ts';
@@ -21,7 +21,7 @@ export type Decision =
   | (Known & { act: 'answer'; from: string; reply: string | undefined; leftOut: string })
   | (Known & { act: 'return'; from: string; why: ReturnReason })
   | (Known & { act: 'store'; body: string })
-  | { act: 'pass'; why: PassReason };
+  | { act: 'forward'; why: ForwardReason };
 
 export type Verdicts = Pick<SESReceipt, 'dmarcVerdict' | 'spamVerdict' | 'virusVerdict'>;
 
@@ -65,7 +65,7 @@ function toSentMail(
   };
 }
 
-const pass = (why: PassReason): Decision => ({ act: 'pass', why });
+const forward = (why: ForwardReason): Decision => ({ act: 'forward', why });
 
 const isPassed = (verdicts: Verdicts, name: 'dmarc' | 'spam' | 'virus'): boolean =>
   verdicts[`${name}Verdict`].status === 'PASS';
@@ -74,7 +74,7 @@ const isPassed = (verdicts: Verdicts, name: 'dmarc' | 'spam' | 'virus'): boolean
  * What the event alone tells, so that no stranger's mail is read. One without DMARC is, for the team, if its address is
  * right.
  */
-export const decideUnread = (verdicts: Verdicts, isAddressed: boolean): PassReason | undefined =>
+export const decideUnread = (verdicts: Verdicts, isAddressed: boolean): ForwardReason | undefined =>
   (['virus', 'spam'] as const).find((name) => !isPassed(verdicts, name)) ??
   (isAddressed ? undefined : 'address');
 
@@ -91,25 +91,25 @@ export function decide(
 ): Decision {
   const { replyFrom, followUps } = config;
   const unread = decideUnread(verdicts, to !== undefined);
-  if (unread !== undefined || to === undefined) return pass(unread ?? 'address');
-  if (mail === undefined) return pass('unreadable');
+  if (unread !== undefined || to === undefined) return forward(unread ?? 'address');
+  if (mail === undefined) return forward('unreadable');
   const { from, text, subject, isAutomatic } = mail;
-  if (isAutomatic) return pass('automatic');
-  if (!isPassed(verdicts, 'dmarc')) return pass('dmarc');
+  if (isAutomatic) return forward('automatic');
+  if (!isPassed(verdicts, 'dmarc')) return forward('dmarc');
   const { kind, inquiry } = to;
-  if (inquiry === undefined) return pass('gone');
+  if (inquiry === undefined) return forward('gone');
   const known = { mail, inquiry };
   const owner = toMailbox(inquiry.email);
   const added = findNewText(text, toSentMail(to, inquiry, config), now);
 
   if (kind === 'f') {
     const isOwner = inquiry.email_verified === true && from === owner?.toLowerCase();
-    if (!followUps || !isOwner) return pass(from === undefined ? 'senders' : 'sender');
-    if (added.why !== undefined && added.whole === undefined) return pass(added.why);
+    if (!followUps || !isOwner) return forward(from === undefined ? 'senders' : 'sender');
+    if (added.why !== undefined && added.whole === undefined) return forward(added.why);
     return { ...known, act: 'store', body: added.text ?? added.whole };
   }
-  if (from === undefined) return pass('senders');
-  if (!isOfTeam(from, replyFrom)) return pass('sender');
+  if (from === undefined) return forward('senders');
+  if (!isOfTeam(from, replyFrom)) return forward('sender');
   const isBlank = added.why === 'empty' || added.why === 'quotation';
   if (subject.trim().toLowerCase() === DISMISSAL.toLowerCase()) {
     return isBlank

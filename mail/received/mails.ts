@@ -38,7 +38,7 @@ const RETURNED = {
 } as const;
 export type ReturnReason = keyof typeof RETURNED;
 
-const PASSED_ON = {
+const FORWARDED = {
   unreadable: 'it cannot be read',
   automatic: 'it was sent automatically',
   virus: 'it may have a virus',
@@ -53,7 +53,7 @@ const PASSED_ON = {
   refused: 'the user has reached a limit',
   repeated: 'its writer was told why, and has sent another one',
 } as const;
-export type PassReason = keyof typeof PASSED_ON;
+export type ForwardReason = keyof typeof FORWARDED;
 
 function formatAttachments(files: { name: string }[]): Part | undefined {
   const names = files.map(({ name }) => name).join(', ');
@@ -116,14 +116,14 @@ export function createReturnedMail(
   };
 }
 
-export function createPassedOnMail(
+export function createForwardedMail(
   { from = 'unknown', subject, text, attachments }: Omit<ReceivedMail, 'isAutomatic' | 'messageId'>,
-  why: PassReason,
+  why: ForwardReason,
   inquiry: StoredInquiry | undefined,
   settings: MailerConfig,
 ): Mail {
   const about = inquiry === undefined ? '' : ` about ${toReference(inquiry.id)}`;
-  const title = `A mail${about} was not taken: ${PASSED_ON[why]}`;
+  const title = `A mail${about} was not taken: ${FORWARDED[why]}`;
   const sender = formatFacts([['From', formatSender(from)]]);
   // Its quotation would bring back what was erased.
   const isErased = why === 'gone';

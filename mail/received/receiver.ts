@@ -17,9 +17,9 @@ import { selectFiles } from './files.ts';
 import {
   createAnsweredMail,
   createFilesMail,
-  createPassedOnMail,
+  createForwardedMail,
   createReturnedMail,
-  type PassReason,
+  type ForwardReason,
   type ReturnReason,
 } from './mails.ts';
 import { parseMail, type ReceivedMail } from './parse-mail.ts';
@@ -56,7 +56,7 @@ const KEY_KEPT = 15 * 86_400;
 const REFUSED = new Set(['TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE', 'IDEMPOTENCY_KEY_REUSED']);
 
 /** Reasons for which a mail is nobody's whom the team knows. */
-const FORGED = new Set<PassReason>(['virus', 'spam', 'dmarc']);
+const FORGED = new Set<ForwardReason>(['virus', 'spam', 'dmarc']);
 
 /** What the event tells of a mail; a trial's has no headers. */
 function toUnread({ mail: { source, commonHeaders } }: SESMessage) {
@@ -86,17 +86,17 @@ const notify = async (
 });
 
 /** To the team, or to nobody until the daily mail. */
-async function pass(delivery: Delivery, why: PassReason): Promise<Result> {
+async function forward(delivery: Delivery, why: ForwardReason): Promise<Result> {
   const { store, config, event, mail, id, inquiry, now, signal } = delivery;
   const { messageId } = event.mail;
   // Once for an inquiry, so that two programs that answer each other end.
   const isOnce = why === 'automatic' && id !== undefined;
-  const key = isOnce ? digest(why, id) : digest('passed-on', mail?.messageId ?? messageId);
+  const key = isOnce ? digest(why, id) : digest('forwarded', mail?.messageId ?? messageId);
   const budget = FORGED.has(why) ? undefined : id;
-  const isClaimed = await store.quotas.claimEvent('passed-on', key, signal, budget);
-  const passedOn = createPassedOnMail(mail ?? toUnread(event), why, inquiry, config);
+  const isClaimed = await store.quotas.claimEvent('forwarded', key, signal, budget);
+  const forwarded = createForwardedMail(mail ?? toUnread(event), why, inquiry, config);
   const result = isClaimed
-    ? await notify(delivery, key, why, passedOn)
+    ? await notify(delivery, key, why, forwarded)
     : ({ outcome: 'withheld', why } as const);
   if (isClaimed && !(isOnce && result.outcome === 'already-sent')) return result;
   await store.quotas.recordWithheld(messageId, now(), signal);
@@ -113,7 +113,7 @@ async function sendBack(
   const { store, config, replyTo, signal } = delivery;
   const kind = digest('returned', row.id, from, why);
   const event = digest(kind, mail.text);
-  if (!(await store.quotas.claimReturned(kind, event, signal))) return pass(delivery, 'repeated');
+  if (!(await store.quotas.claimReturned(kind, event, signal))) return forward(delivery, 'repeated');
   const returned = createReturnedMail(mail, from, why, row, config, replyTo);
   return notify(delivery, event, why, returned);
 }
@@ -158,7 +158,7 @@ async function storeFollowUp(
   } catch (error) {
     const isFinal = error instanceof ApiError && REFUSED.has(error.code);
     if (!isFinal) throw error;
-    return pass(delivery, 'refused');
+    return forward(delivery, 'refused');
   }
 }
 
@@ -178,10 +178,10 @@ async function storeAnswer(
     mail: key,
     files: files.map(({ name }) => name),
   });
-  if (status === 'not-found') return pass(delivery, 'gone');
+  if (status === 'not-found') return forward(delivery, 'gone');
   if (status === 'too-large') return sendBack(delivery, own, inquiry, from, 'too-long');
   let stored = await store.inquiries.read(inquiry, signal);
-  if (stored === undefined) return pass(delivery, 'gone');
+  if (stored === undefined) return forward(delivery, 'gone');
   let told: Result;
   if (status === 'answered') {
     if (files.length > 0 && !(await sendWithFiles(delivery, stored, files, key))) {
@@ -247,8 +247,8 @@ async function sendAddition(
 
 async function act(delivery: Delivery, decision: Decision): Promise<Result> {
   switch (decision.act) {
-    case 'pass':
-      return pass(delivery, decision.why);
+    case 'forward':
+      return forward(delivery, decision.why);
     case 'return':
       return sendBack(delivery, decision.mail, decision.inquiry, decision.from, decision.why);
     case 'store':
@@ -271,7 +271,7 @@ function parseEvent(body: string): SESMessage | undefined {
 }
 
 /**
- * Handles SES's events about mails to the domain of answers. What is answered, stored, sent back or passed on is so
+ * Handles SES's events about mails to the domain of answers. What is answered, stored, sent back or forwarded is so
  * once. docs/adr/0085
  *
  * @throws Error when something can succeed later, so that Lambda repeats the event.

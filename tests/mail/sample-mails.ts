@@ -9,7 +9,7 @@ import {
 } from '../../mail/team-mails.ts';
 import {
   createAnsweredMail,
-  createPassedOnMail,
+  createForwardedMail,
   createReturnedMail,
 } from '../../mail/received/mails.ts';
 import { LANGUAGES } from '../../text/languages.ts';
@@ -61,7 +61,7 @@ export function createMails(body: string) {
     answered: createAnsweredMail(answered, 'On 26 Nov 2026 ana wrote:', REPLIES, ADDRESS),
     dismissed: createAnsweredMail(dismissed, '', REPLIES, ADDRESS),
     returned: createReturnedMail(received, EMAIL, 'answered', answered, REPLIES, ADDRESS),
-    'passed-on': createPassedOnMail(received, 'address', undefined, REPLIES),
+    forwarded: createForwardedMail(received, 'address', undefined, REPLIES),
     digest: createDigestMail({ count: 1_240, since: Date.UTC(2026, 10, 20, 6), named }, SETTINGS),
     daily: createDailyMail({ count: 1, withheld: 0, named }, { ...SETTINGS, answerWithin: 1 }),
     'daily-with-replies': createDailyMail(

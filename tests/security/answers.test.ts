@@ -130,8 +130,8 @@ describeOnDynamoDbLocal('programs that answer each mail', (engine) => {
       const answer = { from: to, headers, text: quoting(write(step)) };
       await all.create().receive(deliverMail(all, replyTo, answer));
     }
-    // There are at most four: the inquiry's own mail, who answered, an answer that came back, and one that was passed
-    // on. They differ in the first lines below the marker, without the count of steps.
+    // There are at most four: the inquiry's own mail, who answered, an answer that came back, and one that was
+    // forwarded. They differ in the first lines below the marker, without the count of steps.
     const kinds = all.mails.map(
       ({ to, text }) => `${to} ${text.slice(0, 60).replaceAll(/\d/g, '')}`,
     );

@@ -110,7 +110,7 @@ describeOnDynamoDbLocal('answers by SMTP', (engine) => {
       expected.push(`${name}: ${right}`);
       await transport.sendMail({ envelope: { from: TEAM, to: sent.replyTo }, raw });
     }
-    // One for each: who has answered, what came back, what is passed on.
+    // One for each: who has answered, what came back, what is forwarded.
     const mails = await vi.waitUntil(async () => {
       const all = await readMails();
       const told = all.filter(({ to }) => to === TEAM).length - answers.length;

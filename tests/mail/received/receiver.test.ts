@@ -204,7 +204,7 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     expect(shown).toMatchSnapshot();
   });
 
-  it('passes on 20 of strangers in an hour beside others, and tells the rest in the daily mail', async () => {
+  it('forwards 20 of strangers in an hour beside others, and tells the rest in the daily mail', async () => {
     const stranger = { ...OTHER, verdicts: { dmarc: 'FAIL' } } as const;
     for (let sent = 0; sent < 12; sent++) {
       await receive(OTHER, 'info@reply.example.com');
@@ -245,7 +245,7 @@ describeOnDynamoDbLocal('the receiver', (engine) => {
     expect(all.mails.at(-1)?.text).toContain('it cannot be read');
   });
 
-  it('keeps what SES refuses to pass on', async () => {
+  it('keeps what SES refuses to forward', async () => {
     all.failing['notice'] = new MailRejected('x');
     expect(await receive(OTHER)).toEqual(['refused']);
     expect(all.rawMails.size).toBe(1);
