@@ -28,7 +28,7 @@ const DAY = 24 * HOUR;
 /** The hour of the daily mail, UTC. */
 const MORNING = 5;
 
-interface Part {
+interface Period {
   hour: number;
   from: number;
   to: number;
@@ -36,8 +36,8 @@ interface Part {
   isOver: boolean;
 }
 
-/** The parts that no digest has counted, oldest first, until two minutes ago. */
-export function planHours({ next_hour, digested = {} }: DigestState, time: number): Part[] {
+/** The periods that no digest has counted, oldest first, until two minutes ago. */
+export function planHours({ next_hour, digested = {} }: DigestState, time: number): Period[] {
   const current = Math.floor(time / HOUR);
   const first = next_hour ?? current - 1;
   const last = Math.min(current, first + MOST_HOURS);
@@ -77,9 +77,9 @@ export function createDigests({ store, config }: MailerParts) {
    *
    * @param counted - By digests of this hour. The last one has them again if the index has more.
    */
-  async function digestHour(part: Part, counted: number, signal: AbortSignal) {
-    const { hour, to, isOver } = part;
-    const from = isOver ? hour * HOUR : part.from;
+  async function digestHour(period: Period, counted: number, signal: AbortSignal) {
+    const { hour, to, isOver } = period;
+    const from = isOver ? hour * HOUR : period.from;
     const before = toFirstId(to);
     const mailed = await quotas.closeHour(hour, before, signal);
     const lost = isOver ? await findUnsent(mailed, signal) : [];
@@ -129,11 +129,11 @@ export function createDigests({ store, config }: MailerParts) {
       const newest: IndexedInquiry[] = [];
       let count = 0;
       let since = time;
-      for (const part of planHours(state, time)) {
+      for (const period of planHours(state, time)) {
         if (count >= ENOUGH) break;
-        const { hour, to, isOver } = part;
+        const { hour, to, isOver } = period;
         if (!isOver && !(await quotas.isWithheld(hour, signal))) continue;
-        const found = await digestHour(part, counted[hour] ?? 0, signal);
+        const found = await digestHour(period, counted[hour] ?? 0, signal);
         newest.push(...found.newest);
         count += found.count;
         since = Math.min(since, found.since);

@@ -11,11 +11,11 @@ import {
   formatMessage,
   formatQuote,
   formatSmall,
-  joinParts,
+  joinBlocks,
   SMALL,
   type Envelope,
-  type Part,
-} from './parts.ts';
+  type Block,
+} from './blocks.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
 import { cutLines, isBlank, toOneLine, toVisible } from '../text/visible.ts';
@@ -90,7 +90,7 @@ interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
   /** Default: the team. */
   replyTo?: string | undefined;
   message: string;
-  original: Part[];
+  original: Block[];
 }
 
 function createOwnerMail(
@@ -105,10 +105,10 @@ function createOwnerMail(
   const { accent = DEFAULT_ACCENT } = company;
   const texts = textsIn(language);
   const marker = replyTo === undefined ? undefined : texts.answerAbove;
-  const parts = [
+  const blocks = [
     name === '' ? undefined : formatSmall(name),
     formatMessage(message, formatLinkedLines),
-    joinParts(
+    joinBlocks(
       [
         formatFacts([[texts.reference, toReference(id)]]),
         formatLinks([[texts.view, form && new URL(`#${id}`, form).href]]),
@@ -124,7 +124,7 @@ function createOwnerMail(
   ];
   const from = formatFrom(name, inboxFrom);
   const envelope = { to, from, replyTo: replyTo ?? inboxTo, id, follows, marker, ...content };
-  return createMail(envelope, parts, language, accent);
+  return createMail(envelope, blocks, language, accent);
 }
 
 /** Characters of up to four bytes that fit into a base64 encoded word (RFC 2047, 2). */

@@ -15,12 +15,12 @@ import {
   formatNote,
   formatParagraph,
   formatQuote,
-  joinParts,
+  joinBlocks,
   NEUTRAL,
-  type Part,
+  type Block,
   type Pairs,
-  type Parts,
-} from './parts.ts';
+  type Blocks,
+} from './blocks.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
 import { cutLines, escapeText, toOneLine } from '../text/visible.ts';
@@ -48,7 +48,7 @@ const FACTS: Record<keyof Inquiry, (inquiry: ListedInquiry, settings: MailerConf
   body: () => [],
 };
 
-const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Part =>
+const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Block =>
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
 
 interface Around {
@@ -68,7 +68,7 @@ export function createInquiryMail(
   const isCut = body.length > BODY_LIMIT || subject.length > SUBJECT_LIMIT;
   const canReply = withReplyTo && pageOf(settings) === undefined;
   const replyTo = answerAt ?? (canReply ? toMailbox(email) : undefined);
-  const parts = [
+  const blocks = [
     formatQuote([formatText(body, BODY_LIMIT)]),
     formatInquiryFacts(inquiry, settings),
     isCut
@@ -84,16 +84,16 @@ export function createInquiryMail(
   ];
   const marker = answerAt === undefined ? undefined : MARKER;
   const title = formatTitle({ id, subject }, settings);
-  const mail = createTeamMail('inquiry', settings, title, parts, { id, follows }, marker);
+  const mail = createTeamMail('inquiry', settings, title, blocks, { id, follows }, marker);
   return { ...mail, ...(replyTo !== undefined && { replyTo }) };
 }
 
-const formatBefore = (inquiry: StoredInquiry): Part[] => [
+const formatBefore = (inquiry: StoredInquiry): Block[] => [
   ...(inquiry.reply_at === undefined ? [] : [formatAnswer(inquiry)]),
   formatTitled(`The inquiry before, ${toReference(inquiry.id)}:`, formatText(inquiry.body)),
 ];
 
-export const formatAnswer = ({ respondent = '', reply, files = [] }: StoredInquiry): Part =>
+export const formatAnswer = ({ respondent = '', reply, files = [] }: StoredInquiry): Block =>
   reply === undefined
     ? formatParagraph(`${formatSender(respondent)} marked it as answered.`)
     : formatTitled(
@@ -102,12 +102,12 @@ export const formatAnswer = ({ respondent = '', reply, files = [] }: StoredInqui
         ...(files.length === 0 ? [] : [formatFacts([['Files', files.join(', ')]])]),
       );
 
-const formatAnswering = (answerAt: string): Part[] => [
+const formatAnswering = (answerAt: string): Block[] => [
   formatParagraph('Reply to this mail, and the sender gets your text in the name of the service.'),
   formatButton(DISMISSAL, `mailto:${answerAt}?subject=${encodeURIComponent(DISMISSAL)}`, NEUTRAL),
 ];
 
-const formatCommands = (id: string, canReply: boolean, settings: MailerConfig): Part[] => [
+const formatCommands = (id: string, canReply: boolean, settings: MailerConfig): Block[] => [
   canReply
     ? formatCommand('To answer, reply to this mail or run:', `reply ${id}`, settings)
     : formatParagraph(
@@ -145,8 +145,8 @@ const CAUSES: Record<string, string> = {
   ContentRejected: 'The recipient’s server refuses what the mail says.',
 };
 
-export const formatTitled = (title: string, ...quoted: Part[]): Part =>
-  joinParts([formatParagraph(title), formatQuote(quoted)]);
+export const formatTitled = (title: string, ...quoted: Block[]): Block =>
+  joinBlocks([formatParagraph(title), formatQuote(quoted)]);
 
 export function createNoticeMail(
   { mail, address, why, cause = '', diagnostics = '' }: Failure,
@@ -157,7 +157,7 @@ export function createNoticeMail(
   const reference = toReference(inquiry?.id ?? '');
   const subject = `${mail === undefined ? 'A mail of the user pool' : `The ${mail} to ${reference}`} ${what}`;
   const said = toOneLine(diagnostics, DIAGNOSTICS_LIMIT, escapeText);
-  const parts = [
+  const blocks = [
     formatParagraph([`${subject}.`, CAUSES[cause], mail && advice].filter(Boolean).join(' ')),
     formatFacts([['To', formatSender(address)]]),
     said === '' ? undefined : formatTitled('The recipient’s server said:', formatMessage(said)),
@@ -172,7 +172,7 @@ export function createNoticeMail(
         formatInquiryFacts(inquiry, settings),
       ),
   ];
-  return createTeamMail('notice', settings, subject, parts, inquiry);
+  return createTeamMail('notice', settings, subject, blocks, inquiry);
 }
 
 /** @param since - Milliseconds, not after the first. @param named - The newest first. */
@@ -217,7 +217,7 @@ export function createDailyMail(
   ]);
 }
 
-const formatList = (named: ListedInquiry[], settings: MailerConfig): Part[] =>
+const formatList = (named: ListedInquiry[], settings: MailerConfig): Block[] =>
   named.map((inquiry) =>
     formatQuote([
       formatHeading(formatSubject(inquiry.subject)),
@@ -234,17 +234,17 @@ export const formatSubject = (subject: string): string =>
 export const formatSender = (email: string): string =>
   toOneLine(escapeAddress(email.slice(0, ADDRESS_LIMIT + 1)), ADDRESS_LIMIT);
 
-export const formatText = (text: string, limit = QUOTE_LIMIT): Part =>
+export const formatText = (text: string, limit = QUOTE_LIMIT): Block =>
   formatMessage(text.trim() === '' ? NO_MESSAGE : cutLines(text, limit, escapeText));
 
-const formatCommand = (text: string, verb: string, { stage }: MailerConfig): Part =>
+const formatCommand = (text: string, verb: string, { stage }: MailerConfig): Block =>
   formatNote(text, `npm run inbox -- ${stage === 'local' ? '' : `--stage ${stage} `}${verb}`);
 
 export const createTeamMail = (
   kind: string,
   settings: MailerConfig,
   title: string,
-  parts: Parts,
+  blocks: Blocks,
   { id, follows }: Partial<Pick<MailedInquiry, 'id' | 'follows'>> = {},
   marker?: string,
 ): Mail => {
@@ -253,12 +253,12 @@ export const createTeamMail = (
   const subject = title.replace(/^(?:Re: )?/, (mark) => `${mark}[inquiries ${stage}] `);
   const envelope = { kind, id, follows, automatic: 'auto-generated', to, from, subject } as const;
   const page = pageOf(settings);
-  const shown = page === undefined ? parts : formatOutline(title, page, id);
+  const shown = page === undefined ? blocks : formatOutline(title, page, id);
   return createMail({ ...envelope, marker }, shown);
 };
 
 /** In place of texts, which copies in mailboxes would keep beyond every retention. */
-const formatOutline = (title: string, page: string, id = ''): Part[] => [
+const formatOutline = (title: string, page: string, id = ''): Block[] => [
   formatParagraph(`${title}. Read it in the inbox, which has its text.`),
   formatButton('Open the inbox', new URL(id && `inquiries/${id}`, page).href, NEUTRAL),
 ];

@@ -2,7 +2,7 @@
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { toReference } from '../../src/limits.ts';
 import type { MailerConfig } from '../config.ts';
-import { formatFacts, formatHeading, formatMessage, formatParagraph, type Part } from '../parts.ts';
+import { formatFacts, formatHeading, formatMessage, formatParagraph, type Block } from '../blocks.ts';
 import type { Mail, MailFile } from '../send-mail.ts';
 import {
   createTeamMail,
@@ -55,7 +55,7 @@ const FORWARDED = {
 } as const;
 export type ForwardReason = keyof typeof FORWARDED;
 
-function formatAttachments(files: { name: string }[]): Part | undefined {
+function formatAttachments(files: { name: string }[]): Block | undefined {
   const names = files.map(({ name }) => name).join(', ');
   return names === ''
     ? undefined
@@ -70,12 +70,12 @@ export function createAnsweredMail(
   settings: MailerConfig,
   replyTo: string,
 ): Mail {
-  const parts = [
+  const blocks = [
     formatAnswer(inquiry),
     leftOut === '' ? undefined : formatTitled(LEFT_OUT, formatText(leftOut)),
   ];
   const title = formatTitle(inquiry, settings);
-  return { ...createTeamMail('notice', settings, title, parts, inquiry, MARKER), replyTo };
+  return { ...createTeamMail('notice', settings, title, blocks, inquiry, MARKER), replyTo };
 }
 
 /** What an owner has attached to a follow-up, in its thread. */
@@ -87,8 +87,8 @@ export function createFilesMail(
 ): Mail {
   const { id, email } = inquiry;
   const title = `${formatSender(email)} has sent files with ${toReference(id)}:`;
-  const parts = [formatTitled(title, formatMessage(files.map(({ name }) => name).join('\n')))];
-  const mail = createTeamMail('notice', settings, formatSubject(inquiry.subject), parts, inquiry);
+  const blocks = [formatTitled(title, formatMessage(files.map(({ name }) => name).join('\n')))];
+  const mail = createTeamMail('notice', settings, formatSubject(inquiry.subject), blocks, inquiry);
   return { ...mail, ...(replyTo !== undefined && { replyTo }), files };
 }
 
@@ -103,14 +103,14 @@ export function createReturnedMail(
   const was = why === 'attachments' ? 'sent without these attachments' : 'not sent';
   const title = `Your answer to ${toReference(inquiry.id)} was ${was}`;
   const time = formatTime(inquiry.reply_at ?? 0, 'en-GB', settings.timeZone);
-  const parts = [
+  const blocks = [
     formatParagraph(`${title}. ${RETURNED[why]}`.trim()),
     formatAttachments(attachments),
     ...(why === 'answered' ? [formatFacts([['Answered', time]]), formatAnswer(inquiry)] : []),
     formatTitled(YOU_WROTE, formatText(text)),
   ];
   return {
-    ...createTeamMail('notice', inFull(settings), title, parts, inquiry, MARKER),
+    ...createTeamMail('notice', inFull(settings), title, blocks, inquiry, MARKER),
     to,
     replyTo,
   };
@@ -127,12 +127,12 @@ export function createForwardedMail(
   const sender = formatFacts([['From', formatSender(from)]]);
   // Its quotation would bring back what was erased.
   const isErased = why === 'gone';
-  const parts = [
+  const blocks = [
     formatParagraph(`${title}.`),
     isErased
       ? sender
       : formatTitled('The mail:', formatHeading(formatSubject(subject)), formatText(text), sender),
     isErased ? undefined : formatAttachments(attachments),
   ];
-  return createTeamMail('notice', inFull(settings), title, parts, inquiry);
+  return createTeamMail('notice', inFull(settings), title, blocks, inquiry);
 }

@@ -6,12 +6,12 @@ import { directionOf, type Direction, type Language } from '../text/languages.ts
 import type { Mail } from './send-mail.ts';
 import { escapeHtml, escapeText, toOneLine } from '../text/visible.ts';
 
-export interface Part {
+export interface Block {
   text: string;
   html: string;
 }
 
-export type Parts = (Part | undefined)[];
+export type Blocks = (Block | undefined)[];
 
 export type Pairs = [name: string, value: string][];
 
@@ -53,24 +53,24 @@ function toHref(address: string): string | undefined {
   return username === '' && [encoded, `${encoded}/`].includes(href) ? href : undefined;
 }
 
-const formatPart = (text: string): string =>
+const formatInline = (text: string): string =>
   escapeHtml(text)
     .replaceAll('\t', '    ')
     .replaceAll(/(?<=\n) | (?= )/g, '&#160;')
     .replaceAll('\n', '<br>\n');
 
-const formatLines = (text: string): string => formatPart(text).replace(/^ /, '&#160;');
+const formatLines = (text: string): string => formatInline(text).replace(/^ /, '&#160;');
 
 export const formatLinkedLines = (text: string): string =>
   text
     .split(ADDRESS)
-    .map((part, index) => {
-      if (index % 2 === 0 || part.length > LONGEST_ADDRESS) return formatPart(part);
-      const address = trimAddress(part);
+    .map((piece, index) => {
+      if (index % 2 === 0 || piece.length > LONGEST_ADDRESS) return formatInline(piece);
+      const address = trimAddress(piece);
       const href = toHref(address);
-      if (href === undefined) return formatPart(part);
+      if (href === undefined) return formatInline(piece);
       const link = `<a href="${escapeHtml(href)}" dir="ltr">${escapeHtml(address)}</a>`;
-      return link + formatPart(part.slice(address.length));
+      return link + formatInline(piece.slice(address.length));
     })
     .join('')
     .replace(/^ /, '&#160;');
@@ -88,25 +88,25 @@ const sideOf = (direction: Direction) => (direction === 'rtl' ? 'right' : 'left'
  *
  * @param format - Makes HTML of its lines.
  */
-export function formatMessage(text: string, format = formatLines): Part {
+export function formatMessage(text: string, format = formatLines): Block {
   const direction = findDirection(text);
   const style = `text-align:${sideOf(direction)};${BREAK};unicode-bidi:plaintext`;
   return { text, html: `<div dir="${direction}" style="${style}">${format(text)}</div>` };
 }
 
 /** @param direction - The mail's; default: the text's. */
-export function formatHeading(text: string, direction?: Direction): Part {
+export function formatHeading(text: string, direction?: Direction): Block {
   const align = direction === undefined ? '' : `;text-align:${sideOf(direction)}`;
   const style = `margin:0;font-weight:bold;${BREAK}${align}`;
   return { text, html: `<p dir="auto" style="${style}">${escapeHtml(text)}</p>` };
 }
 
-export const formatParagraph = (text: string): Part => ({
+export const formatParagraph = (text: string): Block => ({
   text,
   html: `<p style="margin:0">${escapeHtml(text)}</p>`,
 });
 
-export const formatBreak = (text: string): Part => ({
+export const formatBreak = (text: string): Block => ({
   text,
   html: formatTable(
     `${SMALL};padding:${GAP}px 0 0;border-top:1px solid ${HAIRLINE}`,
@@ -116,12 +116,12 @@ export const formatBreak = (text: string): Part => ({
 
 /** Black or white, whichever contrasts more with `#rrggbb` (WCAG 2.2, relative luminance). */
 function textColorOn(color: string): string {
-  const light = Array.from(Buffer.from(color.slice(1), 'hex'), (part) => (part / 255) ** 2.2);
+  const light = Array.from(Buffer.from(color.slice(1), 'hex'), (byte) => (byte / 255) ** 2.2);
   const [red = 0, green = 0, blue = 0] = light;
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? '#000000' : '#ffffff';
 }
 
-export function formatButton(label: string, url: string, color: string): Part {
+export function formatButton(label: string, url: string, color: string): Block {
   const cell = `padding:12px 20px;border-radius:6px;background-color:${escapeHtml(color)};${FONT}`;
   const link = `color:${textColorOn(color)};text-decoration:none`;
   return {
@@ -132,13 +132,13 @@ export function formatButton(label: string, url: string, color: string): Part {
 
 const formatQuiet = (html: string): string => `<p style="margin:0;${SMALL};${BREAK}">${html}</p>`;
 
-export const formatSmall = (text: string): Part => ({
+export const formatSmall = (text: string): Block => ({
   text,
   html: formatQuiet(`<span dir="auto">${escapeHtml(text)}</span>`),
 });
 
 /** @param format - Makes HTML of both, escaped. */
-const formatPairs = (pairs: Pairs, format: (name: string, value: string) => string): Part => ({
+const formatPairs = (pairs: Pairs, format: (name: string, value: string) => string): Block => ({
   text: pairs.map((pair) => pair.join(' ')).join('\n'),
   html: formatQuiet(
     pairs.map(([name, value]) => format(escapeHtml(name), escapeHtml(value))).join(' · '),
@@ -152,18 +152,18 @@ const FACT_LIMIT = 2_500;
  * Each value is one visible line, so that a user's text forges no other fact. Its direction is isolated; Gmail and
  * Outlook have no `<bdi>`.
  */
-export const formatFacts = (facts: Pairs): Part =>
+export const formatFacts = (facts: Pairs): Block =>
   formatPairs(
     facts.map(([name, value]) => [name, toOneLine(value, FACT_LIMIT, escapeText)]),
     (name, value) => `${name} <span dir="auto">${value}</span>`,
   );
 
-export const formatNote = (text: string, command: string): Part => ({
+export const formatNote = (text: string, command: string): Block => ({
   text: `${text}\n  ${command}`,
   html: formatQuiet(`${escapeHtml(text)}<br><code>${escapeHtml(command)}</code>`),
 });
 
-export function formatLinks(pages: Pairs): Part | undefined {
+export function formatLinks(pages: Pairs): Block | undefined {
   const links = pages.filter(([, url]) => url !== '');
   return links.length === 0
     ? undefined
@@ -176,13 +176,13 @@ const markLines = (text: string, mark: string): string =>
     .split('\n')
     .flatMap((line) =>
       (line.match(/\s?(?:https?:\/\/\S{65,}|[!-~]{73,})|.{1,72}(?!\S)|.{1,72}/gu) ?? ['']).map(
-        (part, index) => `${mark}${index === 0 ? part : part.trimStart()}`.trimEnd(),
+        (piece, index) => `${mark}${index === 0 ? piece : piece.trimStart()}`.trimEnd(),
       ),
     )
     .join('\n');
 
-export const joinParts = (parts: Parts, gap = GAP): Part => {
-  const shown = parts.flatMap((part) => (part === undefined ? [] : [part]));
+export const joinBlocks = (blocks: Blocks, gap = GAP): Block => {
+  const shown = blocks.flatMap((block) => (block === undefined ? [] : [block]));
   return {
     text: shown.map(({ text }) => text).join('\n\n'),
     html: shown
@@ -196,12 +196,12 @@ const formatTable = (style: string, html: string): string =>
 
 /** A text behind a mark or border that it cannot leave. Logical sides are too new. */
 export function formatQuote(
-  parts: Parts,
+  blocks: Blocks,
   mark = '| ',
   direction: Direction = 'ltr',
   style = '',
-): Part {
-  const { text, html } = joinParts(parts, INNER_GAP);
+): Block {
+  const { text, html } = joinBlocks(blocks, INNER_GAP);
   const side = sideOf(direction);
   return {
     text: markLines(text, mark),
@@ -225,7 +225,7 @@ const PREVIEW = 60;
 const formatPreheader = (subject: string): string =>
   `<div style="display:none;mso-hide:all">${escapeHtml(subject.slice(0, PREVIEW))}${'&#847;&#8204;&#160;'.repeat(40)}</div>\n`;
 
-const formatMarker = (marker: string): Part => ({
+const formatMarker = (marker: string): Block => ({
   text: marker,
   html: `<p style="margin:0;font-size:12px;opacity:0.7">${escapeHtml(marker)}</p>`,
 });
@@ -236,13 +236,13 @@ const SUPPRESSED_RESPONSES = 'DR, RN, NRN, OOF, AutoReply';
 /** All mails about an inquiry refer to the same message, as one thread, and to that of the inquiry before. */
 export function createMail(
   { kind, id, follows, automatic, marker, ...envelope }: Envelope,
-  parts: Parts,
+  blocks: Blocks,
   language: Language = 'en',
   accent = NEUTRAL,
 ): Mail {
   const { from, subject } = envelope;
   const isAnswerable = marker !== undefined;
-  const { text, html } = joinParts([isAnswerable ? formatMarker(marker) : undefined, ...parts]);
+  const { text, html } = joinBlocks([isAnswerable ? formatMarker(marker) : undefined, ...blocks]);
   const direction = directionOf(language);
   const preheader = isAnswerable ? formatPreheader(subject.replace(/^\[[^\]]*\] /, '')) : '';
   const domain = from.slice(from.lastIndexOf('@')).replace('>', '');

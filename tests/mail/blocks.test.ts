@@ -5,7 +5,7 @@ import {
   formatLinkedLines,
   formatMessage,
   formatQuote,
-} from '../../mail/parts.ts';
+} from '../../mail/blocks.ts';
 
 const LONG_ADDRESS = `https://a.example/${'a'.repeat(90)}`;
 const TEXTS = [
