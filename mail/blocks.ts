@@ -4,6 +4,7 @@
  */
 import { directionOf, type Direction, type Language } from '../text/languages.ts';
 import type { Mail } from './send-mail.ts';
+import { textsIn } from './texts.ts';
 import { escapeHtml, escapeText, toOneLine } from '../text/visible.ts';
 
 export interface Block {
@@ -216,8 +217,8 @@ export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subjec
   follows?: string | undefined;
   /** Prevents automatic replies (RFC 3834); absent for a person's mail. */
   automatic?: 'auto-generated' | 'auto-replied';
-  /** Of a mail that can be answered; its answer is above it. */
-  marker?: string | undefined;
+  /** Reply-To of a mail that can be answered by mail. Its answer is above a line. */
+  replyAddress?: string | undefined;
 }
 
 const PREVIEW = 60;
@@ -225,31 +226,35 @@ const PREVIEW = 60;
 const formatPreheader = (subject: string): string =>
   `<div style="display:none;mso-hide:all">${escapeHtml(subject.slice(0, PREVIEW))}${'&#847;&#8204;&#160;'.repeat(40)}</div>\n`;
 
-const formatMarker = (marker: string): Block => ({
-  text: marker,
-  html: `<p style="margin:0;font-size:12px;opacity:0.7">${escapeHtml(marker)}</p>`,
-});
+function formatMarker(language: Language): Block {
+  const text = textsIn(language).answerAbove;
+  return {
+    text,
+    html: `<p style="margin:0;font-size:12px;opacity:0.7">${escapeHtml(text)}</p>`,
+  };
+}
 
 /** Asks for no automatic replies but bounces (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress). */
 const SUPPRESSED_RESPONSES = 'DR, RN, NRN, OOF, AutoReply';
 
 /** All mails about an inquiry refer to the same message, as one thread, and to that of the inquiry before. */
 export function createMail(
-  { kind, id, follows, automatic, marker, ...envelope }: Envelope,
+  { kind, id, follows, automatic, replyAddress, ...mail }: Envelope,
   blocks: Blocks,
   language: Language = 'en',
   accent = NEUTRAL,
 ): Mail {
-  const { from, subject } = envelope;
-  const isAnswerable = marker !== undefined;
-  const { text, html } = joinBlocks([isAnswerable ? formatMarker(marker) : undefined, ...blocks]);
+  const { from, replyTo, subject } = mail;
+  const isAnswerable = replyAddress !== undefined;
+  const { text, html } = joinBlocks([isAnswerable ? formatMarker(language) : undefined, ...blocks]);
   const direction = directionOf(language);
   const preheader = isAnswerable ? formatPreheader(subject.replace(/^\[[^\]]*\] /, '')) : '';
   const domain = from.slice(from.lastIndexOf('@')).replace('>', '');
   // Some programs drop the direction of <html>.
   const block = `<div dir="${direction}" style="max-width:44em;text-align:${sideOf(direction)}">`;
   return {
-    ...envelope,
+    ...mail,
+    replyTo: replyAddress ?? replyTo,
     headers: {
       References: [...(follows === undefined ? [] : [follows]), id ?? kind]
         .map((one) => `<${one}${domain}>`)

@@ -24,7 +24,7 @@ export function createDeliver({ store, send, config, now }: MailerParts) {
   };
   let full: FullHour | undefined;
 
-  async function createAnswerAddress(
+  async function createReplyAddress(
     { id, isEmailVerified }: MailedInquiry,
     kind: MailKind,
     signal: AbortSignal,
@@ -61,9 +61,9 @@ export function createDeliver({ store, send, config, now }: MailerParts) {
 
     const since = new Date().toISOString();
     const { create, claim } = kinds[kind];
-    const answerAt = await createAnswerAddress(inquiry, kind, signal);
+    const replyAddress = await createReplyAddress(inquiry, kind, signal);
     const before = kind === 'inquiry' ? await readFollowed(inquiry, signal) : undefined;
-    const mail = create(inquiry, config, { answerAt, before });
+    const mail = create(inquiry, config, { replyAddress, before });
     // The mail to the team says that there is no address.
     if (mail === undefined) return { outcome: kind === 'reply' ? 'no-address' : 'idle' };
     const claimed = again ? undefined : await claim?.(inquiry, signal);
@@ -73,7 +73,7 @@ export function createDeliver({ store, send, config, now }: MailerParts) {
     }
     await send(mail, signal).catch(async (error: unknown) => {
       // The owner's address in Reply-To was refused.
-      const isOwners = kind === 'inquiry' && answerAt === undefined;
+      const isOwners = kind === 'inquiry' && replyAddress === undefined;
       if (!(error instanceof AddressRejected && isOwners)) throw error;
       await send(createInquiryMail(inquiry, config, { before, withReplyTo: false }), signal);
     });

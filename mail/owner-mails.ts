@@ -35,10 +35,6 @@ export function toReplySubject(subject: string, language: Language): string {
   return `Re: ${isBlank(line) ? NO_SUBJECT[language] : line}`;
 }
 
-interface Around {
-  answerAt?: string | undefined;
-}
-
 /**
  * The reply, in the inquiry's language or the stage's. It is never cut: the owner cannot read it elsewhere.
  *
@@ -47,7 +43,7 @@ interface Around {
 export function createReplyMail(
   inquiry: MailedInquiry,
   settings: MailerConfig,
-  { answerAt }: Around = {},
+  { replyAddress }: Pick<Envelope, 'replyAddress'> = {},
 ): Mail | undefined {
   const { body, created_at, reply = '', language = settings.language } = inquiry;
   const youWrote = formatYouWrote(created_at, language, settings.timeZone);
@@ -60,7 +56,7 @@ export function createReplyMail(
   );
   return createOwnerMail(inquiry, settings, {
     kind: 'reply',
-    replyTo: answerAt,
+    replyAddress,
     subject: toReplySubject(inquiry.subject, language),
     message: toVisible(reply),
     original: isBlank(body) ? [] : [formatBreak(youWrote), quote],
@@ -71,7 +67,7 @@ export function createReplyMail(
 export function createAcknowledgementMail(
   inquiry: MailedInquiry,
   settings: MailerConfig,
-  { answerAt }: Around = {},
+  { replyAddress }: Pick<Envelope, 'replyAddress'> = {},
 ): Mail | undefined {
   const { language = settings.language } = inquiry;
   const { receivedAs, received, toAdd } = textsIn(language);
@@ -80,15 +76,13 @@ export function createAcknowledgementMail(
     kind: 'acknowledgement',
     automatic: 'auto-replied',
     subject: receivedAs(toReference(inquiry.id)),
-    replyTo: answerAt,
-    message: [received, expectation, answerAt && toAdd].filter(Boolean).join('\n'),
+    replyAddress,
+    message: [received, expectation, replyAddress && toAdd].filter(Boolean).join('\n'),
     original: [],
   });
 }
 
-interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
-  /** Default: the team. */
-  replyTo?: string | undefined;
+interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic' | 'replyAddress'> {
   message: string;
   original: Block[];
 }
@@ -96,7 +90,7 @@ interface Content extends Pick<Envelope, 'kind' | 'subject' | 'automatic'> {
 function createOwnerMail(
   { id, follows, email, language: ofInquiry }: MailedInquiry,
   { inboxTo, inboxFrom, language: ofStage, company }: MailerConfig,
-  { message, original, replyTo, ...content }: Content,
+  { message, original, ...content }: Content,
 ): Mail | undefined {
   const to = toMailbox(email);
   if (to === undefined) return undefined;
@@ -104,7 +98,6 @@ function createOwnerMail(
   const { name = '', form = '', home = '', privacy = '', imprint = '' } = company;
   const { accent = DEFAULT_ACCENT } = company;
   const texts = textsIn(language);
-  const marker = replyTo === undefined ? undefined : texts.answerAbove;
   const blocks = [
     name === '' ? undefined : formatSmall(name),
     formatMessage(message, formatLinkedLines),
@@ -123,7 +116,7 @@ function createOwnerMail(
     ]),
   ];
   const from = formatFrom(name, inboxFrom);
-  const envelope = { to, from, replyTo: replyTo ?? inboxTo, id, follows, marker, ...content };
+  const envelope = { to, from, replyTo: inboxTo, id, follows, ...content };
   return createMail(envelope, blocks, language, accent);
 }
 

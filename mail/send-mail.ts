@@ -9,7 +9,7 @@ export interface Mail {
   to: string;
   /** An address, maybe with a name (RFC 5322). Printable ASCII. */
   from: string;
-  replyTo?: string;
+  replyTo?: string | undefined;
   /** One line of at most 250 UTF-16 units. */
   subject: string;
   text: string;

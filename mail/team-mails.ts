@@ -20,6 +20,7 @@ import {
   type Block,
   type Pairs,
   type Blocks,
+  type Envelope,
 } from './blocks.ts';
 import type { MailedInquiry } from './rows.ts';
 import type { Mail } from './send-mail.ts';
@@ -52,8 +53,8 @@ const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Blo
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
 
 interface Around {
-  /** Reply-To; default: the owner. */
-  answerAt?: string | undefined;
+  /** Default: the team answers to the owner's address. */
+  replyAddress?: string | undefined;
   before?: StoredInquiry | undefined;
   /** False: no mail can be sent to Reply-To. */
   withReplyTo?: boolean;
@@ -62,12 +63,12 @@ interface Around {
 export function createInquiryMail(
   inquiry: Inquiry & Pick<MailedInquiry, 'follows'>,
   settings: MailerConfig,
-  { answerAt, before, withReplyTo = true }: Around = {},
+  { replyAddress, before, withReplyTo = true }: Around = {},
 ): Mail {
-  const { id, email, subject, body, follows } = inquiry;
+  const { id, email, subject, body } = inquiry;
   const isCut = body.length > BODY_LIMIT || subject.length > SUBJECT_LIMIT;
   const canReply = withReplyTo && pageOf(settings) === undefined;
-  const replyTo = answerAt ?? (canReply ? toMailbox(email) : undefined);
+  const replyTo = canReply ? toMailbox(email) : undefined;
   const blocks = [
     formatQuote([formatText(body, BODY_LIMIT)]),
     formatInquiryFacts(inquiry, settings),
@@ -77,15 +78,13 @@ export function createInquiryMail(
     settings.inboxUrl === undefined
       ? undefined
       : formatButton('Open it in the inbox', `${settings.inboxUrl}inquiries/${id}`, NEUTRAL),
-    ...(answerAt === undefined
+    ...(replyAddress === undefined
       ? formatCommands(id, replyTo !== undefined, settings)
-      : formatAnswering(answerAt)),
+      : formatAnswering(replyAddress)),
     ...(before === undefined ? [] : formatBefore(before)),
   ];
-  const marker = answerAt === undefined ? undefined : MARKER;
-  const title = formatTitle({ id, subject }, settings);
-  const mail = createTeamMail('inquiry', settings, title, blocks, { id, follows }, marker);
-  return { ...mail, ...(replyTo !== undefined && { replyTo }) };
+  const title = formatTitle(inquiry, settings);
+  return createTeamMail('inquiry', settings, title, blocks, inquiry, { replyTo, replyAddress });
 }
 
 const formatBefore = (inquiry: StoredInquiry): Block[] => [
@@ -102,9 +101,9 @@ export const formatAnswer = ({ respondent = '', reply, files = [] }: StoredInqui
         ...(files.length === 0 ? [] : [formatFacts([['Files', files.join(', ')]])]),
       );
 
-const formatAnswering = (answerAt: string): Block[] => [
+const formatAnswering = (replyAddress: string): Block[] => [
   formatParagraph('Reply to this mail, and the sender gets your text in the name of the service.'),
-  formatButton(DISMISSAL, `mailto:${answerAt}?subject=${encodeURIComponent(DISMISSAL)}`, NEUTRAL),
+  formatButton(DISMISSAL, `mailto:${replyAddress}?subject=${encodeURIComponent(DISMISSAL)}`, NEUTRAL),
 ];
 
 const formatCommands = (id: string, canReply: boolean, settings: MailerConfig): Block[] => [
@@ -246,15 +245,15 @@ export const createTeamMail = (
   title: string,
   blocks: Blocks,
   { id, follows }: Partial<Pick<MailedInquiry, 'id' | 'follows'>> = {},
-  marker?: string,
+  changes: Partial<Pick<Envelope, 'to' | 'replyTo' | 'replyAddress'>> = {},
 ): Mail => {
   const { inboxTo: to, inboxFrom: from, stage } = settings;
   // In a thread, Gmail's subjects differ in a leading `Re:` at most.
   const subject = title.replace(/^(?:Re: )?/, (mark) => `${mark}[inquiries ${stage}] `);
-  const envelope = { kind, id, follows, automatic: 'auto-generated', to, from, subject } as const;
+  const mail = { kind, id, follows, automatic: 'auto-generated', to, from, subject } as const;
   const page = pageOf(settings);
   const shown = page === undefined ? blocks : formatOutline(title, page, id);
-  return createMail({ ...envelope, marker }, shown);
+  return createMail({ ...mail, ...changes }, shown);
 };
 
 /** In place of texts, which copies in mailboxes would keep beyond every retention. */

@@ -38,7 +38,7 @@ interface Recipient {
 }
 
 function toSentMail(
-  { kind, address: answerAt, before }: Recipient,
+  { kind, address: replyAddress, before }: Recipient,
   inquiry: StoredInquiry,
   config: ReceiverConfig,
 ): SentMail {
@@ -47,18 +47,18 @@ function toSentMail(
     kind === 'f'
       ? [
           ...[inquiry.reply, ...additions.map(({ text }) => text)].map((reply) =>
-            createReplyMail({ ...parseRow(inquiry), reply }, config, { answerAt }),
+            createReplyMail({ ...parseRow(inquiry), reply }, config, { replyAddress }),
           ),
-          createAcknowledgementMail(parseRow(inquiry), config, { answerAt }),
+          createAcknowledgementMail(parseRow(inquiry), config, { replyAddress }),
         ]
       : [
-          createInquiryMail(inquiry, config, { answerAt, before }),
-          createAnsweredMail(inquiry, '', config, answerAt),
+          createInquiryMail(inquiry, config, { replyAddress, before }),
+          createAnsweredMail(inquiry, '', config, replyAddress),
         ];
   const [subject = ''] = mails.map((mail) => mail?.subject);
   return {
     senders: [config.inboxFrom, kind === 'f' ? (config.company.name ?? '') : ''],
-    replyTo: answerAt,
+    replyTo: replyAddress,
     subject,
     text: mails.flatMap((mail) => [mail?.subject, mail?.text]).join('\n'),
     times: [created_at, reply_at, ...additions.map(({ at }) => at)].map((time) => Date.parse(time)),

@@ -68,14 +68,14 @@ export function createAnsweredMail(
   inquiry: StoredInquiry,
   leftOut: string,
   settings: MailerConfig,
-  replyTo: string,
+  replyAddress: string,
 ): Mail {
   const blocks = [
     formatAnswer(inquiry),
     leftOut === '' ? undefined : formatTitled(LEFT_OUT, formatText(leftOut)),
   ];
   const title = formatTitle(inquiry, settings);
-  return { ...createTeamMail('notice', settings, title, blocks, inquiry, MARKER), replyTo };
+  return createTeamMail('notice', settings, title, blocks, inquiry, { replyAddress });
 }
 
 /** What an owner has attached to a follow-up, in its thread. */
@@ -83,13 +83,14 @@ export function createFilesMail(
   inquiry: Pick<StoredInquiry, 'id' | 'email' | 'subject' | 'follows'>,
   files: MailFile[],
   settings: MailerConfig,
-  replyTo: string | undefined,
+  replyAddress: string | undefined,
 ): Mail {
   const { id, email } = inquiry;
   const title = `${formatSender(email)} has sent files with ${toReference(id)}:`;
   const blocks = [formatTitled(title, formatMessage(files.map(({ name }) => name).join('\n')))];
-  const mail = createTeamMail('notice', settings, formatSubject(inquiry.subject), blocks, inquiry);
-  return { ...mail, ...(replyTo !== undefined && { replyTo }), files };
+  const subject = formatSubject(inquiry.subject);
+  const mail = createTeamMail('notice', settings, subject, blocks, inquiry, { replyAddress });
+  return { ...mail, files };
 }
 
 export function createReturnedMail(
@@ -98,7 +99,7 @@ export function createReturnedMail(
   why: ReturnReason,
   inquiry: StoredInquiry,
   settings: MailerConfig,
-  replyTo: string,
+  replyAddress: string,
 ): Mail {
   const was = why === 'attachments' ? 'sent without these attachments' : 'not sent';
   const title = `Your answer to ${toReference(inquiry.id)} was ${was}`;
@@ -109,11 +110,8 @@ export function createReturnedMail(
     ...(why === 'answered' ? [formatFacts([['Answered', time]]), formatAnswer(inquiry)] : []),
     formatTitled(YOU_WROTE, formatText(text)),
   ];
-  return {
-    ...createTeamMail('notice', inFull(settings), title, blocks, inquiry, MARKER),
-    to,
-    replyTo,
-  };
+  const changes = { to, replyAddress };
+  return createTeamMail('notice', inFull(settings), title, blocks, inquiry, changes);
 }
 
 export function createForwardedMail(

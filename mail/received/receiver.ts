@@ -68,7 +68,7 @@ function toUnread({ mail: { source, commonHeaders } }: SESMessage) {
 interface Delivery extends ReceiverParts {
   event: SESMessage;
   mail: ReceivedMail | undefined;
-  replyTo: string;
+  replyAddress: string;
   /** The inquiry that the address names, and that may be gone. */
   id: string | undefined;
   inquiry: StoredInquiry | undefined;
@@ -110,11 +110,11 @@ async function sendBack(
   from: string,
   why: ReturnReason,
 ): Promise<Result> {
-  const { store, config, replyTo, signal } = delivery;
+  const { store, config, replyAddress, signal } = delivery;
   const kind = digest('returned', row.id, from, why);
   const event = digest(kind, mail.text);
   if (!(await store.quotas.claimReturned(kind, event, signal))) return forward(delivery, 'repeated');
-  const returned = createReturnedMail(mail, from, why, row, config, replyTo);
+  const returned = createReturnedMail(mail, from, why, row, config, replyAddress);
   return notify(delivery, event, why, returned);
 }
 
@@ -151,9 +151,9 @@ async function storeFollowUp(
     if (files.length === 0) return { outcome: 'stored' };
     const { id } = created.inquiry;
     if (!(await store.quotas.claimEvent('notices', id, signal))) return { outcome: 'withheld' };
-    const answerAt = await store.addresses?.create('r', id, signal);
+    const replyAddress = await store.addresses?.create('r', id, signal);
     const followUp = { ...created.inquiry, follows: inquiry.id };
-    const sent = createFilesMail(followUp, files, config, answerAt);
+    const sent = createFilesMail(followUp, files, config, replyAddress);
     return await notify(delivery, digest('files', id), 'files', sent);
   } catch (error) {
     const isFinal = error instanceof ApiError && REFUSED.has(error.code);
@@ -167,7 +167,7 @@ async function storeAnswer(
   delivery: Delivery,
   decision: Extract<Decision, { act: 'answer' }>,
 ): Promise<Result> {
-  const { store, config, replyTo, signal } = delivery;
+  const { store, config, replyAddress, signal } = delivery;
   const { mail, inquiry, from, reply, leftOut } = decision;
   const own = { ...mail, text: reply ?? mail.text };
   const key = toKey(delivery, mail);
@@ -189,7 +189,7 @@ async function storeAnswer(
       await store.inquiries.removeFiles(stored);
       stored = { ...stored, files: [] };
     }
-    const answered = createAnsweredMail(stored, leftOut, config, replyTo);
+    const answered = createAnsweredMail(stored, leftOut, config, replyAddress);
     told = await notify(delivery, digest('answered', inquiry.id), 'answered', answered);
   } else {
     const isAddition = stored.respondent === from && stored.reply !== undefined;
@@ -239,8 +239,10 @@ async function sendAddition(
 ): Promise<Result> {
   const { store, config, signal } = delivery;
   const isFollowed = config.followUps && inquiry.email_verified === true;
-  const answerAt = isFollowed ? await store.addresses?.create('f', inquiry.id, signal) : undefined;
-  const mail = createReplyMail(parseRow(inquiry), config, { answerAt });
+  const replyAddress = isFollowed
+    ? await store.addresses?.create('f', inquiry.id, signal)
+    : undefined;
+  const mail = createReplyMail(parseRow(inquiry), config, { replyAddress });
   if (mail === undefined) return { outcome: 'no-address' };
   return notify(delivery, toAddition(inquiry, key), 'addition', { ...mail, files });
 }
@@ -288,8 +290,8 @@ export function createReceiver(parts: ReceiverParts) {
     isFirst: boolean,
     signal: AbortSignal,
   ): Promise<Result> {
-    const replyTo = recipient.toLowerCase();
-    const address = addresses && (await addresses.parse(replyTo, signal));
+    const replyAddress = recipient.toLowerCase();
+    const address = addresses && (await addresses.parse(replyAddress, signal));
     const { id } = address ?? {};
     const inquiry = id === undefined ? undefined : await inquiries.find(id, signal);
     if (id !== undefined && inquiry === undefined && isFirst) {
@@ -299,12 +301,12 @@ export function createReceiver(parts: ReceiverParts) {
     const isUnread = decideUnread(receipt, address !== undefined) !== undefined;
     const { mail, isHandled } = isUnread ? UNREADABLE : await read(signal);
     if (isHandled) return { outcome: 'idle' };
-    const delivery = { ...parts, event, mail, replyTo, id, inquiry, signal };
+    const delivery = { ...parts, event, mail, replyAddress, id, inquiry, signal };
     const before =
       inquiry?.follows === undefined
         ? undefined
         : await inquiries.read({ ...inquiry, id: inquiry.follows }, signal);
-    const to = address && { ...address, address: replyTo, inquiry, before };
+    const to = address && { ...address, address: replyAddress, inquiry, before };
     const decision = decide(mail, receipt, to, config, now());
     return { ...(await act(delivery, decision)), inquiry: id };
   }

@@ -24,7 +24,7 @@ export const SETTINGS = {
 const PLAIN = { ...SETTINGS, company: {}, stage: 'local' };
 const REPLIES = { ...SETTINGS, replyDomain: 'reply.example.com' };
 const ADDRESS = 'r2611-1@reply.example.com';
-const OWNERS = { answerAt: 'f2611-1@reply.example.com' };
+const OWNERS = { replyAddress: 'f2611-1@reply.example.com' };
 const BEFORE = '01a1f000-6f77-70a2-a975-366ad3f1860a';
 
 /** With a user's text wherever one can be. */
@@ -48,11 +48,11 @@ export function createMails(body: string) {
   const ofPool = { mail: undefined, why: 'bounce', address: EMAIL } as const;
   return {
     inquiry: createInquiryMail(inquiry, SETTINGS),
-    'inquiry-answered-by-mail': createInquiryMail(inquiry, REPLIES, { answerAt: ADDRESS }),
+    'inquiry-answered-by-mail': createInquiryMail(inquiry, REPLIES, { replyAddress: ADDRESS }),
     'inquiry-that-follows': createInquiryMail(
       { ...inquiry, subject: `Re: ${subject}`, follows: BEFORE },
       REPLIES,
-      { answerAt: ADDRESS, before: { ...answered, id: BEFORE } },
+      { replyAddress: ADDRESS, before: { ...answered, id: BEFORE } },
     ),
     'inquiry-without-address': createInquiryMail(
       { ...inquiry, email: subject, subject: '', body: ' \n\u3000' },

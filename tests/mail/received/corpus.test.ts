@@ -20,7 +20,7 @@ const ROW = {
   subject: 'Parcel for Ana',
   body: 'Hello,\n\nwhen does my parcel arrive? The number is 12.\n\nIs it in https://shop.example/track?id=5 yet?',
 };
-const SENT = createInquiryMail(ROW, SETTINGS, { answerAt: ADDRESS });
+const SENT = createInquiryMail(ROW, SETTINGS, { replyAddress: ADDRESS });
 const AT = new Date(ROW.created_at);
 const PASS = { status: 'PASS' } as const;
 const VERDICTS = { dmarcVerdict: PASS, spamVerdict: PASS, virusVerdict: PASS };
