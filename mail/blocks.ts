@@ -95,12 +95,10 @@ export function formatMessage(text: string, format = formatLines): Block {
   return { text, html: `<div dir="${direction}" style="${style}">${format(text)}</div>` };
 }
 
-/** @param direction - The mail's; default: the text's. */
-export function formatHeading(text: string, direction?: Direction): Block {
-  const align = direction === undefined ? '' : `;text-align:${sideOf(direction)}`;
-  const style = `margin:0;font-weight:bold;${BREAK}${align}`;
-  return { text, html: `<p dir="auto" style="${style}">${escapeHtml(text)}</p>` };
-}
+export const formatHeading = (text: string): Block => ({
+  text,
+  html: `<p dir="auto" style="margin:0;font-weight:bold;${BREAK}">${escapeHtml(text)}</p>`,
+});
 
 export const formatParagraph = (text: string): Block => ({
   text,

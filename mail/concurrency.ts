@@ -1,5 +1,5 @@
 /** Mails of a batch, or requests of a digest, at the same time. */
-export const CONCURRENCY = 10;
+const CONCURRENCY = 10;
 
 /** Runs `work` for each item, at most {@link CONCURRENCY} at once. @throws The first error of `work`. */
 export async function forEachConcurrently<Item>(

@@ -37,7 +37,7 @@ interface Period {
 }
 
 /** The periods that no digest has counted, oldest first, until two minutes ago. */
-export function planHours({ next_hour, digested = {} }: DigestState, time: number): Period[] {
+function planHours({ next_hour, digested = {} }: DigestState, time: number): Period[] {
   const current = Math.floor(time / HOUR);
   const first = next_hour ?? current - 1;
   const last = Math.min(current, first + MOST_HOURS);

@@ -15,7 +15,7 @@ const WITHHELD = 1_000;
 const READINGS = 3;
 
 /** `refused`: the hour, if the quota of all persons is full. */
-export type Claim = { granted: true } | { refused: FullHour | undefined };
+type Claim = { granted: true } | { refused: FullHour | undefined };
 
 export interface FullHour extends FullQuota {
   hour: string;
