@@ -63,7 +63,7 @@ export function createSendMail({
 }
 
 /**
- * SES v2 answers `TooManyRequestsException` (github.com/pm-pmaas/etailors_amazon_ses/issues/117), by its guide
+ * SES v2 responds with `TooManyRequestsException` (github.com/pm-pmaas/etailors_amazon_ses/issues/117), by its guide
  * `ThrottlingException`, also for the daily quota
  * (docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html). An operator can verify an unverified identity.
  */

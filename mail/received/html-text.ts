@@ -134,15 +134,15 @@ export function createToText() {
   return (html: string): string => {
     if (left === 0) return UNREAD;
     const light = lighten(html);
-    const part = light.slice(0, left);
-    left -= part.length;
+    const beginning = light.slice(0, left);
+    left -= beginning.length;
     try {
-      checkDepth(part);
+      checkDepth(beginning);
     } catch {
       return UNREAD;
     }
-    const text = convert(part);
-    const isWhole = part.length === light.length;
+    const text = convert(beginning);
+    const isWhole = beginning.length === light.length;
     return text.replaceAll(/\n(?:[^\S\n]*\n){2,}/g, '\n\n') + (isWhole ? '' : UNREAD);
   };
 }

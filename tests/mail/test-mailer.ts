@@ -47,8 +47,8 @@ export const toReply = (
 export const idOf = ({ dynamodb }: StreamRecord): string => dynamodb.NewImage['id']?.S ?? '';
 export const sequenceOf = ({ dynamodb }: StreamRecord): string => dynamodb.SequenceNumber;
 
-export const readFailures = (answered: unknown): string[] =>
-  (answered as DynamoDBBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+export const readFailures = (result: unknown): string[] =>
+  (result as DynamoDBBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 
 export function createWriter(own: Pick<OwnTable, 'client' | 'name'>, now?: () => number) {
   const { client, name: table } = own;

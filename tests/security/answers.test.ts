@@ -227,8 +227,8 @@ describeOnDynamoDbLocal('a receiver at Lambda’s share of a core', (engine) => 
   async function start() {
     const own = await createOwnTable(engine);
     let raw: Buffer = Buffer.from('');
-    // Answers of S3 and SES.
-    const answers = {
+    // Of S3 and SES.
+    const responses = {
       GET: () => raw,
       POST: () => '{"MessageId":"m"}',
       PUT: () => '<CopyObjectResult/>',
@@ -240,7 +240,7 @@ describeOnDynamoDbLocal('a receiver at Lambda’s share of a core', (engine) => 
       request.on('data', (chunk: Buffer) => (size += chunk.length));
       request.on('end', () => {
         sizes.push(size);
-        response.end(answers[request.method as keyof typeof answers]());
+        response.end(responses[request.method as keyof typeof responses]());
       });
     });
     onTestFinished(() => closeServer(server));

@@ -48,9 +48,9 @@ const forms = Object.entries(FORMS)
       name,
       (sent, time) => {
         const text = answer.replaceAll('{from}', sent.from);
-        const reply = write(text, sent, time);
-        const footer = reply.footer ?? '';
-        return { raw: toRaw(reply, TEAM), right: `${text}\n\n${footer}`.trim() };
+        const mail = write(text, sent, time);
+        const footer = mail.footer ?? '';
+        return { raw: toRaw(mail, TEAM), right: `${text}\n\n${footer}`.trim() };
       },
     ];
   });

@@ -9,7 +9,7 @@ import { createInquiryMail } from '../../../mail/team-mails.ts';
 import { INQUIRY } from '../../helpers/events.ts';
 import { MAIL_SETTINGS } from '../mail-settings.ts';
 import { ANSWERS } from './answers.ts';
-import { FORMS, toRaw, type Reply } from './forms.ts';
+import { FORMS, toRaw, type AnswerMail } from './forms.ts';
 import { RECEIVER_SETTINGS } from './test-mails.ts';
 
 const HARD = inject('hard');
@@ -26,8 +26,8 @@ const PASS = { status: 'PASS' } as const;
 const VERDICTS = { dmarcVerdict: PASS, spamVerdict: PASS, virusVerdict: PASS };
 
 /** What the owner gets, or in brackets why it comes back. */
-async function answer(reply: Reply): Promise<string> {
-  const mail = await parseMail(toRaw(reply), 'olga@example.com');
+async function answer(written: AnswerMail): Promise<string> {
+  const mail = await parseMail(toRaw(written), 'olga@example.com');
   const to = { kind: 'r', inquiry: ROW, address: ADDRESS } as const;
   const decision = decide(mail, VERDICTS, to, SETTINGS, AT.getTime() + 3_600_000);
   if (decision.act !== 'answer') return `[${'why' in decision ? decision.why : decision.act}]`;
@@ -53,16 +53,16 @@ it('no word is lost or leaked, and hardly an answer above the quotation comes ba
       .filter((_, column) => HARD || (row + column) % 8 === 0)
       .map(([name, template]) => {
         const text = template.replaceAll('{from}', SETTINGS.inboxFrom);
-        return { name: `${form}: ${name}`, text, reply: write(text, SENT, AT) };
+        return { name: `${form}: ${name}`, text, mail: write(text, SENT, AT) };
       }),
   );
   expect(mails.length).toBeGreaterThan(300);
   const [lost, leaked, back]: string[][] = [[], [], []];
-  for (const { name, text, reply } of mails) {
-    const sent = await answer(reply);
-    if (sent.startsWith('[') && reply.isBelow !== true) back?.push(`${name} ${sent}`);
+  for (const { name, text, mail } of mails) {
+    const sent = await answer(mail);
+    if (sent.startsWith('[') && mail.isBelow !== true) back?.push(`${name} ${sent}`);
     if (sent.startsWith('[')) continue;
-    const [missing, more] = [subtract(text, sent), subtract(sent, `${text} ${reply.footer ?? ''}`)];
+    const [missing, more] = [subtract(text, sent), subtract(sent, `${text} ${mail.footer ?? ''}`)];
     if (missing.length > 0) lost?.push(`${name}: ${missing.join(' ')}`);
     if (more.length > 0) leaked?.push(`${name}: ${more.join(' ')}`);
   }

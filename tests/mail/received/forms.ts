@@ -1,12 +1,12 @@
 /**
- * Replies to a mail of ours as mail programs write them. Sources: test data of crisp-oss/email-forward-parser
+ * Answers to a mail of ours as mail programs write them. Sources: test data of crisp-oss/email-forward-parser
  * (`test/fixtures/new_outlook_2019_*`, `outlook_2019_*`, `gmail_*`, `ionos_*`, `yahoo_*`), of discourse/email_reply_trimmer,
  * mailgun/talon and alfonsrv/mail-parser-reply; Thunderbird's `mailnews.reply_header_*`; mutt's `attribution`;
  * freescout#5545 (Outlook's divRplyFwdMsg), osTicket#5548, zammad#286.
  */
 import type { Mail } from '../../../mail/send-mail.ts';
 
-export interface Reply {
+export interface AnswerMail {
   text?: string;
   html?: string;
   footer?: string;
@@ -14,7 +14,7 @@ export interface Reply {
 }
 
 /** Alternatives of a mail, as one. */
-export const toRaw = ({ text, html }: Reply, from = 'olga@example.com'): Buffer => {
+export const toRaw = ({ text, html }: AnswerMail, from = 'olga@example.com'): Buffer => {
   const parts = Object.entries({ plain: text, html }).flatMap(([type, body]) =>
     body === undefined ? [] : `--b\nContent-Type: text/${type}; charset=utf-8\n\n${body}\n`,
   );
@@ -23,7 +23,7 @@ export const toRaw = ({ text, html }: Reply, from = 'olga@example.com'): Buffer 
   );
 };
 
-type Form = (answer: string, mail: Mail, at: Date) => Reply;
+type Form = (answer: string, mail: Mail, at: Date) => AnswerMail;
 
 const mark = (text: string, sign = '> '): string =>
   text.replaceAll(/^/gm, sign).replaceAll(/ +$/gm, '');
