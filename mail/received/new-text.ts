@@ -141,9 +141,13 @@ function findTitle(
   return isHeader && isHead && TITLE.test(line) ? at : 'unclear';
 }
 
-/** Where the quotation begins, of which the lines above the marker are given. */
-function findQuotation(lines: string[], isMarked: boolean, facts: Facts): number | 'unclear' {
-  const isText = (line: string): boolean => !isBlank(line) && !(isMarked && isQuoted(line));
+/**
+ * Where the quotation begins, of which the lines above the marker are given.
+ *
+ * @param isQuoting - The program begins quoted lines with `>`.
+ */
+function findQuotation(lines: string[], isQuoting: boolean, facts: Facts): number | 'unclear' {
+  const isText = (line: string): boolean => !isBlank(line) && !(isQuoting && isQuoted(line));
   const toEnd = (last: string[]): string[] => last.slice(0, last.findLastIndex(isText) + 1);
   const above = toEnd(lines);
   const block = lines.slice(above.length).map((line) => line.replace(/^[>\s]+/, ''));
@@ -168,8 +172,8 @@ function findQuotation(lines: string[], isMarked: boolean, facts: Facts): number
   return attribution === undefined ? above.length : findTitle(lines, attribution, false);
 }
 
-/** What is below a quotation whose lines are marked; undefined: something is between them. */
-function findBelowMarked(lines: string[], facts: Facts): string[] | undefined {
+/** What is below a quotation whose lines begin with `>`; undefined: something is between them. */
+function findBelowQuoted(lines: string[], facts: Facts): string[] | undefined {
   const last = lines.findLastIndex(isQuoted);
   // Programs break quoted lines.
   const isBroken = lines.some((line, at) => at < last && !isQuoted(line) && hasWords(line));
@@ -177,6 +181,7 @@ function findBelowMarked(lines: string[], facts: Facts): string[] | undefined {
   return isBetween ? undefined : lines.slice(last + 1);
 }
 
+/** What is below a quotation without signs; undefined: it is not certain where that ends. */
 function findBelow(lines: string[], facts: Facts): string[] | undefined {
   // What of such a mail follows is not known.
   const isOpen = lines.some((line) => [LEFT_OUT, YOU_WROTE].includes(line.trim()));
@@ -209,22 +214,23 @@ function toNewText(above: string[], head: string[], below: string[], facts: Fact
   return { text, leftOut };
 }
 
-function readMarked(lines: string[], at: number, facts: Facts): NewText {
+/** @param at - The marker's line. */
+function readWithMarker(lines: string[], at: number, facts: Facts): NewText {
   const line = lines[at] ?? '';
   const [before = '', after = ''] = line.split(MARKER);
-  const isMarked = isQuoted(before);
+  const isQuoting = isQuoted(before);
   const above = [...lines.slice(0, at), ...(hasWords(before) ? [before] : [])];
   const rest = [after, ...lines.slice(at + 1)];
-  const start = findQuotation(above, isMarked, facts);
+  const start = findQuotation(above, isQuoting, facts);
   if (start === 'unclear') return { why: start, whole: join([...above, ...rest]) };
-  const below = isMarked ? findBelowMarked(rest, facts) : findBelow(rest, facts);
+  const below = isQuoting ? findBelowQuoted(rest, facts) : findBelow(rest, facts);
   const text = above.slice(0, start);
   if (below === undefined) return { why: 'below', whole: join([...text, '', ...rest]) };
   return toNewText(text, above.slice(start), below, facts);
 }
 
-/** A quotation is certain if its lines are marked and ours. */
-function readUnmarked(lines: string[], facts: Facts): NewText {
+/** A quotation is certain if its lines begin with `>` and are ours. */
+function readWithoutMarker(lines: string[], facts: Facts): NewText {
   const whole = join(lines);
   if (whole === '') return { why: 'empty' };
   const [first, last] = [lines.findIndex(isQuoted), lines.findLastIndex(isQuoted)];
@@ -254,7 +260,8 @@ function readUnmarked(lines: string[], facts: Facts): NewText {
 export function findNewText(mail: string, sent: SentMail, now: number): NewText {
   const lines = mail.split(/\r\n?|\n/);
   const facts = createFacts(sent, now);
-  const marked = lines.findIndex((line) => MARKER.test(line));
-  const found = marked === -1 ? readUnmarked(lines, facts) : readMarked(lines, marked, facts);
+  const marker = lines.findIndex((line) => MARKER.test(line));
+  const found =
+    marker === -1 ? readWithoutMarker(lines, facts) : readWithMarker(lines, marker, facts);
   return (found.text ?? found.whole)?.includes(UNREAD) ? { why: 'unreadable' } : found;
 }
