@@ -19,10 +19,10 @@ const MARKER = new RegExp(MARKERS.join('|').replaceAll(' ', String.raw`\s+`), 'u
 const OPEN = /(?:[:：]|-{4})\s*$/;
 const NAMED = /^[\s*]*\p{L}[^:：]{0,30}[:：]/u;
 /** Outlook's, above a header block. */
-const RULER = /^\s*_{20,}\s*$/;
-/** Words between marks, and between as many as titles have. */
-const BORDERED = /^[\p{Pd}_=*]{2}.*[\p{Pd}_=*]{2}$/u;
-const TITLE = /^-{4}.*-{4}$/;
+const RULER = /^_{20,}$/;
+/** Programs have four dashes or more; with three, it may be one. */
+const TITLE = /^\p{Pd}{4}.*\p{Pd}{4}$/u;
+const MAYBE_TITLE = /^\p{Pd}{3}.*\p{Pd}{3}$/u;
 /** In each paragraph of a banner of an organization about mails from outside, and of Outlook's about new senders. */
 const BANNER =
   /extern|ekstern|estern|outside|extérieur|exterior|außerhalb|fuera d|fora d|buiten|utanför|uden ?for|utenfor|ulkop|ulkoi|zewn|spoza|mimo|küls|внеш|harici|dış|外部|외부|خارج|LearnAboutSenderIdentification/iu;
@@ -30,6 +30,7 @@ const BANNER =
 const hasWords = (line = ''): boolean => /[\p{L}\p{N}]/u.test(line);
 const isBlank = (line: string): boolean => /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(line);
 const isQuoted = (line: string): boolean => /^\s*>/.test(line);
+const isMaybeTitle = (line = ''): boolean => MAYBE_TITLE.test(line.trim()) && hasWords(line);
 
 const join = (lines: string[]): string =>
   lines
@@ -103,6 +104,9 @@ function findHeader(
     // Notes has a paragraph for each.
     above.find((at) => isSender(at) && hasDate(at + 1));
   if (known === undefined && !below.some(isFact)) return undefined;
+  // Notes'.
+  const title = block.find((at) => isMaybeTitle(lines[at]) && isSender(at));
+  if (title !== undefined) return { start: title, end };
   let start = known ?? line;
   const isNamed = (at: number): boolean => NAMED.test(lines[at] ?? '');
   while (isFact(start - 1)) {
@@ -123,22 +127,17 @@ const isBanner = (lines: string[], facts: Facts): boolean =>
     .every((one) => !hasWords(one) || BANNER.test(one) || facts.isPreheader(one));
 
 /**
- * Where the title of a quotation begins that starts at a line (“---- Original Message ----”). Programs write it in any
- * language, at the head of the paragraph that their header block goes on. Elsewhere it may be the writer's: Yahoo writes
- * its attribution right below the text.
+ * Where the title of a header block begins that starts at a line (“---- Original Message ----”). Programs write both as
+ * one paragraph, in whatever language. Another title may be the writer's.
  */
-function findTitle(
-  lines: string[],
-  start: number | 'unclear',
-  isHeader = true,
-): number | 'unclear' {
+function findTitle(lines: string[], start: number | 'unclear'): number | 'unclear' {
   if (start === 'unclear') return start;
   const at = lines.slice(0, start).findLastIndex((line) => !isBlank(line));
   const line = (lines[at] ?? '').trim();
-  if (RULER.test(line)) return at;
-  if (!BORDERED.test(line) || !hasWords(line)) return start;
-  const isHead = at === start - 1 && isBlank(lines[at - 1] ?? '');
-  return isHeader && isHead && TITLE.test(line) ? at : 'unclear';
+  const isAbove = at === start - 1;
+  if (isAbove && RULER.test(line)) return at;
+  if (!isMaybeTitle(line)) return start;
+  return isAbove && isBlank(lines[at - 1] ?? '') && TITLE.test(line) ? at : 'unclear';
 }
 
 /**
@@ -169,7 +168,9 @@ function findQuotation(lines: string[], isQuoting: boolean, facts: Facts): numbe
   }
   const isPreheader = facts.isPreheader(above.at(-1) ?? '');
   const attribution = findAttribution(isPreheader ? toEnd(above.slice(0, -1)) : above, facts);
-  return attribution === undefined ? above.length : findTitle(lines, attribution, false);
+  // Right above one, Proton had a title, and Yahoo has the writer's text.
+  const isUnclear = typeof attribution === 'number' && isMaybeTitle(lines[attribution - 1]);
+  return isUnclear ? 'unclear' : (attribution ?? above.length);
 }
 
 /** What is below a quotation whose lines begin with `>`; undefined: something is between them. */
