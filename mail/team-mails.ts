@@ -103,7 +103,11 @@ export const formatAnswer = ({ respondent = '', reply, files = [] }: StoredInqui
 
 const formatAnswering = (replyAddress: string): Block[] => [
   formatParagraph('Reply to this mail, and the sender gets your text in the name of the service.'),
-  formatButton(DISMISSAL, `mailto:${replyAddress}?subject=${encodeURIComponent(DISMISSAL)}`, NEUTRAL),
+  formatButton(
+    DISMISSAL,
+    `mailto:${replyAddress}?subject=${encodeURIComponent(DISMISSAL)}`,
+    NEUTRAL,
+  ),
 ];
 
 const formatCommands = (id: string, canReply: boolean, settings: MailerConfig): Block[] => [

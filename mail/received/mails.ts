@@ -2,7 +2,13 @@
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { toReference } from '../../src/limits.ts';
 import type { MailerConfig } from '../config.ts';
-import { formatFacts, formatHeading, formatMessage, formatParagraph, type Block } from '../blocks.ts';
+import {
+  formatFacts,
+  formatHeading,
+  formatMessage,
+  formatParagraph,
+  type Block,
+} from '../blocks.ts';
 import type { Mail, MailFile } from '../send-mail.ts';
 import {
   createTeamMail,

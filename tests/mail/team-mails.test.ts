@@ -11,7 +11,9 @@ import { MAIL_SETTINGS as SETTINGS } from './mail-settings.ts';
 
 it('the mails of a stage that takes answers by mail name no command', () => {
   const settings = { ...SETTINGS, replyDomain: 'reply.example.com' };
-  const { text } = createInquiryMail(INQUIRY, settings, { replyAddress: 'r2611-1@reply.example.com' });
+  const { text } = createInquiryMail(INQUIRY, settings, {
+    replyAddress: 'r2611-1@reply.example.com',
+  });
   const daily = createDailyMail({ count: 1, withheld: 0, named: [INQUIRY] }, settings);
   for (const mail of [text, daily.text]) expect(mail).not.toMatch(/npm run|dismiss/);
 });
