@@ -113,8 +113,8 @@ async function sendBack(
   const { store, config, replyAddress, signal } = delivery;
   const kind = digest('returned', row.id, from, why);
   const event = digest(kind, mail.text);
-  if (!(await store.quotas.claimReturned(kind, event, signal)))
-    return forward(delivery, 'repeated');
+  const isClaimed = await store.quotas.claimReturned(kind, event, signal);
+  if (!isClaimed) return forward(delivery, 'repeated');
   const returned = createReturnedMail(mail, from, why, row, config, replyAddress);
   return notify(delivery, event, why, returned);
 }
