@@ -27,6 +27,8 @@ export interface ReceivedMail {
 
 /** Bytes of a text that are looked at; an HTML text may have pictures. */
 const LIMITS = { plain: 1024 * 1024, html: 3 * 1024 * 1024 };
+/** Lines of a plain text that are looked at, since each takes memory of its own. */
+const LINES = 20_000;
 
 /** UTF-16 units of From, a line of RFC 5322. */
 const FROM_LIMIT = 998;
@@ -69,16 +71,23 @@ interface DecodedText {
   isWhole: boolean;
 }
 
+function findLinesEnd(text: string): number {
+  let end = 0;
+  for (let lines = 0; lines < LINES; lines++) {
+    end = text.indexOf('\n', end) + 1;
+    if (end === 0) return text.length;
+  }
+  return end;
+}
+
 function decodeTexts(parts: MailPart[]): DecodedText[] {
   let left = LIMITS.html;
   return parts.map((part) => {
     const body = part.body.subarray(0, isHtml(part) ? left : Math.min(left, LIMITS.plain));
     left -= body.length;
-    const text = decodeCharset(
-      decodeBody({ ...part, body }),
-      part.type.params.get('charset') ?? '',
-    );
-    const isWhole = body.length === part.body.length;
+    const all = decodeCharset(decodeBody({ ...part, body }), part.type.params.get('charset') ?? '');
+    const text = isHtml(part) ? all : all.slice(0, findLinesEnd(all));
+    const isWhole = body.length === part.body.length && text.length === all.length;
     return { part, text: text.replaceAll('\r\n', '\n'), isWhole };
   });
 }
@@ -114,7 +123,8 @@ const WORDS = 50;
 function isPlaceholder(plain: string, html: string): boolean {
   if (isBlank(plain)) return true;
   const letters = html.replaceAll(/[^\p{L}\p{N}]/gu, '');
-  const words = (plain.match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, WORDS);
+  const words: string[] = [];
+  for (const [word] of plain.matchAll(/[\p{L}\p{N}]+/gu)) if (words.push(word) === WORDS) break;
   const known = words.filter((word) => letters.includes(word));
   return letters !== '' && known.length < words.length / 2;
 }
