@@ -52,7 +52,7 @@ function findSender({ headers }: Email): string | undefined {
 /** RFC 3676; quoted lines stay as they are. */
 const unfold = (text: string, isSpaceDeleted: boolean): string =>
   text
-    .replaceAll(/^((?!>|-- $).*) \n(?!>) ?/gm, isSpaceDeleted ? '$1' : '$1 ')
+    .replaceAll(/ \n(?<=^(?!>|-- $).* \n)(?!>) ?/gm, isSpaceDeleted ? '' : ' ')
     .replaceAll(/^ /gm, '');
 
 const SIGNED = '-----BEGIN PGP SIGNED MESSAGE-----\n';

@@ -66,8 +66,8 @@ it.each([
   ['a text of 2 MB', `\n${'x'.repeat(2_000_000)}`, `${'x'.repeat(1024 * 1024)}\uFFFD`],
   [
     'flowed lines',
-    'Content-Type: text/plain; format=flowed\n\nHello \nAna,\n  x\nOn Monday \n> quoted \n> text\n-- \nOlga',
-    'Hello Ana,\n x\nOn Monday \n> quoted \n> text\n-- \nOlga',
+    'Content-Type: text/plain; format=flowed\n\nHello \n dear \nAna,\n  x\nOn Monday \n> quoted \n> text\n-- \nOlga',
+    'Hello dear Ana,\n x\nOn Monday \n> quoted \n> text\n-- \nOlga',
   ],
 ])('%s', async (_, body, text) => {
   const mail = await parse(body);
