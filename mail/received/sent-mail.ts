@@ -24,7 +24,7 @@ const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[\p{L}\p{M}\
 /** Without what programs add and leave out: invisible characters, and the targets of links. */
 const toWords = (text: string): string[] =>
   text
-    .replaceAll(/\p{Default_Ignorable_Code_Point}|<[^<>\s]*>/gu, '')
+    .replaceAll(/\p{Default_Ignorable_Code_Point}|<[^<>\s]*\s?>/gu, '')
     .toLowerCase()
     .match(WORD) ?? [];
 

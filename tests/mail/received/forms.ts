@@ -182,6 +182,9 @@ export const FORMS: Record<string, Form> = {
   'Outlook 2019 for Mac': (answer, mail, at) => ({
     text: `${answer}\n\nOn ${SHORT(at)}, "${mail.from}" <${mail.from}> wrote:\n\n${mark(mail.text, '    ')}\n`,
   }),
+  'Outlook behind Proofpoint': headed('', OUTLOOKS['en'] ?? '', FULL, (text) =>
+    text.replaceAll(/https:\S+/g, '$& <https://urldefense.com/v3/__$&__;!!a!b$$ >'),
+  ),
   'new Outlook for Mac': headed('', 'From: |Date: |To: |Subject: ', FULL),
   'a contact in Outlook': (answer, mail, at) => ({
     text: `${answer}\n\n${toBlock(OUTLOOKS['en'] ?? '', mail, FULL(at))
