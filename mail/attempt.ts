@@ -21,14 +21,14 @@ export type Invocation = Pick<
   'awsRequestId' | 'functionName' | 'getRemainingTimeInMillis'
 >;
 
-/** Milliseconds, each for mail, delivery record and what follows. */
+/** Milliseconds for a mail, for its delivery record, and for what follows both. */
 export const MAIL_TIME = 20_000;
 const RECORD_TIME = 2_000;
 const RESERVE = 1_000;
-/** Milliseconds; with less, no mail is begun. */
+/** No mail is begun with fewer milliseconds. */
 const MINIMUM_TIME = 3_000;
 
-/** Sends a mail within the time left, and logs the result; it never rejects. */
+/** Sends a mail within the time left and logs the result. The promise never rejects. */
 export const createAttempt =
   (log: MailerParts['log']) =>
   async (
@@ -63,7 +63,7 @@ function outcomeOf(error: unknown): Outcome {
   if (error instanceof RateLimited) return 'deferred';
   const isFinal =
     [MailRejected, MalformedRow, MalformedEvent].some((type) => error instanceof type) ||
-    // DynamoDB refuses something in the row, such as a long key.
+    // DynamoDB refuses a value of the row, such as a long key.
     nameOf(error) === 'ValidationException';
   return isFinal ? 'refused' : 'failed';
 }

@@ -1,6 +1,6 @@
 /**
- * Plain text, and HTML that all mail programs show (tests/mail/mails.test.ts): Outlook for Windows knows neither
- * `white-space` nor borders of other elements than table cells. The program chooses light or dark.
+ * Makes plain text and HTML that all mail programs show (tests/mail/mails.test.ts). Outlook for Windows knows neither
+ * `white-space` nor borders of elements other than table cells.
  */
 import { directionOf, type Direction, type Language } from '../text/languages.ts';
 import type { Mail } from './send-mail.ts';
@@ -17,7 +17,7 @@ export type Blocks = (Block | undefined)[];
 export type Pairs = [name: string, value: string][];
 
 const BREAK = 'word-break:break-word';
-/** On each cell, since Outlook's cells do not inherit it. */
+/** Stands on each cell, because Outlook's cells do not inherit it. */
 const FONT = 'font:16px/1.5 Helvetica,Arial,sans-serif';
 export const SMALL = 'font-size:13px;line-height:1.5';
 export const NEUTRAL = '#888888';
@@ -26,13 +26,13 @@ const HAIRLINE = '#bbbbbb';
 const GAP = 24;
 const INNER_GAP = 12;
 
-/** Up to a space, a quotation mark or punctuation that addresses encode. */
+/** An address ends before a space, a quotation mark or punctuation that addresses encode. */
 const ADDRESS =
   /(?<![A-Za-z0-9_])(https?:\/\/[^\s<>"“”„«»‹›「」『』【】《》〈〉（）［］、。，；：！？،؛؟…｜]+)/i;
-/** UTF-16 units; longer addresses are no links. */
+/** Addresses of more UTF-16 units are no links. */
 const LONGEST_ADDRESS = 2_000;
 const BRACKETS = ['()', '[]', '{}'] as const;
-/** Scripts in which a sentence goes on without a space. */
+/** An address may end anywhere in scripts without spaces. */
 const UNCLEAR_END =
   /[!-~]\p{sc=Hiragana}|[A-Za-z0-9][\p{sc=Han}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
 
@@ -46,7 +46,7 @@ function trimAddress(address: string): string {
   return trimmed;
 }
 
-/** The encoded target; undefined unless the address shows it, and has no user's name. */
+/** @returns The encoded target, or undefined if the address shows another one or contains a user's name. */
 function toHref(address: string): string | undefined {
   if (UNCLEAR_END.test(address) || /\p{Default_Ignorable_Code_Point}/u.test(address)) return;
   const { href = '', username = '' } = URL.parse(address) ?? {};
@@ -84,10 +84,10 @@ const findDirection = (text: string): Direction =>
 const sideOf = (direction: Direction) => (direction === 'rtl' ? 'right' : 'left');
 
 /**
- * Each line has the direction of its first letter, and all align as the first does, so a Latin signature below an
- * Arabic text stays at its side.
+ * Gives each line the direction of its first letter, and aligns all lines like the first, so that a Latin signature
+ * below an Arabic text stays at its side.
  *
- * @param format - Makes HTML of its lines.
+ * @param format - Makes HTML of the lines.
  */
 export function formatMessage(text: string, format = formatLines): Block {
   const direction = findDirection(text);
@@ -136,7 +136,7 @@ export const formatSmall = (text: string): Block => ({
   html: formatQuiet(`<span dir="auto">${escapeHtml(text)}</span>`),
 });
 
-/** @param format - Makes HTML of both, escaped. */
+/** @param format - Gets both values escaped. */
 const formatPairs = (pairs: Pairs, format: (name: string, value: string) => string): Block => ({
   text: pairs.map((pair) => pair.join(' ')).join('\n'),
   html: formatQuiet(
@@ -144,12 +144,12 @@ const formatPairs = (pairs: Pairs, format: (name: string, value: string) => stri
   ),
 });
 
-/** UTF-16 units; a list of files is shorter. */
+/** UTF-16 units. Lists of files are shorter. */
 const FACT_LIMIT = 2_500;
 
 /**
- * Each value is one visible line, so that a user's text forges no other fact. Its direction is isolated; Gmail and
- * Outlook have no `<bdi>`.
+ * Makes one visible line of each value, so that a user's text cannot forge another fact. A `<span>` isolates its
+ * direction, because Gmail and Outlook lack `<bdi>`.
  */
 export const formatFacts = (facts: Pairs): Block =>
   formatPairs(
@@ -169,7 +169,7 @@ export function formatLinks(pages: Pairs): Block | undefined {
     : formatPairs(links, (label, url) => `<a href="${url}" dir="auto">${label}</a>`);
 }
 
-/** Also where a mail program would break the line: after 72 characters, or a URL. */
+/** Breaks lines after 72 characters or a URL, because a line that a mail program breaks has no mark. */
 const markLines = (text: string, mark: string): string =>
   text
     .split('\n')
@@ -193,7 +193,7 @@ export const joinBlocks = (blocks: Blocks, gap = GAP): Block => {
 const formatTable = (style: string, html: string): string =>
   `<table role="none" style="width:100%;table-layout:fixed;border-collapse:collapse"><tbody><tr><td style="${FONT};${style}">${html}</td></tr></tbody></table>`;
 
-/** A text behind a mark or border that it cannot leave. Logical sides are too new. */
+/** Puts a text behind a mark or border that it cannot leave. Some programs lack CSS's logical sides. */
 export function formatQuote(
   blocks: Blocks,
   mark = '| ',
@@ -210,17 +210,17 @@ export function formatQuote(
 
 export interface Envelope extends Pick<Mail, 'to' | 'from' | 'replyTo' | 'subject'> {
   kind: string;
-  /** Undefined unless the mail is about one inquiry. */
+  /** Undefined if the mail is not about one inquiry. */
   id: string | undefined;
   follows?: string | undefined;
-  /** Prevents automatic replies (RFC 3834); absent for a person's mail. */
+  /** Prevents automatic replies (RFC 3834). Undefined for a person's mail. */
   automatic?: 'auto-generated' | 'auto-replied';
-  /** Reply-To of a mail that can be answered by mail. Its answer is above a line. */
+  /** Reply-To of a mail that can be answered by mail. Such a mail begins with the line above which to answer. */
   replyAddress?: string | undefined;
 }
 
 const PREVIEW = 60;
-/** Hidden, so that a list of mails shows it instead of the marker; the characters after it take the rest of the line. */
+/** Lists of mails show this hidden text instead of the marker. Invisible characters fill the rest of the line. */
 const formatPreheader = (subject: string): string =>
   `<div style="display:none;mso-hide:all">${escapeHtml(subject.slice(0, PREVIEW))}${'&#847;&#8204;&#160;'.repeat(40)}</div>\n`;
 
@@ -235,7 +235,7 @@ function formatMarker(language: Language): Block {
 /** Asks for no automatic replies but bounces (learn.microsoft.com, MS-OXCMAIL, X-Auto-Response-Suppress). */
 const SUPPRESSED_RESPONSES = 'DR, RN, NRN, OOF, AutoReply';
 
-/** All mails about an inquiry refer to the same message, as one thread, and to that of the inquiry before. */
+/** All mails about an inquiry refer to one message, as a thread, and to that of the inquiry which it follows. */
 export function createMail(
   { kind, id, follows, automatic, replyAddress, ...mail }: Envelope,
   blocks: Blocks,

@@ -2,12 +2,12 @@ import { isInquiryId } from './rows.ts';
 
 export interface Bounce {
   id: string;
-  /** Undefined, as `mail`, unless the mail is to an owner. */
+  /** Undefined, like `mail`, if the mail is not to an owner. */
   inquiry: string | undefined;
   mail: 'reply' | 'acknowledgement' | undefined;
   address: string;
   isToTeam: boolean;
-  /** `maybe`: can be an automatic reply, which SES reports alike. */
+  /** `maybe`: SES reports an automatic reply in the same way. */
   why: 'bounce' | 'maybe' | 'complaint';
   cause: string | undefined;
   diagnostics: string | undefined;
@@ -24,7 +24,7 @@ interface SesEvent {
   };
 }
 
-/** Not an event of SES, so a retry would fail. */
+/** A message is no event of SES, so a retry would fail. */
 export class MalformedEvent extends Error {
   override readonly name = 'MalformedEvent';
 }

@@ -1,4 +1,4 @@
-/** Mails of a batch, or requests of a digest, at the same time. */
+/** Mails of a batch or requests of a digest that are sent at the same time. */
 const CONCURRENCY = 10;
 
 /** Runs `work` for each item, at most {@link CONCURRENCY} at once. @throws The first error of `work`. */

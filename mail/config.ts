@@ -25,12 +25,12 @@ export function parseMailerConfig(env: Environment) {
     stage: read('STAGE', (text) => /^[\w-]+$/.exec(text)?.[0]),
     inboxTo: read('INBOX_TO', toMailbox),
     inboxFrom: read('INBOX_FROM', toMailbox),
-    /** About new inquiries of one person; below, of all. */
+    /** Mails about new inquiries of one person. */
     mailsPerHour: readNumber('MAILS_PER_HOUR') ?? 10,
     totalMailsPerHour: readNumber('TOTAL_MAILS_PER_HOUR') ?? 100,
     /** Days until an inquiry is in the daily mail; undefined: no such mail. */
     answerWithin: readNumber('ANSWER_WITHIN'),
-    /** For owners whose inquiries name none; the team's mails are English. */
+    /** Of mails to owners whose inquiries have no language. The team's mails are English. */
     language: read('MAIL_LANGUAGE', (text) => (isLanguage(text) ? text : undefined), 'en'),
     acknowledge: readBoolean('ACKNOWLEDGE'),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the deployment has checked it
@@ -44,12 +44,12 @@ export function parseMailerConfig(env: Environment) {
     replyDomain:
       read('REPLY_DOMAIN', (text) => /^(?:[a-z\d-]+\.)+[a-z\d-]+$|^$/.exec(text)?.[0]) || undefined,
     followUps: readBoolean('FOLLOW_UPS'),
-    /** Of the team's page, with a slash at its end; undefined: the stage has none. */
+    /** Of the team's page, with a slash at its end. Undefined: the stage has none. */
     inboxUrl: read('INBOX_URL', (text) => /^(?:https?:\/\/.+\/)?$/.exec(text)?.[0]) || undefined,
-    /** Mails to the team then have a link to the team's page in place of texts. */
+    /** Whether mails to the team have a link to the team's page instead of texts. */
     linksOnly: readBoolean('LINKS_ONLY'),
     files: readBoolean('FILES'),
-    /** Undefined locally. That of the team requires TLS. */
+    /** Undefined locally. The team's requires TLS. */
     configurationSet: env['CONFIGURATION_SET'],
     teamConfigurationSet: env['TEAM_CONFIGURATION_SET'],
   };

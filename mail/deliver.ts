@@ -10,7 +10,7 @@ import { createInquiryMail } from './team-mails.ts';
 
 interface Options {
   signal: AbortSignal;
-  /** Sends also what was sent before or exceeds a quota. */
+  /** Whether to send also what was sent before or exceeds a quota. */
   again?: boolean;
 }
 
@@ -64,7 +64,7 @@ export function createDeliver({ store, send, config, now }: MailerParts) {
     const replyAddress = await createReplyAddress(inquiry, kind, signal);
     const before = kind === 'inquiry' ? await readFollowed(inquiry, signal) : undefined;
     const mail = create(inquiry, config, { replyAddress, before });
-    // The mail to the team says that there is no address.
+    // The mail to the team says so.
     if (mail === undefined) return { outcome: kind === 'reply' ? 'no-address' : 'idle' };
     const claimed = again ? undefined : await claim?.(inquiry, signal);
     if (claimed && 'refused' in claimed) {

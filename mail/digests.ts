@@ -1,4 +1,4 @@
-/** Mails about inquiries without a mail of their own, and once a day about those that wait. docs/adr/0080 */
+/** Creates mails about inquiries that have no mail of their own, and once a day about those that wait. docs/adr/0080 */
 import { toFirstId } from '../src/entities/keys.ts';
 import type { DigestState } from '../src/entities/quotas.ts';
 import type { IndexedInquiry } from '../src/entities/stored-inquiries.ts';
@@ -15,7 +15,7 @@ interface DueMail {
   state: DigestState;
 }
 
-/** Milliseconds after an hour's end. The event source mapping retries for 6 hours. */
+/** Milliseconds after an hour's end, more than the 6 hours for which the event source mapping retries. */
 const GIVEN_UP = 7 * HOUR;
 
 const ENOUGH = 20_000;
@@ -32,7 +32,7 @@ interface Period {
   hour: number;
   from: number;
   to: number;
-  /** Whether this is the last look, at the whole hour: failed mails are given up, and the index may have been late. */
+  /** Whether the whole hour is looked at for the last time, because mails were given up or the index was late. */
   isOver: boolean;
 }
 
@@ -75,7 +75,7 @@ export function createDigests({ store, config }: MailerParts) {
   /**
    * Closes the hour up to a time, which fixes the ids mailed one by one; all others belong to digests.
    *
-   * @param counted - By digests of this hour. The last one has them again if the index has more.
+   * @param counted - Inquiries in digests of this hour. The last digest has them again if the index has more.
    */
   async function digestHour(period: Period, counted: number, signal: AbortSignal) {
     const { hour, to, isOver } = period;
@@ -154,7 +154,7 @@ export function createDigests({ store, config }: MailerParts) {
       return { mail: createDigestMail({ count, since, named }, config), state: after };
     },
 
-    /** @returns undefined when it was sent, it is too early, or there is nothing to tell. */
+    /** @returns undefined when it was sent today, it is too early, or there is nothing to tell. */
     async daily(
       { daily_on }: DigestState,
       time: number,

@@ -5,7 +5,7 @@ export type Outcome =
   | 'sent'
   | 'stored'
   | 'already-sent'
-  /** Beyond a quota: the next digest counts it. */
+  /** A quota is full. The next digest counts the mail. */
   | 'withheld'
   /** There is nothing to send, or another invocation sends it. */
   | 'idle'
@@ -17,7 +17,7 @@ export type Outcome =
   | 'undelivered'
   | 'refused'
   | 'failed'
-  /** Tried again: there was no time, or SES throttles. */
+  /** There was no time, or SES throttles. Lambda tries it again. */
   | 'deferred';
 
 export interface Result {
@@ -39,7 +39,7 @@ export interface CompletedMail extends Subject, Result {
   functionName: string;
 }
 
-/** Need an operator; other failures are tried again. */
+/** Outcomes that need an operator. Other failures are tried again. */
 export const ERRORS = new Set<Outcome>(['no-address', 'refused', 'undelivered']);
 
 /** Logs a line about a mail, without addresses and texts. */

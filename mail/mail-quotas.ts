@@ -7,14 +7,14 @@ import { HOUR } from '../src/limits.ts';
 import type { MailerConfig } from './config.ts';
 
 const ACKNOWLEDGEMENTS = 3;
-/** Received mails that the team gets in an hour: of strangers, and about an inquiry by who knows its address. */
+/** Received mails that are forwarded in an hour: those of strangers, and those to one inquiry's address. */
 const FORWARDED = 20;
 const FORWARDED_ABOUT = 5;
-/** Counted in a day, which a row has room for. */
+/** Mails of a day that are counted. A row has room for them. */
 const WITHHELD = 1_000;
 const READINGS = 3;
 
-/** `refused`: the hour, if the quota of all persons is full. */
+/** `refused` is the hour if the quota of all persons is full. */
 type Claim = { granted: true } | { refused: FullHour | undefined };
 
 export interface FullHour extends FullQuota {
@@ -32,7 +32,7 @@ export function createMailQuotas(
 ) {
   let markedHour: string | undefined;
   const grant = { granted: true } as const;
-  /** Of other mails in an hour; most are as many as mails about new inquiries. */
+  /** Mails in an hour. Most kinds have the limit of mails about new inquiries. */
   const limits = {
     notices: totalMailsPerHour,
     acknowledgements: totalMailsPerHour,
@@ -44,7 +44,7 @@ export function createMailQuotas(
   return {
     ...quotas,
 
-    /** Claims mails of the person and of all in the inquiry's hour. The same inquiry gets the same answer. */
+    /** Claims a mail of the person and of all in the inquiry's hour. A retry has the same result. */
     async claim({ id, cognito_sub }: InquiryKeys, abortSignal: AbortSignal): Promise<Claim> {
       const hour = hourOf(id);
       const ownerHour = toOwnerHour(hashKey, cognito_sub, timeOf(id));
@@ -67,7 +67,7 @@ export function createMailQuotas(
       return 'granted' in result ? grant : { refused: undefined };
     },
 
-    /** @param inquiry - Whose own budget it is. */
+    /** @param inquiry - Has a budget of its own. Undefined: the budget is that of all. */
     async claimEvent(
       kind: keyof typeof limits,
       event: string,

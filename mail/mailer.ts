@@ -29,7 +29,7 @@ type MailerEvent =
   | { kind: 'digest' }
   | { kind: 'ids'; ids: string[]; again: boolean };
 
-/** Milliseconds, less than between the timer's invocations (5 minutes). */
+/** Milliseconds, fewer than between the timer's invocations (5 minutes). */
 const DIGEST_TURN = 4 * 60_000;
 
 const IDS_LIMIT = 100;

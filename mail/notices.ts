@@ -24,7 +24,7 @@ export type EventRecord = Pick<SQSRecord, 'body'> & {
 };
 
 /**
- * Whether a queue passes an event on for the first time. What the index does not have then may be missing for minutes
+ * Whether a queue delivers an event for the first time. What the index does not have then may be missing for minutes
  * only, or be moving from the unanswered to the answered, so it counts as gone the second time.
  */
 export const isFirstTime = ({ attributes }: EventRecord): boolean =>
@@ -60,14 +60,14 @@ export function createNotices(parts: MailerParts) {
   const attempt = createAttempt(log);
   const { inquiries, deliveries, quotas } = store;
 
-  /** A mail to the team gets no notice, which might bounce, too. */
+  /** There is no notice of a mail to the team, since it might bounce, too. */
   async function handleBounce(
     bounce: Bounce,
     isFirstLook: boolean,
     signal: AbortSignal,
   ): Promise<Result> {
     const { id: event, inquiry: id, mail, why } = bounce;
-    // An automatic reply to an automatic mail.
+    // This is an automatic reply to an automatic mail.
     if (mail === 'acknowledgement' && why === 'maybe') return { outcome: 'idle' };
     let row: StoredInquiry | undefined;
     if (id && mail) {
@@ -121,7 +121,7 @@ export function createNotices(parts: MailerParts) {
           const state = { mail: 'reply', undelivered: 'refused', is_noticed } as const;
           return deliveries.recordUndelivered(row, state, recordSignal);
         };
-        // Lambda repeats a batch with what was refused before.
+        // A batch that Lambda repeats contains what was refused before.
         const known = await deliveries.read(id, 'reply', signal);
         if (isGivenUp ? known?.is_noticed : known !== null) return { outcome: 'idle' };
         if (isGivenUp) await record(false, signal);

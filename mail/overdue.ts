@@ -1,4 +1,4 @@
-/** What the stream has led to no mail about: docs/adr/0080 */
+/** Sends mails that the stream should have led to. docs/adr/0080 */
 import { timeOf } from '../src/contract.ts';
 import { toFirstId } from '../src/entities/keys.ts';
 import type { DigestState } from '../src/entities/quotas.ts';
@@ -8,14 +8,14 @@ import { isUnsent, type MailerParts } from './attempt.ts';
 import type { Outcome } from './log.ts';
 import type { Row } from './rows.ts';
 
-/** Milliseconds that the stream tries a reply, and a margin. */
+/** Milliseconds for which the stream tries a reply, and a margin. */
 const REPLIES_TRIED = 25 * HOUR;
-/** Milliseconds: inquiries whose replies are looked for. */
+/** Milliseconds. Replies to older inquiries are not looked for. */
 const REPLIED_WITHIN = 90 * 24 * HOUR;
-/** Milliseconds: what is older is given up, before its delivery record expires. */
+/** Milliseconds. Older mails are given up before their delivery records expire. */
 const GIVEN_UP = 7 * 24 * HOUR;
 
-/** Milliseconds, looked at twice: an inquiry that is being answered may be under neither key of the index. */
+/** Milliseconds that are looked at twice, because an inquiry that is being answered may be missing in the index. */
 const AGAIN = 5 * 60_000;
 
 type OverdueMail = 'reply' | 'acknowledgement';
@@ -28,11 +28,11 @@ export function createOverdue(
 
   async function isSent(id: string, mail: OverdueMail, signal: AbortSignal): Promise<boolean> {
     const known = await deliveries.read(id, mail, signal);
-    // A record without both is of a reply that was late.
+    // A record without either is of a reply that was late.
     return known !== null && (known.sent_at !== undefined || known.is_noticed !== false);
   }
 
-  /** @returns Whether it is sent, or never will be. */
+  /** @returns Whether the mail is sent or never will be. */
   async function send(
     kind: OverdueMail,
     found: IndexedInquiry,
@@ -62,7 +62,7 @@ export function createOverdue(
   }
 
   return {
-    /** Acknowledges what only a digest names, an hour later, as many in an hour as mails about new inquiries. */
+    /** Acknowledges what only a digest names, an hour later. The limit is that of mails about new inquiries. */
     async acknowledgement({ acknowledged }: DigestState, signal: AbortSignal): Promise<void> {
       if (!config.acknowledge) return;
       const until = now() - HOUR;
@@ -73,7 +73,7 @@ export function createOverdue(
       await quotas.saveDigest({ acknowledged: left === undefined ? until : timeOf(left) }, signal);
     },
 
-    /** Mails replies that the stream has lost: it keeps records for a day. Once an hour, for it reads many inquiries. */
+    /** Mails replies that the stream, which keeps records for a day, has lost. Runs once an hour: it reads much. */
     async reply({ replied }: DigestState, signal: AbortSignal): Promise<void> {
       const until = Math.floor(now() / HOUR) * HOUR - REPLIES_TRIED;
       const since = Math.max(replied ?? until, until - GIVEN_UP);

@@ -26,7 +26,7 @@ const QUOTE_LIMIT = 20_000;
 
 const DEFAULT_ACCENT = '#3f4fd0';
 
-/** Prefixes of answers in several languages, also repeated and counted. */
+/** Prefixes of subjects of answers in several languages, also repeated and counted. */
 const ANSWER_MARKS =
   /^(?:\s*(?:re|aw|antw|sv|vs|odp|ynt|res|rif|atb|bls|回复|回覆|答复|رد)\s*(?:\[\d+\]|\(\d+\)|\^\d+)?\s*[:：])+/iu;
 
@@ -36,7 +36,8 @@ export function toReplySubject(subject: string, language: Language): string {
 }
 
 /**
- * The reply, in the inquiry's language or the stage's. It is never cut: the owner cannot read it elsewhere.
+ * Creates the mail in the inquiry's language or the stage's. The reply is never cut, because the owner cannot read it
+ * elsewhere.
  *
  * @returns undefined when the owner's address takes no mail.
  */
@@ -63,7 +64,7 @@ export function createReplyMail(
   });
 }
 
-/** Does not quote the inquiry: a stranger may have written it. */
+/** The mail does not quote the inquiry, because a stranger may have written it. */
 export function createAcknowledgementMail(
   inquiry: MailedInquiry,
   settings: MailerConfig,
@@ -123,7 +124,7 @@ function createOwnerMail(
 /** Characters of up to four bytes that fit into a base64 encoded word (RFC 2047, 2). */
 const WORD = /.{1,11}/gu;
 
-/** `From`, its name quoted (RFC 5322, 3.2.4) or, if not ASCII, encoded (RFC 2047). */
+/** Quotes the name (RFC 5322, 3.2.4) or, if it is not ASCII, encodes it (RFC 2047). */
 export function formatFrom(name: string, address: string): string {
   const line = toOneLine(name, SUBJECT_LIMIT);
   if (line === '') return address;

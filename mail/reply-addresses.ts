@@ -1,13 +1,13 @@
-/** Addresses of the receiver: the id of an inquiry, and a code that only this stage can make. docs/adr/0085 */
+/** Addresses of the receiver contain the id of an inquiry and a code that only this stage can make. docs/adr/0085 */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { toExpiry } from '../src/entities/expiry.ts';
 import type { ReplyKeys } from '../src/entities/reply-keys.ts';
 import { isInquiryId } from './rows.ts';
 
-/** `r`: the team's answer; `f`: the owner's next inquiry. */
+/** `r`: a mail to it is the team's answer. `f`: it is the owner's next inquiry. */
 export type ReplyKind = 'r' | 'f';
 
-/** Seconds: a month of mails, each valid for 90 days, and a day for time zones. */
+/** Seconds of a month, of the 90 days for which an address is valid, and of a day for time zones. */
 const KEPT = (31 + 90 + 1) * 86_400;
 /** 96 bits in hexadecimal. The local part then has 62 of 64 characters (RFC 5321, 4.5.3.1.1). */
 const CODE_LENGTH = 24;
@@ -33,7 +33,7 @@ export function createReplyAddresses(
       return `${kind}${month}-${id.replaceAll('-', '')}${toCode(secret, kind, id)}@${domain}`;
     },
 
-    /** Mail programs may change the case. @returns undefined unless this stage has made the address. */
+    /** Mail programs may change the case. @returns undefined if this stage has not made the address. */
     async parse(address: string, signal: AbortSignal) {
       const [, letter, month = '', hex = '', code = '', host] =
         ADDRESS.exec(address.toLowerCase()) ?? [];

@@ -23,8 +23,8 @@ const toRow = (image: unknown): Row =>
   unmarshall((image ?? {}) as Parameters<typeof unmarshall>[0], { wrapNumbers: Number });
 
 /**
- * The mail that a record calls for: a new, unanswered inquiry (not a copied row), or a new reply without files, which the
- * receiver sends.
+ * Finds the mail that a record calls for. A copy of an answered row calls for none, nor does a reply with files, which
+ * the receiver sends.
  */
 export function parseRecord({ dynamodb, eventName }: DynamoDBRecord) {
   const row = toRow(dynamodb?.NewImage);

@@ -16,7 +16,7 @@ export interface Mail {
   html: string;
   /** Printable ASCII. */
   headers: Record<string, string>;
-  /** SES returns them in its event about a bounce. Letters, digits, `-` and `_`. */
+  /** SES returns them in its event about a bounce. They consist of letters, digits, `-` and `_`. */
   tags: Record<string, string>;
   files?: MailFile[];
 }

@@ -10,7 +10,7 @@ import {
 } from './send-mail.ts';
 import type { MailerConfig } from './config.ts';
 
-/** Milliseconds. Long, since a mail with a late response is sent twice. */
+/** Milliseconds. They are long, because a mail with a late response is sent twice. */
 const TIMEOUTS = {
   connectionTimeout: 1_000,
   requestTimeout: 8_000,
@@ -22,7 +22,7 @@ const TIMEOUTS = {
 const SHORTEST_WAIT = 1_000;
 const LONGEST_WAIT = 4_000;
 
-/** The SDK takes any 200 for success, also a proxy's. */
+/** The SDK takes any 200 for success, even a proxy's. */
 class UnconfirmedMail extends Error {
   override readonly name = 'UnconfirmedMail';
 }
@@ -50,7 +50,7 @@ export function createSendMail({
         throw new UnconfirmedMail('SES confirmed no mail.');
       } catch (sdkError) {
         const error = toSendMailError(sdkError);
-        // Aborted in an attempt after the first.
+        // An attempt after the first was aborted.
         if (signal.aborted) throw refusal ?? error;
         if (!(error instanceof RateLimited)) throw error;
         refusal = error;
@@ -104,7 +104,7 @@ const createCommand = (
 
 const domainOf = (address: string): string => address.replace(/.*@/, '').toLowerCase();
 
-/** By default SES would encode it for seven bits (API Reference, "Attachment"). */
+/** By default, SES would encode it for seven bits (API Reference, "Attachment"). */
 const toAttachment = ({ name, type, data }: MailFile) => ({
   FileName: name,
   ContentType: type,

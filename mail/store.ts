@@ -15,7 +15,7 @@ export function createMailerStore(table: Table, config: MailerConfig, now?: () =
     (await inquiries.read(keys, signal)) !== undefined;
   const { replyDomain } = config;
   return {
-    /** Undefined unless the stage takes answers by mail. */
+    /** Undefined if the stage takes no answers by mail. */
     addresses:
       replyDomain === undefined
         ? undefined

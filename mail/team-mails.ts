@@ -53,10 +53,10 @@ const formatInquiryFacts = (inquiry: ListedInquiry, settings: MailerConfig): Blo
   formatFacts(Object.values(FACTS).flatMap((toFacts) => toFacts(inquiry, settings)));
 
 interface Around {
-  /** Default: the team answers to the owner's address. */
+  /** Default: the owner's address. */
   replyAddress?: string | undefined;
   before?: StoredInquiry | undefined;
-  /** False: no mail can be sent to Reply-To. */
+  /** False if SES refuses the owner's address in Reply-To. */
   withReplyTo?: boolean;
 }
 
@@ -178,7 +178,7 @@ export function createNoticeMail(
   return createTeamMail('notice', settings, subject, blocks, inquiry);
 }
 
-/** @param since - Milliseconds, not after the first. @param named - The newest first. */
+/** @param since - Milliseconds, at or before the first inquiry. @param named - The newest first. */
 export function createDigestMail(
   { count, since, named }: { count: number; since: number; named: ListedInquiry[] },
   settings: MailerConfig,
@@ -252,7 +252,7 @@ export const createTeamMail = (
   changes: Partial<Pick<Envelope, 'to' | 'replyTo' | 'replyAddress'>> = {},
 ): Mail => {
   const { inboxTo: to, inboxFrom: from, stage } = settings;
-  // In a thread, Gmail's subjects differ in a leading `Re:` at most.
+  // Gmail makes one thread of subjects that differ in a leading `Re:` at most.
   const subject = title.replace(/^(?:Re: )?/, (mark) => `${mark}[inquiries ${stage}] `);
   const mail = { kind, id, follows, automatic: 'auto-generated', to, from, subject } as const;
   const page = pageOf(settings);
@@ -260,7 +260,7 @@ export const createTeamMail = (
   return createMail({ ...mail, ...changes }, shown);
 };
 
-/** In place of texts, which copies in mailboxes would keep beyond every retention. */
+/** Replaces texts, which copies in mailboxes would keep beyond every retention. */
 const formatOutline = (title: string, page: string, id = ''): Block[] => [
   formatParagraph(`${title}. Read it in the inbox, which has its text.`),
   formatButton('Open the inbox', new URL(id && `inquiries/${id}`, page).href, NEUTRAL),

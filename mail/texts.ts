@@ -86,10 +86,10 @@ const TEXTS: Record<Language, Texts> = {
 
 export const textsIn = (language: Language): Texts => TEXTS[language];
 
-/** The answer is above one of them, in whatever way a mail program quotes. */
+/** An answer stands above one of these lines, in whatever way a mail program quotes. */
 export const MARKERS = Object.values(TEXTS).map(({ answerAbove }) => answerAbove);
 
-/** The line before an owner's own text. The month is in words: Arabic letters before would reorder digits. */
+/** Introduces an owner's own text. The month is a word, because Arabic letters before digits would reorder them. */
 export function formatYouWrote(sentAt: string, language: Language, timeZone = 'UTC'): string {
   const formatIn = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(language, { ...options, timeZone });
@@ -99,7 +99,7 @@ export function formatYouWrote(sentAt: string, language: Language, timeZone = 'U
   return TEXTS[language].youWrote(date, formatIn({ timeStyle: 'short' }).format(time), zone);
 }
 
-/** A time to the minute, for the team. */
+/** Formats a time to the minute, for the team. */
 export const formatTime = (time: string | number, locale: string, timeZone = 'UTC'): string =>
   new Date(time).toLocaleString(locale, {
     timeZone,

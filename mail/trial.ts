@@ -4,8 +4,8 @@ import type { MailerStore } from './store.ts';
 import { LAST_ID } from '../src/entities/keys.ts';
 
 /**
- * Every inquiry exists, was not mailed and is within the quotas; a digest is due, and changes nothing. Each address is of
- * an inquiry, which may be gone, so that the mail to it is read.
+ * In a trial, each inquiry exists, was not mailed and is within the quotas. A digest is due and changes nothing. Each
+ * address is one of this stage, so that the mail to it is read.
  */
 function toTrialStore({ addresses, inquiries, deliveries, quotas }: MailerStore): MailerStore {
   return {
@@ -42,8 +42,8 @@ function toTrialStore({ addresses, inquiries, deliveries, quotas }: MailerStore)
 /**
  * @param create - Makes mailer or receiver.
  * @param changes - For trials.
- * @returns What handles events; one with `trial` gets the result and the recipients of mails that would have been sent,
- * or throws, also for what is only logged.
+ * @returns A handler of events. With `trial`, it returns the result and the recipients of mails that would have been
+ * sent, and throws also what is only logged otherwise.
  */
 export function withTrial<Parts extends MailerParts, Event extends object>(
   create: (parts: Parts) => (event: Event, invocation: Invocation) => Promise<unknown>,

@@ -2,8 +2,8 @@ import type { Email } from 'postal-mime';
 import type { MailPart } from './split-mail.ts';
 
 /**
- * What RFC 3834 and RFC 2919 name, and what programs send instead (jpmckinney/multi_mail, "Detecting autoresponders";
- * freescout#2488). X-Auto-Response-Suppress is in persons' mails, too (discourse#21367).
+ * Headers of automatic mails by RFC 3834 and RFC 2919, and others that programs send (jpmckinney/multi_mail, "Detecting
+ * autoresponders"; freescout#2488). X-Auto-Response-Suppress is also in mails of persons (discourse#21367).
  */
 const HEADERS: Record<string, RegExp> = {
   'auto-submitted': /^(?!\s*no\s*(?:;|$))/i,
@@ -25,7 +25,7 @@ const HEADERS: Record<string, RegExp> = {
   'x-ms-exchange-generated-message-source': /^/,
 };
 
-/** Before any “Re:”, so never of an answer to a mail of ours. */
+/** Subjects of automatic mails. An answer to a mail of ours begins with “Re:”. */
 const SUBJECT = new RegExp(
   `^(?:${[
     'auto(?:matic|mated)?[- ]?(?:reply|response)',
@@ -67,11 +67,11 @@ const SUBJECT = new RegExp(
   'iu',
 );
 
-/** Outlook's has no sign but its text (nextcloud/mail#10961). */
+/** Outlook's reactions are known by their text alone (nextcloud/mail#10961). */
 const REACTION =
   /^(?:\[\w+\]|\p{RGI_Emoji})?\s*\S.{0,200} reacted to your (?:message|email|post):/v;
 
-/** Of Gmail (developers.google.com/workspace/gmail/reactions/format), and of calendars. */
+/** Reactions of Gmail (developers.google.com/workspace/gmail/reactions/format), and replies of calendars. */
 const isByProgram = ({ type: { essence, params } }: MailPart): boolean =>
   essence === 'text/vnd.google.email-reaction+json' ||
   (essence === 'text/calendar' && params.get('method')?.toUpperCase() === 'REPLY');

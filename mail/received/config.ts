@@ -7,7 +7,7 @@ export type ReceiverConfig = ReturnType<typeof parseReceiverConfig>;
 export function parseReceiverConfig(env: Environment) {
   const { read, readNumber, readText } = createReaders(env);
   const mailer = parseMailerConfig(env);
-  // A mail of ours that comes back to us could go round for ever.
+  // Otherwise a mail of ours could come back to us for ever.
   const isElsewhere = (domain: string): boolean =>
     [mailer.inboxTo, mailer.inboxFrom].every((one) => !one.toLowerCase().endsWith(`@${domain}`));
   return {

@@ -17,7 +17,7 @@ interface Known {
 }
 
 export type Decision =
-  /** Without `reply`, a dismissal. `leftOut`: lines above the marker, and signatures. */
+  /** `reply` is undefined for a dismissal. `leftOut` are lines above the marker, and signatures. */
   | (Known & { act: 'answer'; from: string; reply: string | undefined; leftOut: string })
   | (Known & { act: 'return'; from: string; why: ReturnReason })
   | (Known & { act: 'store'; body: string })
@@ -32,7 +32,7 @@ const isOfTeam = (from: string, team: string[]): boolean =>
 interface Recipient {
   kind: ReplyKind;
   address: string;
-  /** Undefined: it no longer exists. */
+  /** Undefined if it no longer exists. */
   inquiry: StoredInquiry | undefined;
   before?: StoredInquiry | undefined;
 }
@@ -71,15 +71,15 @@ const isPassed = (verdicts: Verdicts, name: 'dmarc' | 'spam' | 'virus'): boolean
   verdicts[`${name}Verdict`].status === 'PASS';
 
 /**
- * What the event alone tells, so that no stranger's mail is read. One without DMARC is, for the team, if its address is
- * right.
+ * Decides what the event alone tells, so that no stranger's mail is read. A mail without DMARC is read if its address
+ * is right, because the team gets its text.
  */
 export const decideUnread = (verdicts: Verdicts, isAddressed: boolean): ForwardReason | undefined =>
   (['virus', 'spam'] as const).find((name) => !isPassed(verdicts, name)) ??
   (isAddressed ? undefined : 'address');
 
 /**
- * @param to - Undefined: no address that this stage has made.
+ * @param to - Undefined if this stage has not made the address.
  * @param now - Milliseconds.
  */
 export function decide(

@@ -3,7 +3,7 @@ import { decodeWords } from 'postal-mime';
 import { UNREAD } from './html-text.ts';
 import type { MailPart } from './split-mail.ts';
 
-/** Also of lines that are padded each, at whose end Node would stop. */
+/** Decodes also lines with padding each, at which Node would stop. */
 function decodeBase64(text: string): Buffer {
   const bytes = Buffer.allocUnsafe(Math.ceil(text.length * 0.75));
   let length = 0;
@@ -47,11 +47,11 @@ export function decodeBody({ head, body }: MailPart): Buffer {
   return encoding.includes('quoted-printable') ? decodeQuotedPrintable(body) : body;
 }
 
-/** Encodings of which ASCII, and so UTF-8, has all bytes. */
+/** Their bytes are valid ASCII, and so UTF-8, or have another width. */
 const STATEFUL = /^(?:utf-?16|ucs|iso-2022-jp)/i;
 const UNKNOWN = /^(?:utf-?(?:7|32)|hz|iso-2022-(?:kr|cn))/i;
 
-/** Labels are often wrong; a text that is valid UTF-8 hardly ever is something else. */
+/** Labels are often wrong, and a text that is valid UTF-8 is hardly ever something else. */
 export function decodeCharset(bytes: Buffer, label: string): string {
   if (UNKNOWN.test(label)) return UNREAD + bytes.toString('latin1');
   const isStateful = STATEFUL.test(label);
@@ -60,7 +60,7 @@ export function decodeCharset(bytes: Buffer, label: string): string {
   const charset = label
     .replaceAll(/[^\w.-]/g, '')
     .replace(/^(?:utf-?8|us-ascii)?$/i, 'windows-1252');
-  // Of UTF-8 with an error, most is read.
+  // Most of a UTF-8 text with an error can be read.
   if (charset !== label && isMostlyUtf8(bytes)) return new TextDecoder().decode(bytes);
   // postal-mime knows more names of charsets than Node, and takes windows-1252 for others.
   return decodeWords(`=?${charset}?B?${bytes.toString('base64')}?=`);

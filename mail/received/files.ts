@@ -3,14 +3,14 @@ import { escapeText, toOneLine } from '../../text/visible.ts';
 import type { MailFile } from '../send-mail.ts';
 import type { ReceivedFile } from './parse-mail.ts';
 
-/** Bytes of all files of a mail; SES counts a third more, and Gmail takes 25 MB. */
+/** Bytes of all files of a mail. SES counts a third more, and Gmail takes 25 MB. */
 const MOST = 7 * 1024 * 1024;
 const NAME_LIMIT = 100;
-/** Bytes of a byte at most, in quoted-printable; a larger file is not decoded at all. */
+/** Quoted-printable has at most three bytes for one. A file that is larger even so is not decoded. */
 const ENCODED = 3;
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument';
-/** By the end of the name, without programs, scripts, macros and archives. */
+/** Types by the end of the name. Programs, scripts, macros and archives are missing. */
 const TYPES = new Map([
   ['pdf', 'application/pdf'],
   ['png', 'image/png'],
@@ -35,11 +35,11 @@ function findType({ name, type }: ReceivedFile): string | undefined {
   return type === expected || type === UNKNOWN ? expected : undefined;
 }
 
-/** Without a path, and visible: a character could turn `fdp.exe` round. */
+/** Removes the path, and shows invisible characters, of which one could turn `fdp.exe` round. */
 const toName = ({ name }: ReceivedFile): string =>
   toOneLine(name.split(/[/\\:]/).at(-1) ?? '', NAME_LIMIT, escapeText);
 
-/** @returns `refused`: the names of the others. */
+/** @returns The files to send, and as `refused` the names of the others. */
 export function selectFiles(received: ReceivedFile[], isOn: boolean) {
   const files: MailFile[] = [];
   const refused: string[] = [];

@@ -1,7 +1,7 @@
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { Parser } from 'htmlparser2';
 
-/** UTF-16 units that are read, and elements in each other. */
+/** UTF-16 units that are read, and levels of elements. */
 const LIMIT = 300_000;
 const DEPTH = 1_000;
 const INDENTED = 10;
@@ -50,7 +50,7 @@ const formatCell: FormatCallback = ({ children }, walk, builder) => {
   builder.addInline(' ');
 };
 
-/** Each level copies the text, so deeper ones are not read. */
+/** Deep levels are not read, because each copies the text. */
 function createIndented(): Record<string, FormatCallback> {
   let depth = 0;
   const names = ['blockquote', 'orderedList', 'unorderedList'];
@@ -77,7 +77,7 @@ const OPTIONS = {
   selectors: [
     { selector: 'a', format: 'link' },
     { selector: 'img', format: 'picture' },
-    // Ends a paragraph.
+    // Text above a rule does not touch a header block below it.
     { selector: 'hr', format: 'block', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
     { selector: 'title', format: 'skip' },
     { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
@@ -113,7 +113,7 @@ function checkDepth(html: string): void {
   parser.end(html);
 }
 
-/** Without style sheets and embedded pictures, which can be longer than any text. */
+/** Removes style sheets and embedded pictures, which can be longer than any text. */
 function lighten(html: string): string {
   let light = '';
   let start = 0;

@@ -1,4 +1,4 @@
-/** Mails about mails that were received: to the team, or back to their writer. */
+/** Creates mails about received mails, to the team or back to their writers. */
 import type { StoredInquiry } from '../../src/entities/stored-inquiries.ts';
 import { toReference } from '../../src/limits.ts';
 import type { MailerConfig } from '../config.ts';
@@ -84,7 +84,7 @@ export function createAnsweredMail(
   return createTeamMail('notice', settings, title, blocks, inquiry, { replyAddress });
 }
 
-/** What an owner has attached to a follow-up, in its thread. */
+/** Brings the team what an owner has attached to a follow-up. */
 export function createFilesMail(
   inquiry: Pick<StoredInquiry, 'id' | 'email' | 'subject' | 'follows'>,
   files: MailFile[],
@@ -129,7 +129,7 @@ export function createForwardedMail(
   const about = inquiry === undefined ? '' : ` about ${toReference(inquiry.id)}`;
   const title = `A mail${about} was not taken: ${FORWARDED[why]}`;
   const sender = formatFacts([['From', formatSender(from)]]);
-  // Its quotation would bring back what was erased.
+  // The quotation would bring back what was erased.
   const isErased = why === 'gone';
   const blocks = [
     formatParagraph(`${title}.`),

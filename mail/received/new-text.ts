@@ -1,4 +1,4 @@
-/** docs/adr/0085 */
+/** Finds what is new in a mail that quotes one of ours. docs/adr/0085 */
 import { MARKERS } from '../texts.ts';
 import { UNREAD } from './html-text.ts';
 import { LEFT_OUT, YOU_WROTE } from './mails.ts';
@@ -7,23 +7,25 @@ import { createFacts, type Facts, type SentMail } from './sent-mail.ts';
 export type NewText =
   | { text: string; leftOut: string; why?: never; whole?: never }
   | { why: 'empty' | 'quotation' | 'unreadable'; text?: never; whole?: never }
-  /** `below`: a part is between the lines of the quotation. */
+  /** `below`: a part is between the lines of the quotation. `unclear`: it is not certain where the text ends. */
   | { why: 'below' | 'unclear'; text?: never; whole: string };
 
-/** Lines of an attribution, and from a header block's subject to its sender. */
+/** Lines that an attribution (“On Friday, Ana wrote:”) may have. */
 const ATTRIBUTION = 4;
+/** Lines from the sender of a header block to its subject. */
 const HEADER = 12;
 
 const MARKER = new RegExp(MARKERS.join('|').replaceAll(' ', String.raw`\s+`), 'u');
-/** Ends an attribution; Zoho's has dashes. */
+/** Ends an attribution. Zoho's ends with dashes. */
 const OPEN = /(?:[:：]|-{4})\s*$/;
+/** Begins with a name, as the lines of a header block do. */
 const NAMED = /^[\s*]*\p{L}[^:：]{0,30}[:：]/u;
-/** Outlook's, above a header block. */
+/** Outlook writes it right above a header block. */
 const RULER = /^_{20,}$/;
-/** Programs have four dashes or more; with three, it may be one. */
+/** Titles of programs have four dashes or more on both sides. A line with three may be one. */
 const TITLE = /^\p{Pd}{4}.*\p{Pd}{4}$/u;
 const MAYBE_TITLE = /^\p{Pd}{3}.*\p{Pd}{3}$/u;
-/** In each paragraph of a banner of an organization about mails from outside, and of Outlook's about new senders. */
+/** Is in each paragraph of an organization's banner about mails from outside, and of Outlook's about new senders. */
 const BANNER =
   /extern|ekstern|estern|outside|extérieur|exterior|außerhalb|fuera d|fora d|buiten|utanför|uden ?for|utenfor|ulkop|ulkoi|zewn|spoza|mimo|küls|внеш|harici|dış|外部|외부|خارج|LearnAboutSenderIdentification/iu;
 
@@ -38,13 +40,13 @@ const join = (lines: string[]): string =>
     .replace(/^(?:[^\S\n]*\n)+/, '')
     .trimEnd();
 
-/** The text, and the signature below it (RFC 3676, 4.3). */
+/** @returns The text and the signature below it (RFC 3676, 4.3). */
 function cutSignature(lines: string[]): [string[], string[]] {
   const at = lines.lastIndexOf('-- ');
   return at === -1 ? [lines, []] : [lines.slice(0, at), lines.slice(at)];
 }
 
-/** Where an attribution begins that ends the lines; `unclear`: there may be one. */
+/** @returns Where an attribution begins that ends the lines, or `unclear` if there may be one. */
 function findAttribution(lines: string[], facts: Facts): number | 'unclear' | undefined {
   const first = lines.findLastIndex((line) => !hasWords(line)) + 1;
   const length = Math.min(ATTRIBUTION, lines.length - first);
@@ -55,19 +57,19 @@ function findAttribution(lines: string[], facts: Facts): number | 'unclear' | un
   const [start] = [
     (text: string) => isNamed(text) && facts.hasDate(text),
     facts.hasTime,
-    // Sent again, or in a calendar of its own.
+    // The mail was sent again, or the date is in another calendar.
     (text: string) => isNamed(text) && facts.hasYear(text),
     (text: string) => isNamed(text) && starts.length === lines.length - first,
   ].flatMap((isKnown) => starts.find((at) => isKnown(from(at))) ?? []);
   if (start === undefined) return isOpen ? 'unclear' : undefined;
-  // A date in the line before, or a line that ends like a sentence, may be of the text.
+  // A date in the line before may belong to the text, and so may a line that ends like a sentence.
   const hasTime = facts.hasTime(from(start));
   const hasSender = isNamed(from(start));
   if (start === lines.length - 1 ? isOpen || (hasSender && hasTime) : hasTime) return start;
   return hasSender || isOpen ? 'unclear' : undefined;
 }
 
-/** The line of the last header block that names the mail's subject or, if that was changed, its sender. */
+/** Finds the line of the last header block that has the mail's subject or, if that was changed, its sender. */
 function findHeaderLine(lines: string[], facts: Facts): number {
   const subject = lines.findLastIndex((_, at) => {
     const next = lines.slice(at + 1, at + 3).join(' ');
@@ -80,7 +82,7 @@ function findHeaderLine(lines: string[], facts: Facts): number {
   });
 }
 
-/** Where the last header block begins that names the sender or the date, too, and where its last paragraph ends. */
+/** Finds the last header block that also has the sender or the date. `end` is that of its last paragraph. */
 function findHeader(
   lines: string[],
   facts: Facts,
@@ -97,14 +99,14 @@ function findHeader(
   const block = gap === -1 ? above : above.slice(0, gap);
   const below = Array.from({ length: end - line }, (_, at) => line + at);
   const known =
-    // Yahoo's block is one line.
+    // The block of Yahoo is one line.
     [line].find((at) => isSender(at) && hasDate(at)) ??
     block.find((at) => at !== line && isSender(at)) ??
     block.find(isFact) ??
-    // Notes has a paragraph for each.
+    // Notes has a paragraph for each header.
     above.find((at) => isSender(at) && hasDate(at + 1));
   if (known === undefined && !below.some(isFact)) return undefined;
-  // Notes'.
+  // The title of Notes has the sender.
   const title = block.find((at) => isMaybeTitle(lines[at]) && isSender(at));
   if (title !== undefined) return { start: title, end };
   let start = known ?? line;
@@ -114,12 +116,12 @@ function findHeader(
     if (named === undefined) return { start: 'unclear', end };
     start = named;
   }
-  // A contact's name stands for the address.
+  // A contact's name may stand for the address.
   if (!isSender(start) && isNamed(start - 1)) start--;
   return { start, end };
 }
 
-/** Whether no line is the writer's. */
+/** Whether no line below a header block is the writer's. */
 const isBanner = (lines: string[], facts: Facts): boolean =>
   lines
     .join('\n')
@@ -127,8 +129,10 @@ const isBanner = (lines: string[], facts: Facts): boolean =>
     .every((one) => !hasWords(one) || BANNER.test(one) || facts.isPreheader(one));
 
 /**
- * Where the title of a header block begins that starts at a line (“---- Original Message ----”). Programs write both as
- * one paragraph, in whatever language. Another title may be the writer's.
+ * Finds the title (“---- Original Message ----”) of a header block that begins at a line. Programs write both as one
+ * paragraph in whatever language. Another title may be the writer's.
+ *
+ * @returns Where the title, or the block without one, begins.
  */
 function findTitle(lines: string[], start: number | 'unclear'): number | 'unclear' {
   if (start === 'unclear') return start;
@@ -141,9 +145,10 @@ function findTitle(lines: string[], start: number | 'unclear'): number | 'unclea
 }
 
 /**
- * Where the quotation begins, of which the lines above the marker are given.
+ * Finds where a quotation begins.
  *
- * @param isQuoting - The program begins quoted lines with `>`.
+ * @param lines - Those above the marker.
+ * @param isQuoting - Whether the program begins quoted lines with `>`.
  */
 function findQuotation(lines: string[], isQuoting: boolean, facts: Facts): number | 'unclear' {
   const isText = (line: string): boolean => !isBlank(line) && !(isQuoting && isQuoted(line));
@@ -153,7 +158,7 @@ function findQuotation(lines: string[], isQuoting: boolean, facts: Facts): numbe
   const quoted = findHeader(block, facts);
   if (quoted !== undefined) {
     const title = findTitle(block, quoted.start);
-    // Forwarded, so that somebody else wrote what is above.
+    // The mail was forwarded, so somebody else wrote what is above.
     const isForwarded =
       title === 'unclear' ||
       block.slice(0, title).some((line) => !isBlank(line)) ||
@@ -168,27 +173,27 @@ function findQuotation(lines: string[], isQuoting: boolean, facts: Facts): numbe
   }
   const isPreheader = facts.isPreheader(above.at(-1) ?? '');
   const attribution = findAttribution(isPreheader ? toEnd(above.slice(0, -1)) : above, facts);
-  // Right above one, Proton had a title, and Yahoo has the writer's text.
+  // Right above an attribution, Proton had a title and Yahoo has the writer's text.
   const isUnclear = typeof attribution === 'number' && isMaybeTitle(lines[attribution - 1]);
   return isUnclear ? 'unclear' : (attribution ?? above.length);
 }
 
-/** What is below a quotation whose lines begin with `>`; undefined: something is between them. */
+/** @returns What is below a quotation whose lines begin with `>`, or undefined if something is between them. */
 function findBelowQuoted(lines: string[], facts: Facts): string[] | undefined {
   const last = lines.findLastIndex(isQuoted);
-  // Programs break quoted lines.
+  // Programs break quoted lines and leave the rest without a sign.
   const isBroken = lines.some((line, at) => at < last && !isQuoted(line) && hasWords(line));
   const isBetween = isBroken && !facts.isInOrder(lines.slice(0, last + 1));
   return isBetween ? undefined : lines.slice(last + 1);
 }
 
-/** What is below a quotation without signs; undefined: it is not certain where that ends. */
+/** @returns What is below a quotation without signs, or undefined if it is not certain where that ends. */
 function findBelow(lines: string[], facts: Facts): string[] | undefined {
-  // What of such a mail follows is not known.
+  // Such a mail of ours ends with a text that is not known here.
   const isOpen = lines.some((line) => [LEFT_OUT, YOU_WROTE].includes(line.trim()));
   if (isOpen || !lines.some(hasWords)) return [];
   const isOurs = lines.map((line) => hasWords(line) && facts.isOurs(line));
-  // In a paragraph of others, a line may be the same as one of ours by chance.
+  // A line of somebody else's paragraph may equal one of ours by chance.
   let isOfOurs = false;
   const last = lines.reduce((found, _, at) => {
     if (!hasWords(lines[at - 1])) isOfOurs = isOurs[at] === true;
@@ -198,7 +203,7 @@ function findBelow(lines: string[], facts: Facts): string[] | undefined {
   return isWhole ? lines.slice(last + 1) : undefined;
 }
 
-/** A text from its parts, unless there is still something of ours in it. */
+/** Joins what is above and below, unless there is still something of ours in it. */
 function toNewText(above: string[], head: string[], below: string[], facts: Facts): NewText {
   const [[first, signature], [second, end]] = [cutSignature(above), cutSignature(below)];
   const text = [first, second].map(join).filter(Boolean).join('\n\n');
@@ -208,14 +213,14 @@ function toNewText(above: string[], head: string[], below: string[], facts: Fact
   const isForeign =
     facts.hasReplyTo(text) ||
     findHeader(lines, facts) !== undefined ||
-    // Written between attribution and marker.
+    // Somebody wrote between attribution and marker.
     lines.some((line) => OPEN.test(line) && facts.hasSender(line) && facts.hasDate(line));
   if (isForeign) return { why: 'unclear', whole };
   const leftOut = [signature, head, end].map(join).filter(Boolean).join('\n\n');
   return { text, leftOut };
 }
 
-/** @param at - The marker's line. */
+/** @param at - Index of the marker's line. */
 function readWithMarker(lines: string[], at: number, facts: Facts): NewText {
   const line = lines[at] ?? '';
   const [before = '', after = ''] = line.split(MARKER);
@@ -253,10 +258,9 @@ function readWithoutMarker(lines: string[], facts: Facts): NewText {
 }
 
 /**
- * What a received mail adds to the mail of ours that it quotes: the text above the marker, and the text below the whole
- * quotation.
+ * Finds what a mail adds to the mail of ours that it quotes: the text above the marker and below the whole quotation.
  *
- * @param now - Milliseconds, when it was received.
+ * @param now - Milliseconds when it was received.
  */
 export function findNewText(mail: string, sent: SentMail, now: number): NewText {
   const lines = mail.split(/\r\n?|\n/);

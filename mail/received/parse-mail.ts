@@ -9,32 +9,32 @@ import { splitMail, type MailPart } from './split-mail.ts';
 export interface ReceivedFile {
   name: string;
   type: string;
-  /** Bytes as they are encoded. */
+  /** Bytes before decoding. */
   size: number;
   read: () => Buffer;
 }
 
 export interface ReceivedMail {
-  /** Lower case. Undefined unless From is one address that all readers take for the same. */
+  /** In lower case. Undefined if From is not one address that all readers take for the same. */
   from: string | undefined;
   subject: string;
-  /** Plain; quoted lines of an HTML mail begin with `> `. U+FFFD is what cannot be read. */
+  /** Quoted lines of an HTML mail begin with `> `. U+FFFD stands for what cannot be read. */
   text: string;
   attachments: ReceivedFile[];
   messageId: string | undefined;
   isAutomatic: boolean;
 }
 
-/** Bytes of a text that are looked at; an HTML text may have pictures. */
+/** Bytes of a text that are read. An HTML text may contain pictures. */
 const LIMITS = { plain: 1024 * 1024, html: 3 * 1024 * 1024 };
-/** Lines of a plain text that are looked at, since each takes memory of its own. */
+/** Lines of a plain text that are read, because each takes memory of its own. */
 const LINES = 20_000;
 
-/** UTF-16 units of From, a line of RFC 5322. */
+/** UTF-16 units of From, as many as a line may have (RFC 5322). */
 const FROM_LIMIT = 998;
-/** Colons are in no address, but in a source route (RFC 5321, appendix C) and a group. */
+/** Colons are in no address but in source routes (RFC 5321, appendix C) and groups. */
 const ADDRESS = /[^\s<>"'(),:;]+@[^\s<>"'(),:;]+/g;
-/** Text of the writer's own, which can have any address. */
+/** Names and comments, in which the writer can put any address. */
 const NAME = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/g;
 
 function findSender({ headers }: Email): string | undefined {
@@ -43,13 +43,13 @@ function findSender({ headers }: Email): string | undefined {
   if (value.length > FROM_LIMIT) return undefined;
   const [sender, ...more] = addressParser(value);
   const address = toMailbox(sender?.address ?? '')?.toLowerCase();
-  // A second address could be the one that DMARC was checked for.
+  // DMARC may have been checked for a second address.
   const named = value.replaceAll(NAME, ' ').match(ADDRESS) ?? [];
   const isOne = named.every((one) => [undefined, address].includes(toMailbox(one)?.toLowerCase()));
   return others.length + more.length === 0 && isOne ? address : undefined;
 }
 
-/** RFC 3676; quoted lines stay as they are. */
+/** Joins flowed lines (RFC 3676), but not quoted ones. */
 const unfold = (text: string, isSpaceDeleted: boolean): string =>
   text
     .replaceAll(/ \n(?<=^(?!>|-- $).* \n)(?!>) ?/gm, isSpaceDeleted ? '' : ' ')
@@ -58,7 +58,7 @@ const unfold = (text: string, isSpaceDeleted: boolean): string =>
 const SIGNED = '-----BEGIN PGP SIGNED MESSAGE-----\n';
 const SIGNATURE = '\n-----BEGIN PGP SIGNATURE-----\n';
 
-/** The text of a clear-signed one (RFC 9580, 7). */
+/** Finds the text in a clear-signed one (RFC 9580, 7). */
 function unwrapSigned(text: string): string {
   const end = text.lastIndexOf(SIGNATURE);
   if (!text.trimStart().startsWith(SIGNED) || end === -1) return text;
@@ -111,7 +111,7 @@ const idOf = ({ head }: MailPart): string =>
 
 const isHtml = ({ type }: MailPart): boolean => type.subtype === 'html';
 
-/** @param isOnly - A mail without parts, whose text can have a name (zammad#5992). */
+/** @param isOnly - True for a mail without parts, whose text may have a name (zammad#5992). */
 const isText = (part: MailPart, isOnly: boolean): boolean =>
   ['text/plain', 'text/html'].includes(part.type.essence) &&
   (isOnly || nameOf(part) === undefined) &&
@@ -119,7 +119,7 @@ const isText = (part: MailPart, isOnly: boolean): boolean =>
 
 const WORDS = 50;
 
-/** Whether a program has put it in place of the HTML text, such as “Your program shows no HTML”. */
+/** Whether the plain text only replaces the HTML text, such as “Your program shows no HTML”. */
 function isPlaceholder(plain: string, html: string): boolean {
   if (isBlank(plain)) return true;
   const letters = html.replaceAll(/[^\p{L}\p{N}]/gu, '');
@@ -137,7 +137,7 @@ function chooseText(texts: DecodedText[], toText: ToText): string {
   return isPlaceholder(plain, html) && !isBlank(html) ? html : plain;
 }
 
-/** Attributes of files are level 2 ([MS-OXTNEF], 2.1.3). */
+/** Attributes of files have level 2 ([MS-OXTNEF], 2.1.3). */
 function hasTnefFiles(tnef: Buffer): boolean {
   for (let at = 6; at + 9 <= tnef.length; at += 11 + tnef.readUInt32LE(at + 5)) {
     if (tnef[at] === 2) return true;
@@ -150,9 +150,9 @@ const CID = /\bcid:([^"'\s>)]{1,300})/g;
 const SIGNATURES = /^application\/(?:(?:x-)?pkcs7|pgp)-signature$/;
 
 /**
- * A picture in the text, or what says the same as it, is none.
+ * Pictures in the text and other forms of it are no files.
  *
- * @param named - Ids in the HTML text.
+ * @param named - Ids that the HTML text names.
  */
 function isFile(part: MailPart, named: ReadonlySet<string>, isOnly: boolean): boolean {
   const { type, alternative } = part;

@@ -23,7 +23,7 @@ const keep = (chunk: Uint8Array, at: number): number => {
   return chunk.length;
 };
 
-/** The bucket that SES stores mails in, named by their ids, configured by the `AWS_*` environment. */
+/** Reads the bucket in which SES stores mails by their ids. The `AWS_*` environment configures it. */
 export function createRawMails(Bucket: string): RawMails {
   const client = new S3Client({ requestHandler: TIMEOUTS });
   return {
@@ -43,7 +43,7 @@ export function createRawMails(Bucket: string): RawMails {
       try {
         await client.send(new CopyObjectCommand(copy));
       } catch (error) {
-        // By an earlier invocation.
+        // An earlier invocation has archived it.
         if (error instanceof NoSuchKey) return;
         throw error;
       }

@@ -27,7 +27,7 @@ import { parseMail, type ReceivedMail } from './parse-mail.ts';
 export interface RawMails {
   /** @returns undefined once it was archived. */
   read(id: string): Promise<Uint8Array | undefined>;
-  /** What is left of what was not handled, or not told to anybody, is found by `npm run ops`. */
+  /** `npm run ops` finds what is left: mails that were not handled, or of which nobody was told. */
   archive(id: string): Promise<void>;
 }
 
@@ -49,16 +49,16 @@ const UNREADABLE: Reading = { mail: undefined, isHandled: false };
 /** Milliseconds. */
 const READ_TIME = 2_000;
 
-/** Seconds: a day more than SES's mail, which can come again as long as it is in the bucket (receiver.tf). */
+/** Seconds, a day longer than the bucket keeps the mail, which can come again until then (receiver.tf). */
 const KEY_KEPT = 15 * 86_400;
 
-/** Errors of {@link Inquiries} that a retry would repeat. */
+/** Errors of {@link Inquiries} that a retry would not end. */
 const REFUSED = new Set(['TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE', 'IDEMPOTENCY_KEY_REUSED']);
 
-/** Reasons for which a mail is nobody's whom the team knows. */
+/** For these reasons, a mail's sender is not known. */
 const FORGED = new Set<ForwardReason>(['virus', 'spam', 'dmarc']);
 
-/** What the event tells of a mail; a trial's has no headers. */
+/** Makes a mail of what the event tells. The event of a trial has no headers. */
 function toUnread({ mail: { source, commonHeaders } }: SESMessage) {
   const { from, subject = '' }: Partial<typeof commonHeaders> = commonHeaders ?? {};
   const address = from?.[0]?.replace(/^.*<(.*)>$/s, '$1') ?? source;
@@ -69,7 +69,7 @@ interface Delivery extends ReceiverParts {
   event: SESMessage;
   mail: ReceivedMail | undefined;
   replyAddress: string;
-  /** The inquiry that the address names, and that may be gone. */
+  /** The inquiry that the address names. It may be gone. */
   id: string | undefined;
   inquiry: StoredInquiry | undefined;
   signal: AbortSignal;
@@ -85,11 +85,11 @@ const notify = async (
   why,
 });
 
-/** To the team, or to nobody until the daily mail. */
+/** Forwards a mail to the team, or leaves it to the daily mail. */
 async function forward(delivery: Delivery, why: ForwardReason): Promise<Result> {
   const { store, config, event, mail, id, inquiry, now, signal } = delivery;
   const { messageId } = event.mail;
-  // Once for an inquiry, so that two programs that answer each other end.
+  // This happens once for an inquiry, so that two programs that answer each other end.
   const isOnce = why === 'automatic' && id !== undefined;
   const key = isOnce ? digest(why, id) : digest('forwarded', mail?.messageId ?? messageId);
   const budget = FORGED.has(why) ? undefined : id;
@@ -119,7 +119,7 @@ async function sendBack(
   return notify(delivery, event, why, returned);
 }
 
-/** The same mail has the same, however often it comes; programs repeat a Message-ID with another text. */
+/** A mail has the same key however often it comes. Programs repeat a Message-ID with another text. */
 const toKey = ({ event }: Delivery, mail: ReceivedMail): string =>
   digest(mail.messageId ?? event.mail.messageId, mail.text);
 
@@ -206,7 +206,7 @@ async function storeAnswer(
   return sendBack(delivery, { ...own, attachments }, inquiry, from, 'attachments');
 }
 
-/** What the mailer leaves to the receiver, which has the files. @returns Whether SES takes them. */
+/** Sends a reply with its files, which only the receiver has. @returns Whether SES takes the files. */
 async function sendWithFiles(
   delivery: Delivery,
   inquiry: StoredInquiry,
@@ -262,9 +262,11 @@ async function act(delivery: Delivery, decision: Decision): Promise<Result> {
 }
 
 /**
- * SES's notice of a mail; undefined for a text, such as that SES has validated the topic.
+ * Parses SES's notice of a mail.
  *
  * Source: SES Developer Guide, "Notification contents for Amazon SES email receiving".
+ *
+ * @returns undefined for any other text, such as that SES has validated the topic.
  */
 function parseEvent(body: string): SESMessage | undefined {
   if (!body.startsWith('{')) return undefined;
@@ -274,8 +276,8 @@ function parseEvent(body: string): SESMessage | undefined {
 }
 
 /**
- * Handles SES's events about mails to the domain of answers. What is answered, stored, sent back or forwarded is so
- * once. docs/adr/0085
+ * Handles SES's events about mails to the domain of answers. A mail is answered, stored, sent back or forwarded once.
+ * docs/adr/0085
  *
  * @throws Error when something can succeed later, so that Lambda repeats the event.
  */
@@ -312,7 +314,7 @@ export function createReceiver(parts: ReceiverParts) {
     return { ...(await act(delivery, decision)), inquiry: id };
   }
 
-  /** What has ended three invocations is not read again; a fault of AWS ends none. */
+  /** A mail that has ended three invocations is not read again. A fault of AWS ends none. */
   async function readMail({ mail }: SESMessage, request: string, signal: AbortSignal) {
     const { messageId, source } = mail;
     if (!(await quotas.beginReading(messageId, request, signal))) return UNREADABLE;

@@ -5,7 +5,7 @@ export interface SentMail {
   replyTo: string;
   subject: string;
   text: string;
-  /** Milliseconds: it, or a later one about the same inquiry, was sent at one of these times or after them. */
+  /** Milliseconds. The mail, or a later one about the same inquiry, was sent at or soon after one of these times. */
   times: number[];
 }
 
@@ -14,14 +14,14 @@ export type Facts = ReturnType<typeof createFacts>;
 const DAY = 86_400_000;
 /** Milliseconds that a mail may wait to be sent. */
 const DELAY = 5 * 60_000;
-/** Of what Gmail, Outlook and Apple write dates in. */
+/** Calendars in which Gmail, Outlook and Apple write dates. */
 const CALENDARS = ['gregory', 'buddhist', 'islamic-umalqura', 'japanese', 'persian', 'roc'];
-/** Minutes that zones differ by, beside hours. */
+/** Minutes by which time zones differ, beside whole hours. */
 const ZONES = [0, 30, 45];
-/** Words; of scripts without spaces, which programs break anywhere, characters. */
+/** Words, or characters of scripts without spaces, whose lines programs break anywhere. */
 const WORD = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[\p{L}\p{M}\p{N}]+/gu;
 
-/** Without what programs add and leave out: invisible characters, and the targets of links. */
+/** Leaves out what programs add or remove: invisible characters, and targets of links. */
 const toWords = (text: string): string[] =>
   text
     .replaceAll(/\p{Default_Ignorable_Code_Point}|<[^<>\s]*\s?>/gu, '')
@@ -53,10 +53,10 @@ function toDates(from: number, to: number): [day: string, years: string[]][] {
 }
 
 /**
- * What is certain about a part of a received mail, in any language. No pattern of mail programs: their sentences are
- * people's, too.
+ * Asks what is certain about a part of a received mail in any language. There are no patterns of mail programs, because
+ * people write the same sentences.
  *
- * @param now - Milliseconds, when it was received.
+ * @param now - Milliseconds when it was received.
  */
 export function createFacts(sent: SentMail, now: number) {
   const senders = [...sent.senders, sent.replyTo].map(squeeze).filter((one) => one.length > 2);
@@ -91,24 +91,24 @@ export function createFacts(sent: SentMail, now: number) {
       const numbers = toNumbers(text);
       return dates.some(([, years]) => numbers.some((number) => years.includes(number)));
     },
-    /** The date, and the minute; a date alone has at most three numbers. */
+    /** Whether a text has date and minute. A date alone has at most three numbers. */
     hasTime: (text: string): boolean => {
       const numbers = toNumbers(text);
       return numbers.length > 3 && numbers.some((number) => minutes.has(number)) && hasDate(text);
     },
     hasSubject: (text: string): boolean => subject !== '' && squeeze(text).includes(subject),
     hasReplyTo: (text: string): boolean => squeeze(text).includes(squeeze(sent.replyTo)),
-    /** Whether all of a line, or of a piece of one, is of the mail's text. */
+    /** Whether a line, or a piece of one, has only words of the sent mail. */
     isOurs: (line: string): boolean => {
       const own = toWords(line);
       return [...own, ...toPairs(own)].every((one) => known.has(one));
     },
-    /** Whether lines have nothing but words of the mail's text, each as often and in its order. */
+    /** Whether lines have only words of the sent mail, each as often and in their order. */
     isInOrder: (lines: string[]): boolean => {
       let at = -1;
       return toWords(lines.join('\n')).every((word) => (at = words.indexOf(word, at + 1)) !== -1);
     },
-    /** The hidden beginning of the subject, before the marker. */
+    /** Whether a line is the hidden text before the marker, which is the end of the subject. */
     isPreheader: (line: string): boolean => squeeze(line) !== '' && subject.endsWith(squeeze(line)),
   };
 }

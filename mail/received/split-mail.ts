@@ -1,12 +1,12 @@
 import { MIMEType } from 'node:util';
 import PostalMime, { type Email } from 'postal-mime';
 
-/** A part of a mail that has no parts. */
+/** A part of a mail that has no parts itself. */
 export interface MailPart {
   head: Email;
   type: MIMEType;
   body: Buffer;
-  /** Of the parts that say the same; undefined: in no multipart/alternative. */
+  /** The same for parts that say the same. Undefined outside multipart/alternative. */
   alternative: number | undefined;
 }
 
@@ -30,7 +30,7 @@ function parseType(value: string): MIMEType {
   return TEXT;
 }
 
-/** Also in sections (RFC 2231). */
+/** Finds also a boundary in sections (RFC 2231). */
 function findBoundary({ type, params }: MIMEType): string | undefined {
   if (type !== 'multipart') return undefined;
   const names = [...params.keys()].filter((name) => /^boundary\*\d+\*?$/.test(name));
@@ -62,7 +62,7 @@ function createFindDelimiter(mail: Buffer) {
   };
 }
 
-/** @returns undefined when it is too long, or has what programs read differently. */
+/** @returns undefined when the head is too long, or has characters that programs read differently. */
 function findBody(mail: Buffer, start: number, end: number): number | undefined {
   const head = mail.toString('latin1', start, Math.min(end, start + HEADS));
   const blank = /(?:^|\n)\r?\n/.exec(head);
@@ -71,12 +71,12 @@ function findBody(mail: Buffer, start: number, end: number): number | undefined 
   return isWhole && !/\0|\r(?!\n|$)/.test(head.slice(0, length)) ? start + length : undefined;
 }
 
-/** A text gets a type of which postal-mime tells the name of the file. */
+/** postal-mime tells names of files, but not of texts, so texts get another type. */
 const readHead = async (head: string): Promise<Email> =>
   PostalMime.parse(Buffer.from(head.replace(/^(content-type:\s*)text\//im, '$1x-text/'), 'latin1'));
 
 /**
- * Finds the parts of a mail. Bodies are not read, so that of 40 MB few are touched.
+ * Finds the parts of a mail. Bodies are not read, so that little of 40 MB is copied.
  *
  * @returns undefined when it is no mail of a person, such as with thousands of parts.
  */
