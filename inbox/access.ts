@@ -6,13 +6,13 @@ import type { Problem } from './page/problem-page.ts';
 import type { Env } from './respond.ts';
 
 export interface Access {
-  /** Its own pages, which anybody reaches. */
+  /** Pages that need no sign-in. */
   routes: Hono<Env>;
   /** @returns Who answers; undefined for somebody unknown. */
   findMember: (context: Context) => Promise<string | undefined>;
-  /** For somebody unknown: the way in, or what to do. */
+  /** @returns For somebody unknown: the way in, or what to do. */
   invite: (context: Context) => Promise<Response | Problem>;
-  /** To which signing out leads; absent without a sign-in. */
+  /** The origin that signing out leads to; absent without a sign-in. */
   signInOrigin?: string;
 }
 

@@ -46,7 +46,7 @@ export async function openPool(connection: Connection) {
     async findBySub(sub: string): Promise<Account | undefined> {
       return (await find('sub', '=', sub))[0];
     },
-    /** Also those with a near spelling. Cognito compares the case of prefixes. */
+    /** Finds near spellings, too. Cognito compares prefixes with their case. */
     async findByEmail(email: string): Promise<Account[]> {
       const [beginning = ''] = email.split(/[+.@]/, 1);
       const accounts = new Map<string, Account>();
@@ -57,7 +57,7 @@ export async function openPool(connection: Connection) {
       }
       return [...accounts.values()];
     },
-    /** With its refresh tokens. It may have been deleted meanwhile. */
+    /** Also ends its refresh tokens. It may have been deleted meanwhile. */
     async remove({ name: Username }: Account): Promise<void> {
       const command = new AdminDeleteUserCommand({ UserPoolId: id, Username });
       await client.send(command).catch(ignore('UserNotFoundException'));

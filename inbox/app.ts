@@ -25,7 +25,7 @@ const SELF = ["'self'"];
 const NONE = ["'none'"];
 
 export interface InboxOptions {
-  /** As browsers send it. */
+  /** As browsers send it: without a slash at the end. */
   origin: string;
   stage: string;
   access: Access;
@@ -65,7 +65,7 @@ export function createInbox(options: InboxOptions) {
     async (context, next) => {
       context.set('view', unknown);
       context.header('cache-control', 'no-store');
-      // DNS rebinding: another site's name leads here.
+      // Against DNS rebinding, where the name of another site leads here.
       if (context.req.header('host') !== new URL(origin).host) return context.redirect(origin);
       const isSafe = context.req.method === 'GET' || context.req.method === 'HEAD';
       if (isSafe || context.req.header('origin') === origin) return next();
@@ -142,7 +142,7 @@ const ENDED: Problem = {
   text: 'Nothing was changed. Sign in, then send it again.',
 };
 
-/** Only AWS's messages certainly hold no data. */
+/** Other messages than those for AWS's errors may hold data of persons. */
 function describe(error: Error, stage: string): [status: 400 | 503, text: string] {
   if (error instanceof UsageError) return [400, error.message];
   if (error.name === 'SignInAway') return [503, error.message];

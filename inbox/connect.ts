@@ -49,7 +49,7 @@ export function connectLocally(
   if (respondent?.trim() === '') {
     throw new UsageError('--as is empty; pass the name of who answers.');
   }
-  // The page connects for each request: a connection that waits for another one would be left over.
+  // The page connects for each request; kept connections would pile up.
   const requestHandler = { ...NETWORK.requestHandler, httpAgent: { keepAlive: false } };
   const config = { endpoint, ...LOCAL, requestHandler };
   return {
@@ -101,7 +101,7 @@ export function connectToStage(
     options: `--stage ${stage}${service === undefined ? '' : ` --service ${service}`}`,
     ...openTables(table, erasures, { parameter: `/${name}/erasure-key` }),
     respondent: keepResult(async () => {
-      // Not for each command.
+      // Loaded here, since most commands do not need it.
       const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
       const { Arn = '' } = await new STSClient(NETWORK).send(new GetCallerIdentityCommand());
       // arn:aws:iam::111122223333:user/ana, arn:aws:sts::111122223333:assumed-role/support/ana@example.com,
@@ -121,7 +121,7 @@ export function connectToStage(
   };
 }
 
-/** For the pages, which ask again and again. A failure is not kept. */
+/** The pages ask for each request. A failure is not kept. */
 function keepResult<Result>(read: () => Promise<Result>): () => Promise<Result> {
   let kept: Promise<Result> | undefined;
   return async () =>

@@ -91,7 +91,7 @@ function describeAccount({ accounts, account }: Person, name: string, { stage }:
     : `${place} has an account of ${name} in its user pool ${accounts.id}.`;
 }
 
-/** What is deleted beside the account, for the question. */
+/** Names what is deleted beside the account. */
 const listThings = ({ owners, mails, suppressed }: Person, { table }: Connection): string[] => [
   ...(owners.length > 0 ? [`the inquiries from the table ${escapeUnsafe(table)}`] : []),
   ...(mails?.count ? ['the mails'] : []),
@@ -99,8 +99,8 @@ const listThings = ({ owners, mails, suppressed }: Person, { table }: Connection
 ];
 
 /**
- * Deletes what finds the rest again last, for an interrupted run: addresses after mails, and of those the given one and
- * the account.
+ * Mails come first, and the given address and the account last, since a run after an interrupted one finds the rest by
+ * them.
  */
 async function erase(
   { sub, owners, accounts, account, mails, suppressed }: Person,
@@ -126,7 +126,7 @@ async function eraseInquiries(
   let left = owners;
   let deleted = 0;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    // Not before the newest, if this clock is behind.
+    // This clock may be behind that of the newest inquiry.
     const times = [new Date().toISOString(), ...left.map(({ newest }) => newest)];
     const erased_at = times.toSorted().at(-1) ?? '';
     // Recorded first: what an interrupted erasure has deleted must not come back either.

@@ -1,4 +1,4 @@
-/** What ends by a decision, where `retention_days` has ended nothing. docs/adr/0084 */
+/** Deletes what is older than a person decides. docs/adr/0084 */
 import { UsageError } from '../lib/terminal/command-line.ts';
 import { escapeAddress } from '../text/invisible.ts';
 import { formatCount } from '../ui/format.ts';

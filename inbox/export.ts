@@ -99,7 +99,7 @@ const CSV = {
   quoted_string: true,
   cast: {
     string: toCsvText,
-    // Additions, or names of files.
+    // These are additions or names of files.
     object: (value: object) =>
       (value as (string | NonNullable<StoredInquiry['additions']>[number])[])
         .map((one) => toCsvText(typeof one === 'string' ? one : `${one.at}: ${one.text}`))

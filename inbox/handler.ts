@@ -21,7 +21,7 @@ export const handler = handle(
     ...config,
     access: createSignIn(config),
     connect: () => connection,
-    // Those that the package has (scripts/build.ts).
+    // scripts/build.ts puts them into the package.
     savedReplies: await readSavedReplies(),
     // oxlint-disable-next-line no-console -- Lambda's log
     log: (failure) => console.error(failure),

@@ -71,7 +71,7 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
     }),
   );
 
-  // Where a page of a refused text is loaded again.
+  // The page of a refused text has this address when it is loaded again.
   routes.get('/inquiries/:id/:act', ({ req, redirect }) =>
     redirect(`/inquiries/${req.param('id')}`),
   );
@@ -131,7 +131,7 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
     const stored = status === 'not-found' ? undefined : await inquiries.read(inquiry);
     if (stored === undefined) return refuseGone(context, inquiry.id);
     if (status === 'too-large') throw new UsageError(TOO_LARGE);
-    // A button that is pressed twice sends two.
+    // The same answer of the same person: the button was pressed twice.
     if (stored.respondent !== respondent || stored.reply !== reply) {
       return show(context, stored, { status: 409, draft: { text: reply ?? '' } });
     }
@@ -146,7 +146,7 @@ export function createInquiryRoutes(savedReplies: SavedReply[]) {
 const refuseGone = async (context: Context<Env>, id: string): Promise<Response> =>
   refuse(context, 404, { ...GONE, ...(await readUnsent(context)), id });
 
-/** Braces may be meant: naming them again sends the text. */
+/** Sending the same braces once more means that they are wanted. */
 function findProblem(text: string, known?: string): Omit<Draft, 'text'> | undefined {
   if (text.trim() === '') return { error: 'Write the answer first.' };
   const braces = findBraces(text).join(', ');

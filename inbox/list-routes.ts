@@ -51,7 +51,7 @@ export function createListRoutes() {
 export const getSearch = (context: Parameters<typeof getCookie>[0]): string =>
   getCookie(context, SEARCH) ?? '';
 
-/** What the page before has recorded. */
+/** @returns The inquiry that the page before has answered or reopened. */
 export async function findRecorded({ req, var: { connection } }: Context<Env>) {
   const after = toId(req.query('after'));
   return after === undefined ? undefined : connection.inquiries.get(after);

@@ -21,7 +21,7 @@ export async function run({ values, filter, isInteractive, io, connect }: Comman
   const { inquiries, deliveries } = connect();
   const query = { ...filter, isAnswered: all ? undefined : false, order } as const;
   const isFound = createSearch(text);
-  // One more tells whether there are others.
+  // One more row tells whether there are others.
   const most = limit + Number(isInteractive);
   const pages = async function* () {
     let left = most;

@@ -86,7 +86,7 @@ export const main: Main = async (line, io) => {
 };
 
 if (import.meta.main) {
-  // `inbox list | head` ends with its reader.
+  // `inbox list | head` closes the pipe.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();
     process.stderr.write(`The output cannot be written (${error.code}).\n`);

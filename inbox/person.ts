@@ -17,7 +17,7 @@ export interface Person {
   account: Account | undefined;
   /** Undefined: the stage takes no answers by mail. */
   mails: ReceivedMails | undefined;
-  /** Undefined: the list cannot be read, as was said, or there is none. */
+  /** Undefined: there is no list, or it cannot be read. */
   suppressed: Suppressed | undefined;
 }
 
@@ -71,7 +71,7 @@ async function findSub(
   return [...subs][0];
 }
 
-/** That the list cannot be read stops no erasure. */
+/** An erasure goes on if the list cannot be read. */
 async function readSuppressed(
   addresses: string[],
   { connection, say }: Task,

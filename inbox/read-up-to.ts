@@ -2,7 +2,7 @@
  * Reads a file, pipe or request.
  *
  * @param limit - Bytes.
- * @returns undefined beyond the limit; files and pipes are then closed.
+ * @returns undefined beyond the limit, where it closes a file or pipe.
  */
 export async function readUpTo(
   chunks: AsyncIterable<Buffer>,

@@ -24,7 +24,7 @@ export interface ReceivedMails {
   remove: () => Promise<void>;
 }
 
-/** Whether the address is in the text, and not as a part of a longer one. */
+/** Whether the text has the address, and not only a longer one that contains it. */
 const hasAddress = (text: string, address: string): boolean =>
   text.split(address).some((before, at, pieces) => {
     const after = pieces[at + 1];
@@ -37,7 +37,7 @@ const stringsIn = (value: unknown): string[] =>
 const parse = async (raw: string | Uint8Array): Promise<Email> =>
   PostalMime.parse(raw, { attachmentEncoding: 'utf8' });
 
-/** Decoded, also those of attached mails. */
+/** @returns Decoded texts, also of attached mails. */
 async function readTexts(mail: Email): Promise<string[]> {
   const texts = stringsIn(mail);
   for (const { mimeType, content } of mail.attachments) {

@@ -8,7 +8,7 @@ import { formatTime } from './output.ts';
 import { deleteFromTable, findOwners, type Owner } from './owners.ts';
 import type { Task } from './task.ts';
 
-/** Milliseconds, the longest `pitr_days`: a table may be restored as it was then. */
+/** Milliseconds: a table can be restored as it was so long ago (`pitr_days`). */
 const RESTORABLE = 35 * 86_400_000;
 
 /** @throws UsageError for records that a restored table may need. */
@@ -41,7 +41,7 @@ interface UserList {
   Users?: { Attributes?: { Name: string; Value?: string }[] }[];
 }
 
-/** Removes from a list of users who was erased: an import would give them new ids, which no replay finds. */
+/** Removes erased users from a list. An import would give them new ids, which no replay finds. */
 export async function removeUsers(file: string, { connection, print }: Task): Promise<void> {
   const list: UserList | undefined = parseObject(readIfThere(file) ?? '');
   if (!Array.isArray(list?.Users)) {

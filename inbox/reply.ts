@@ -15,7 +15,7 @@ import { canMail } from './words.ts';
 export async function run(command: Command): Promise<number> {
   const { named, values, io } = command;
   const file = values.file ?? (io.stdin.isTTY === true ? undefined : '-');
-  // In git's order.
+  // git asks for them in the same order.
   const editor = io.env['VISUAL'] || io.env['EDITOR'];
   if (file === undefined && !editor) {
     throw new UsageError('There is no editor; set $EDITOR, or pass --file FILE or standard input.');

@@ -16,7 +16,7 @@ export interface Env {
   };
 }
 
-/** A page that says what to do. Nothing was recorded. */
+/** Shows what to do. Nothing was recorded. */
 export const refuse = async (
   context: Context<Env>,
   status: 400 | 401 | 403 | 404 | 413 | 503,

@@ -9,7 +9,7 @@ export interface SavedReply {
   text: string;
 }
 
-/** Bytes. The page gets all at its start. */
+/** Bytes. Each page of an inquiry has all saved replies. */
 const LIMIT = 1_048_576;
 
 const isFilled = (value: unknown): value is string =>

@@ -4,7 +4,7 @@ import type { StoredInquiry } from '../src/entities/stored-inquiries.ts';
 
 const SEARCHED = ['email', ...requestFields] as const;
 
-/** Each term is in the email or in the owner's text, or, from 8 hexadecimal digits on, begins the id. */
+/** Each term must be in the email or a text, or, with 8 hexadecimal digits or more, begin the id. */
 export function createSearch(
   text: string,
 ): (inquiry: Pick<StoredInquiry, 'id' | (typeof SEARCHED)[number]>) => boolean {

@@ -18,7 +18,7 @@ interface Options extends Partial<Pick<InboxOptions, 'savedReplies'>> {
  * Serves the pages on this machine.
  *
  * @param connect - Called for each request: a restarted local stack has other addresses.
- * @returns The address that opens them, once.
+ * @returns The address, which opens them once.
  */
 export async function servePage(
   connect: () => Connection,

@@ -61,7 +61,7 @@ export function createSignIn({
   const prefix = isSecure ? '__Host-inbox' : `inbox_${new URL(origin).port}`;
   // A link in a mail, and the way back from the sign-in, come from other sites.
   const cookies = { path: '/', httpOnly: true, sameSite: 'Lax', secure: isSecure } as const;
-  /** Of the cookie that the browser keeps until it comes back; each tab has its own. */
+  /** The cookie is kept until the browser comes back; each tab has its own. */
   const nameOf = (state: string): string => `${prefix}-${state.slice(0, 8)}`;
   const client: oauth.Client = { client_id: clientId };
   const network = {

@@ -1,4 +1,4 @@
-/** What people write differently of one address: case, width, invisible characters, dots and a tag before the `@`. */
+/** Removes what people write differently: case, width, invisible characters, dots and a tag before the `@`. */
 function fold(email: string): string {
   const text = email.normalize('NFKC').toLowerCase();
   const seen = text.replaceAll(/[\p{Z}\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');

@@ -6,7 +6,7 @@ import {
 import { NETWORK } from '../lib/aws/aws.ts';
 import { ignore } from './erasures.ts';
 
-/** Of SES's list of the account, of addresses from which a mail came back. */
+/** SES's list of addresses from which a mail came back. */
 export interface Suppressed {
   addresses: string[];
   remove: () => Promise<void>;

@@ -6,7 +6,7 @@ import { toJsonLine } from './output.ts';
 export const UNCHANGED = 'Nothing was deleted.';
 export const DRY_RUN = 'This was a dry run; nothing was deleted. --yes deletes.';
 
-/** A verb that deletes: on what it works, and how it says, prints and asks. */
+/** What a verb needs that deletes: its connection, and how it says, prints and asks. */
 export type Task = ReturnType<typeof createTask>;
 
 type Consent = 'given' | 'asked' | 'absent';

@@ -12,7 +12,7 @@ export const UNDELIVERED = {
   complaint: 'was reported as spam',
 } as const satisfies Record<Undelivered['undelivered'], string>;
 
-/** Milliseconds; undefined when answered or far. */
+/** @returns Milliseconds; undefined when it is answered or far from its expiry. */
 export function nearExpiryOf({ reply_at, expires_at }: StoredInquiry): number | undefined {
   if (reply_at !== undefined || expires_at === undefined) return undefined;
   const expiry = expires_at * 1_000;
@@ -30,7 +30,7 @@ export const stateOf = ({ reply, reply_at }: Pick<StoredInquiry, 'reply' | 'repl
   return reply === undefined ? 'dismissed' : 'answered';
 };
 
-/** The contract's without a place of their own, and two of the inbox's. */
+/** Fields that are shown nowhere else. */
 const FACTS: readonly Exclude<keyof StoredInquiry, 'additions'>[] = [
   ...inquiryFields.filter((name) => !['email', 'subject', 'body'].includes(name)),
   'language',

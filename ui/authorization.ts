@@ -7,7 +7,7 @@ interface Flow {
   redirectUri: string;
 }
 
-/** With these, the way back is checked. */
+/** The way back is checked with it. */
 export type Pending = Awaited<ReturnType<typeof beginSignIn>>['pending'];
 
 /** @returns `url`: where the browser goes. */
@@ -34,7 +34,7 @@ export async function beginSignIn({ server, client, redirectUri }: Flow, scope: 
 
 /**
  * @param found - The address of the way back, or its query.
- * @throws oauth.AuthorizationResponseError, oauth.ResponseBodyError or oauth.OperationProcessingError if it is refused.
+ * @throws The errors of oauth4webapi if it is refused.
  */
 export async function completeSignIn(
   { server, client, redirectUri }: Flow,

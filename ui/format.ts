@@ -5,7 +5,7 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
 /** At most `length` UTF-16 units, cut between characters (UAX 29). */
 export function beginningOf(text: string, length: number): string {
   if (text.length <= length) return text;
-  // Also holds the rest of a character that is cut.
+  // Twice the length also has the rest of a character that is cut.
   const characters = new Intl.Segmenter().segment(text.slice(0, 2 * length));
   return text.slice(0, characters.containing(length)?.index || length);
 }

@@ -26,7 +26,7 @@ async function renderLanguages(bundle: Rolldown.OutputBundle): Promise<string> {
   return (await Promise.all(elements)).join('');
 }
 
-/** Paints in the visitor's language before other files arrive. The main style sheet would block that. */
+/** Paints in the visitor's language before other files arrive; the main style sheet would delay it. */
 function firstPaint(): Plugin {
   const [style, script] = [read('../ui/first-paint.css'), read('src/first-paint.js')];
   return {
@@ -54,7 +54,7 @@ function firstPaint(): Plugin {
 
 const build: BuildEnvironmentOptions = {
   target: 'baseline-widely-available',
-  // Browsers with light-dark().
+  // The first versions with light-dark().
   cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
   // The policy refuses data: addresses of inlined files.
   assetsInlineLimit: 0,
@@ -76,10 +76,10 @@ const MODES: Partial<Record<string, UserConfig>> = {
   package: { publicDir: 'package', build: { ...element, outDir: '../dist/inquiry-form' } },
 };
 
-/** The page, or by `--mode` the custom element: beside the page, or as a package of npm. */
+/** Builds the page, or by `--mode` the element, beside the page or as a package of npm. */
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
-  // Relative: the build works under any path.
+  // A relative base works under any path.
   base: './',
   ...(MODES[mode] ?? { build, plugins: [firstPaint()] }),
 }));

@@ -10,7 +10,7 @@ const toName = (email: string): string =>
     .map((part) => part.charAt(0).toLocaleUpperCase() + part.slice(1))
     .join(' ');
 
-/** Replaces `{reference}` and `{name}`; without a name, also its space. */
+/** Replaces `{reference}` and `{name}`. If there is no name, the space before it goes, too. */
 export const fillIn = (text: string, { id, email }: Pick<StoredInquiry, 'id' | 'email'>): string =>
   text
     .replaceAll(/( ?)\{name\}/g, (_, space: string) => {
@@ -19,6 +19,6 @@ export const fillIn = (text: string, { id, email }: Pick<StoredInquiry, 'id' | '
     })
     .replaceAll('{reference}', toReference(id));
 
-/** Such as `{order}`. */
+/** @returns Braces that nothing replaces, such as `{order}`. */
 export const findBraces = (text: string): string[] =>
   text.match(/\{[\p{L}\p{M}\p{N} _.-]{1,40}\}/gu) ?? [];

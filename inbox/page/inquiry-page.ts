@@ -19,7 +19,7 @@ const SUBJECT_LENGTH = 200;
 export interface Draft {
   text: string;
   error?: string;
-  /** Braces that the error names; sending them again means them. */
+  /** Those that the error names. */
   braces?: string;
 }
 

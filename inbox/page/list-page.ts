@@ -59,7 +59,7 @@ export function listPage(view: View, list: List): Markup {
   return layout(view, { title, tab: show, isList: true }, main);
 }
 
-/** Another address than the list's: what is typed in its box is not lost by a refresh. */
+/** Has an address of its own, since a refresh of the list would lose what is typed here. */
 export function searchPage(view: View, list: Omit<List, 'unanswered' | 'recorded'>): Markup {
   const { text } = list.query;
   const { inquiries, next } = list.listing;

@@ -8,11 +8,11 @@ export const notice = (kind: 'bad' | 'plain', title: string, text: Markup | stri
     <p>${text}</p>
   </div>`;
 
-/** @param attributes - Besides; the first line end in a `textarea` is not its text's. */
+/** Browsers leave out the first line end in a `textarea`. */
 export const textBox = (id: string, attributes: Markup, text = ''): Markup =>
   html`<textarea dir="auto" data-draft="${id}" ${attributes}>${`\n${text}`}</textarea>`;
 
-/** A text that was not sent; without one, the script shows the tab's draft. */
+/** Shows a text that was not sent. Without one, the script shows the tab's draft. */
 export const keptText = (id: string, text = ''): Markup =>
   html`<section class="unsent" ${text === '' && html`hidden`}>
     <label for="unsent">Your text, which was not sent</label>
@@ -26,7 +26,7 @@ export const keptText = (id: string, text = ''): Markup =>
 export interface Problem {
   title: string;
   text: string;
-  /** Of the inquiry, and what was not recorded. */
+  /** The inquiry's. */
   id?: string | undefined;
   kept?: string | undefined;
   /** Whether the same request can succeed later. */
@@ -38,7 +38,7 @@ export interface Problem {
 /** Says what happened and what to do. Nothing was recorded, and no text is lost. */
 export function problemPage(view: View, problem: Problem): Markup {
   const { title, text, id, kept, canRepeat = false, link, canSignOut } = problem;
-  // A tab of its own leaves the text where it is; the script keeps it, and needs no other tab.
+  // A new tab leaves the text in this one. The script keeps the text and removes `target`.
   const anchor =
     link &&
     html`<p>

@@ -2,7 +2,7 @@
 
 const find = (selector) => document.querySelector(selector);
 
-/** A text that no storage takes is lost when the page is left, which asks. */
+/** Where the browser stores nothing, it asks before the page is left. */
 function keep(id, text) {
   try {
     if (text.trim() === '') sessionStorage.removeItem(`inbox.${id}`);
@@ -16,7 +16,7 @@ function keepDraft(box) {
   let isLeaving = false;
   const leave = () => (isLeaving = true);
   box.value ||= sessionStorage.getItem(`inbox.${id}`) ?? '';
-  // It was sent, and the response was lost.
+  // The draft was sent, and only the response was lost.
   if (box.value.trim() === find('.reply')?.textContent.trim()) box.value = '';
   keep(id, box.value);
   const kept = box.closest('.unsent');
@@ -26,7 +26,7 @@ function keepDraft(box) {
     if (key !== 'Enter' || !(ctrlKey || metaKey) || isComposing || isLeaving) return;
     box.form?.requestSubmit(box.form.querySelector('.primary'));
   });
-  // Links and forms stay in this tab.
+  // The draft is kept, so that links need no new tab.
   for (const link of document.links) link.removeAttribute('target');
   document.addEventListener('submit', leave);
   document.addEventListener('click', ({ target }) => target.closest('a') && leave());

@@ -6,7 +6,7 @@ import { formatAge } from '../words.ts';
 
 export type Markup = ReturnType<typeof html>;
 
-/** What a search has found is marked; in place of a blank text stands `none`. */
+/** Marks what the search has found. @param none - Stands for a blank text. */
 export function markText(text: string, { none, query = '' }: { none: string; query?: string }) {
   const shown = escapeText(text);
   if (shown.trim() === '') return html`<span class="absent">${none}</span>`;

@@ -8,14 +8,14 @@ import { LANGUAGES } from '../../text/languages.ts';
 const DIST = join(WEB, 'dist');
 const read = (file: string): Buffer => readFileSync(join(DIST, file));
 
-/** Compressed. */
+/** Of the compressed files. */
 const size = (files: string[]): number =>
   files.reduce((sum, file) => sum + gzipSync(read(file), { level: 9 }).length, 0);
 
 it.each([
-  // Painted after one round trip: ten segments (RFC 6928).
+  // Ten segments arrive in one round trip (RFC 6928).
   ['index.html', 14_600],
-  // Without its language.
+  // The language is another file.
   ['inquiry-form.js', 22_000],
 ])('%s has less than %i bytes', (file, most) => {
   expect(size([file])).toBeLessThan(most);

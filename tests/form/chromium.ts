@@ -52,7 +52,7 @@ export async function openPage(options?: BrowserContextOptions) {
     await browser
   ).newContext({
     viewport: { width: 1180, height: 800 },
-    // Some tests' pages seem to be elsewhere.
+    // Pages of some tests seem to have public addresses.
     permissions: ['clipboard-read', 'clipboard-write', 'local-network-access'],
     ...options,
   });
@@ -61,7 +61,7 @@ export async function openPage(options?: BrowserContextOptions) {
   await context.addInitScript(
     `Object.defineProperty(navigator, 'onLine', { value: true, configurable: true })`,
   );
-  /** A test removes expected ones. */
+  /** A test removes those that it expects. */
   const complaints: string[] = [];
   const requests: string[] = [];
   /** The Idempotency-Key of each POST. */
@@ -73,7 +73,7 @@ export async function openPage(options?: BrowserContextOptions) {
   });
   context.on('weberror', (error) => void complaints.push(error.error().message));
   context.on('console', (message) => {
-    // The browser logs failed requests, which some tests want.
+    // Some tests want requests to fail, which the browser logs.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complaints.push(message.text());
     }
@@ -87,7 +87,7 @@ export async function openPage(options?: BrowserContextOptions) {
 export async function setOnline(page: Page, isOnline: boolean): Promise<void> {
   await page.evaluate(`Object.defineProperty(navigator, 'onLine', { value: ${isOnline} })`);
   await page.context().setOffline(!isOnline);
-  // Dispatched by the browser only where there is an interface.
+  // Without a network interface the browser dispatches none.
   await page.evaluate(`dispatchEvent(new Event('${isOnline ? 'online' : 'offline'}'))`);
 }
 
@@ -135,7 +135,7 @@ export function on(page: Page) {
     see,
     seeIn: async (part: string, text: string | RegExp) =>
       page.locator(part).getByText(text).waitFor(),
-    /** Once the text is there. */
+    /** Waits for the text. */
     async check(text: string | RegExp) {
       await see(text);
       await checkPage(page);
@@ -173,7 +173,7 @@ export const MAIL_RULES = `{ runOnly: ['wcag2a', 'wcag2aa'] }`;
 
 /** No findings of HTML_CodeSniffer and axe; of axe in dark only about colours. */
 export async function expectAccessible(page: Page, ofLight = RULES): Promise<void> {
-  // Through the debugger, past the page's policy.
+  // The debugger is not bound by the page's policy.
   if ((await page.evaluate('typeof HTMLCS')) === 'undefined') {
     await page.evaluate(`${axe.source}; ${HTML_CODESNIFFER}; 0`);
   }
@@ -224,7 +224,7 @@ export async function checkPage(page: Page, narrowest = 320): Promise<void> {
 export async function takePicture(page: Page, name: string): Promise<void> {
   const { SCREENSHOTS } = process.env;
   if (SCREENSHOTS === undefined) return;
-  // No hover in a screenshot.
+  // A hover would be in the picture.
   await page.mouse.move(0, 0);
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), animations: 'disabled' });
 }

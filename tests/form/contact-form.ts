@@ -57,7 +57,7 @@ export async function intercept(
   const api = `${stack.url}/**`;
   await page.unroute(api);
   await page.route(api, async (route) =>
-    // Such as a preflight.
+    // A preflight, for instance, goes on.
     route.request().method() === method ? handler(route) : route.continue(),
   );
 }
@@ -121,7 +121,7 @@ export const signIn = async (arrival?: Arrival) => {
   return form;
 };
 
-/** As after a reload, without a refresh token. A second faster than a sign-in. */
+/** Begins as after a reload, without a refresh token; a sign-in takes a second more. */
 export const begin = async (arrival?: Arrival, email = anyone()) => {
   const idToken = await createToken({ email });
   const expires = Date.now() + 1e9;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { checkPage, expectAccessible } from './chromium.ts';
 import { anyone, createToken, openPage, post, stack } from './contact-form.ts';
 
-/** What another site's page may do to everything, also the element. */
+/** A page's rules for all that it has. */
 const HOSTILE = `html { font-size: 5px }
   * { cursor: help; letter-spacing: 4px; text-transform: uppercase; white-space: pre; line-height: 5 }
   body { font: italic 700 9px/3 serif; color: #ccc; text-align: right; text-indent: 40px }
@@ -101,7 +101,7 @@ it('changes nothing outside of itself but the draft of its user', async () => {
         globals: Object.keys(globalThis).sort(), page: document.documentElement.outerHTML, url: location.href,
         history: history.length, sheets: document.adoptedStyleSheets.length });
       let initial;
-      // When the page is complete, before modules run.
+      // The page is complete, and modules have not run.
       document.addEventListener('readystatechange', () => (initial ??= state()));`,
   });
   await subject.waitFor();
@@ -169,7 +169,7 @@ it('takes the focus when asked for it, and keeps keys in its fields from shortcu
     before: `const keys = [];
       for (const type of ['keydown', 'keypress', 'keyup']) document.addEventListener(type, (event) => {
         keys.push(event.key); if (event.key.length === 1) event.preventDefault(); });
-      // Before the script is loaded, and while the form is.
+      // The form is still being loaded.
       customElements.whenDefined('inquiry-form').then(() => element.focus());`,
   });
   await subject.and(page.locator(':focus')).waitFor();
@@ -179,7 +179,7 @@ it('takes the focus when asked for it, and keeps keys in its fields from shortcu
   await page.keyboard.press('Tab');
   await run('element.focus()');
   await subject.and(page.locator(':focus')).waitFor();
-  // For a page's focus trap.
+  // A page's focus trap needs it.
   expect(await run('keys')).toContain('Tab');
 });
 
@@ -222,7 +222,7 @@ it('works in a browser that refuses storage, channels and the clipboard', async 
 
 it('names wrong settings, and ignores most of them', async () => {
   const { page, see, run, button, complaints } = await embed({
-    // As a framework writes them before the script has loaded.
+    // Frameworks write them so before the script has loaded.
     body: `<inquiry-form accent="red" language="nl" list="false" gettoken="() => 1" branding="[object Object]"
       apiurl="https://a"></inquiry-form>`,
     before: `element.apiUrl = '';
@@ -271,7 +271,7 @@ it('asks the page for a token, and is ready to send when the same user has signe
     ['undefined', 0],
     // One user's text is not sent as another's.
     [`'${await createToken({ email: anyone() })}'`, 0],
-    // Not sent again.
+    // A refused token is not sent again.
     [`'${one}'`, 1],
     [`refused === undefined ? '${one}' : '${other}'`, 2],
   ] as const) {

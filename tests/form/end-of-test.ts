@@ -6,7 +6,7 @@ interface Page {
   screenshot: (options: { path: string; fullPage: boolean }) => Promise<unknown>;
 }
 
-/** At the test's end keeps a picture of a failure, closes, and expects no complaints. */
+/** When the test ends, takes a picture if it has failed, closes, and expects no complaints. */
 export const endWithTest = (
   page: Page,
   close: () => Promise<unknown>,

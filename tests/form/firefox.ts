@@ -30,7 +30,7 @@ export async function openFirefox(preferences: Record<string, number | boolean> 
     if (!String(error).includes('CORS request did not succeed')) errors.push(error);
   });
   endWithTest(page, () => browser.close(), errors);
-  /** Also in a shadow root. */
+  /** Looks into shadow roots, too. */
   const part = (selector: string, text = '') =>
     page.locator(`>>> ${selector}${text && `::-p-text(${text})`}`);
   return {

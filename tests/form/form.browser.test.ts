@@ -58,7 +58,7 @@ it('asks for a message, sends once, and lists what was sent on top', async () =>
   const release = await hold(page, 'POST');
   await visit.write('once');
   posts.length = 0;
-  // Keys of an input method; Safari has only the code.
+  // Enter ends a composition; Safari tells so by the code alone.
   for (const init of ['isComposing: true', 'keyCode: 229']) {
     const enter = `new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true, ${init} })`;
     await page.evaluate(`document.querySelector('#body').dispatchEvent(${enter})`);
@@ -67,7 +67,7 @@ it('asks for a message, sends once, and lists what was sent on top', async () =>
   await send.dblclick();
   await message.press('Control+Enter');
   await see('Sending…');
-  // A focus elsewhere stays there.
+  // The user has moved on, and keeps the focus.
   await button('Refresh').focus();
   release();
   await seeIn('[role=status]', 'received your inquiry');
@@ -95,7 +95,7 @@ it('keeps a draft for its user until it is sent', async () => {
   await page.reload();
   await lists('a draft', 'mine');
   await mine.holds('');
-  // Nothing is requested elsewhere.
+  // No other site gets a request.
   const hosts = new Set(requests.map((url) => new URL(url).origin));
   expect([...hosts].toSorted()).toEqual([stack.formUrl, stack.url, stack.issuer.url].toSorted());
 });
@@ -206,7 +206,7 @@ it('grows with the message, and refuses what cannot fit', async () => {
   expect(await height()).toBeLessThan(240);
   await send.scrollIntoViewIfNeeded();
   await expectInView(send);
-  // Below the limit alone, beyond it with stored names and keys.
+  // The texts fit, but not with the names and keys that are stored with them.
   await paste(message, 'x'.repeat(400 * 1024 - 10));
   await see('400 kB of 400 kB');
   await send.click();
@@ -239,7 +239,7 @@ it('takes a topic as the subject, and says what becomes of the inquiry', async (
   await phone.submit('Where is my parcel?', 'line\n'.repeat(40));
   await expectInView(page.locator('.sent'));
   await see('We answer within two working days.', /come from .team@shop\.example. to .ana-/);
-  // Announced by the focus alone.
+  // The focus alone announces it.
   await focusIs('We’ve received your inquiry');
   expect(await page.locator('form > .live:not(:empty)').count()).toBe(0);
   await click('Copy reference');
@@ -270,7 +270,7 @@ describe('with one key per draft', unless(whyNoDynamoDbLocal), () => {
     const visit = await signIn();
     const { page, click, write, send, see, holds, focusIs, lists, stored } = visit;
     await write('kept', 'all of it');
-    // As after a reload: expired, without a refresh token; the gateway refuses it.
+    // The token has expired, and after a reload there is no refresh token.
     const idToken = await createToken({ email: visit.email, claims: { exp: 1 } });
     await changeSession(page, { idToken });
     await send.click();
@@ -287,7 +287,7 @@ describe('with one key per draft', unless(whyNoDynamoDbLocal), () => {
       if (attempts++ > 0) return route.continue();
       await route.fetch();
       reach();
-      // No answer. Without a route the browser would continue the request.
+      // It gets no answer. Without a route the browser would continue the request.
     });
     await visit.submit('interrupted');
     await reached;

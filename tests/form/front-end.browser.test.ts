@@ -13,7 +13,7 @@ it(
   'signs in, sends once through a lost answer, and lists, from its own origin',
   unless(whyNoDynamoDbLocal),
   async () => {
-    // In the checkout, to find its packages.
+    // Vite finds packages only inside of the checkout.
     using folder = mkdtempDisposableSync(join(ROOT, 'dist', 'front-end-'));
     const root = folder.path;
     const site = await preview({ root, preview: { port: 0 }, logLevel: 'silent' });

@@ -7,7 +7,7 @@ const SAME_AS_ENGLISH: Partial<Record<string, string[]>> = {
   fr: ['.page.menu', '.form.fields.body'],
 };
 
-/** Excluded by the language's typography, besides straight quotes. */
+/** Beside straight quotes, what the language's typography excludes. */
 const EXCLUDED: Partial<Record<string, RegExp>> = {
   de: /[’”«»]|[^\u00a0]…/,
   fr: /[^\u202f][?!;»]|[^\u00a0]:|«[^\u202f]|[“”„]/,

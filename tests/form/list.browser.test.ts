@@ -13,10 +13,10 @@ it('loads older inquiries as the end comes near, and keeps the focus', async () 
   await end.scrollIntoViewIfNeeded();
   const trouble = page.locator('.place ~ .live').getByText('couldn’t load');
   await trouble.waitFor();
-  // Away from the end and back, without scrolling.
+  // The end leaves the window and comes back.
   for (const place of [page.locator('form'), end]) {
     await place.scrollIntoViewIfNeeded();
-    // Observers run in each frame.
+    // Observers run once a frame.
     await page.evaluate(
       'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
     );
@@ -26,7 +26,7 @@ it('loads older inquiries as the end comes near, and keeps the focus', async () 
   await click('Try again');
   await counts(150);
   await trouble.waitFor({ state: 'detached' });
-  // The end is then near, so more loads without a key.
+  // The end is then near, so that more is loaded without a key.
   for (const [key, loaded, first] of [
     ['Enter', 350, 'number 210'],
     ['Shift', 360, 'number 10'],
@@ -120,11 +120,11 @@ it('leads to the inquiry that the address names, and copies its text and link', 
     await beginWith([['the oldest', 'a\nb'], ...numbered(60)]);
   const [oldest = '', older = ''] = ids;
   const go = async (fragment: string) => page.goto(`${stack.formUrl}/#${fragment}`);
-  // On demand.
+  // The foot is made when an inquiry is unfolded.
   await lacks('Copy text');
   await go(oldest);
   await focusIs('the oldest');
-  // One request, not all newer ones; a note says that it is out of order.
+  // It is found by one request, and stands out of order.
   await counts(51);
   expect(await subjects.first().textContent()).toBe('the oldest');
   expect(requested('before=')).toHaveLength(1);

@@ -48,7 +48,7 @@ it('begins in a new tab without a password, and is renewed once for all requests
   expect(renewals()).toBe(0);
   await page.clock.fastForward('02:00:00');
   await write('from the first');
-  // In the same turn, as only a program can.
+  // Only a program can click twice in one turn.
   await page.evaluate(
     `for (const selector of ['[type=submit]', '.list-head button']) document.querySelector(selector).click()`,
   );
@@ -96,7 +96,7 @@ it('replaces a token that the gateway refuses, and outlasts answers that pass', 
   );
   await form.submit('refused once');
   await expect.poll(() => form.requested('/oauth2/token')).toHaveLength(2);
-  // The wait for the gateway's clock.
+  // The form waits, since the gateway's clock may be behind.
   await page.clock.fastForward(3_000);
   await see('received your inquiry');
   expect(posts).toEqual([posts[0], posts[0]]);
@@ -124,7 +124,7 @@ it('ends everywhere at a sign-out, which keeps or deletes the text of all tabs',
   const { context, email, ...first } = await signIn();
   const other = await openTab(first.page);
   await other.write('kept');
-  // Without a request.
+  // The other tab needs no request to know it.
   await other.page.route('**', async (route) => route.abort());
   await first.click('Sign out', 'Keep it and sign out');
   for (const { see } of [first, other]) await see('You’re signed out');
@@ -140,7 +140,7 @@ it('ends everywhere at a sign-out, which keeps or deletes the text of all tabs',
   await first.subject.waitFor();
   await elsewhere.write('in a tab that shows another page');
   await elsewhere.page.goto('about:blank');
-  // Text that is not kept: nothing asks whether to leave.
+  // A deletion does not ask for text that is not kept.
   await fillStorage(full.page);
   await full.write('kept nowhere');
   // Text removed here removes the draft of all tabs.
@@ -172,7 +172,7 @@ it('is shared by the tabs of one user, which show what another sends', async () 
   await different.page.evaluate(`{
     const { sub } = JSON.parse(sessionStorage.getItem('inquiries.session')).user;
     const channel = new BroadcastChannel('inquiries.sent.' + sub);
-    // Of another version.
+    // Another version of the page may send them.
     for (const message of [null, {}, { inquiry: { created_at: '2026' }, key: 'k' }]) channel.postMessage(message);
   }`);
   await send.click();
@@ -199,7 +199,7 @@ it('says why it has not begun', async () => {
   await page.unrouteAll();
   await click('Sign in', 'Cancel');
   await see('The sign-in was cancelled');
-  // From the same issuer for the same client and user, but another sign-in.
+  // A token of another sign-in of the same user.
   const id_token = await createToken({ email });
   await page.route('**/oauth2/token', async (route) => {
     const response = await route.fetch();
@@ -223,7 +223,7 @@ it('asks before it ends where the browser cannot keep a text', async () => {
   await page.locator('html[lang=de]').waitFor();
   const field = page.locator('#subject');
   expect(await field.inputValue()).toBe('precious');
-  // An empty form and the view before do not ask.
+  // Neither an empty form nor the view before asks.
   await field.fill('');
   page.on('dialog', (next) => expect.unreachable(next.type()));
   await page.reload();

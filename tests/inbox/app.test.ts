@@ -32,7 +32,6 @@ it('refuses what is not from its own pages, under its own name', async () => {
     'SameSite=Strict',
     54,
   ]);
-  // It opens once.
   expect((await ask(open)).cookies).toEqual([]);
   const other = createOneTimeAccess(ORIGIN, async () => 'olga');
   const { ask: askOther } = await begin({}, other.access);
@@ -137,7 +136,7 @@ it('searches in a cookie, and lists by arrival, by answer and what came back, pa
   for (const inquiry of [answered[45] ?? '', answered[51] ?? '']) {
     await deliveries.put({ inquiry, mail: 'reply', ...bounced }).go();
   }
-  // No search ends for lack of time.
+  // A search must not end for lack of time.
   vi.spyOn(performance, 'now').mockReturnValue(0);
   const found = await ask('POST /search', { text: ' réservation UNE' });
   expect([found.status, found.location]).toEqual([303, '/search']);
@@ -162,7 +161,7 @@ it('searches in a cookie, and lists by arrival, by answer and what came back, pa
   }
   const { html } = await ask('GET /', undefined, { cookie });
   expect(html).toContain('52 unanswered');
-  // Without scripts, a list is loaded again each minute; what is typed in the search stays.
+  // Without scripts, a list is loaded again each minute, but not the search, where somebody types.
   expect(html).toContain('<noscript><meta http-equiv="refresh" content="60"');
   expect((await ask('GET /search')).html).not.toContain('refresh');
   expect(html).toContain(`une ${'x'.repeat(156)}<`);

@@ -118,10 +118,9 @@ it('with --yes deletes all rows of the user, nobody else’s, and records a keye
   expect(await rowsOf(stranger.cognito_sub)).toHaveLength(2);
 
   expect([readKey().length, statSync(keyFile).mode & 0o777]).toEqual([32, 0o600]);
-  // Only keys: no put can change a record.
+  // A record is its key alone, so that no put can change it.
   const hash = toRecordKey(readKey(), sub) + erased_at;
   expect(await erasures()).toEqual([{ hash }]);
-  // Any notation of a UUID.
   expect((await eraseUser(`{${sub.toUpperCase()}}`)).last).toMatchObject({ cognito_sub: sub });
 });
 
@@ -197,7 +196,7 @@ describe('after a restore', () => {
     expect(await rowsOf(earlier.sub, restored)).toHaveLength(3);
     expect(await rowsOf(later.sub, restored)).toEqual([]);
 
-    // The key from a backup: its erasures are replayed again.
+    // With the key from a backup, its erasures are replayed again.
     writeFileSync(keyFile, key);
     await replay(restored);
     expect(await rowsOf(earlier.sub, restored)).toEqual([]);
@@ -227,7 +226,7 @@ describe('after a restore', () => {
 
     const [, commands = ''] = /^(UNTIL=.*?^done)$/ms.exec(readText('docs/runbook.md')) ?? [];
     const place = { FROM: from, TO: own.name, AWS_DEFAULT_REGION: 'local', AWS_PAGER: '' };
-    // Bash complains about a locale that is not installed.
+    // Bash would complain about a locale that is not installed.
     const env = { ...process.env, LC_ALL: 'C', ...toEnvironment(own.engine), ...place };
     const options = { env, encoding: 'utf8' } as const;
     const result = spawnSync('bash', ['-c', `set -o pipefail\n${commands}`], options);

@@ -73,7 +73,7 @@ it('exports with a bounded amount of memory, and ends in silence when its reader
   for (let n = 0; n < 200; n += 10) {
     await Promise.all(Array.from({ length: 10 }, (_, m) => table.add(n + m, { body })));
   }
-  // 80 MB through a heap of 64 MB.
+  // The export has 80 MB, and the heap 64.
   const all = await shell(`${command('export', '--max-old-space-size=64')} | wc -lc`);
   const [lines, bytes, ...others] = all.output.trim().split(/\s+/).map(Number);
   expect([lines, others]).toEqual([200, []]);

@@ -40,7 +40,7 @@ const columns = ['ID', 'EMAIL', 'SUBJECT'].map((head, at) => {
 });
 
 it.each([
-  // The widest texts are cut, to eight columns at least; text from right to left is isolated.
+  // The widest texts are cut, but not below eight columns. Text from right to left is isolated.
   [40, 'ana@example.com', 'x'.repeat(100), `ana@example.com  ${'x'.repeat(18)}…`],
   [10, 'ana@example.com', 'subject no. 1', 'ana@exa…  subject…'],
   [80, 'a@b', 'Re: שלום', 'a@b    \u2068Re: שלום\u2069'],

@@ -56,7 +56,7 @@ describe('the operators’ page', needsBrowser, () => {
     await expect.poll(() => page.locator('.subject').allTextContents()).toEqual(subjects);
   const reads = async (subject: string) =>
     page.getByRole('heading', { level: 1, name: subject }).waitFor();
-  /** No browser of a test takes access keys: what they press. */
+  /** Clicks what an access key presses, since a driven browser takes none. */
   const press = async (key: string) => page.locator(`[accesskey=${key}]`).click();
   const box = () => page.getByRole('textbox', { name: 'Reply to' });
   const unsent = () => page.getByRole('textbox', { name: 'Your text, which was not sent' });
@@ -74,7 +74,7 @@ describe('the operators’ page', needsBrowser, () => {
   const check = async () => {
     if (hasScripts) await checkPage(page);
   };
-  /** So that the next look at the table is made. */
+  /** After it, the script has asked the server once more. */
   const wait = async () => page.clock.runFor(26_000);
 
   it.each([
@@ -234,7 +234,7 @@ describe('the operators’ page', needsBrowser, () => {
     await page.reload();
     await holds('My draft');
     expect(asked).toEqual(['beforeunload']);
-    // A key alone sends nothing, nor one of an input method.
+    // Neither Enter alone nor that of an input method sends it.
     await press('r');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Backspace');
@@ -253,7 +253,7 @@ describe('the operators’ page', needsBrowser, () => {
     await sees('olga has answered this');
     expect(await unsent().count()).toBe(0);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
-    // A full storage takes none.
+    // A full storage takes no draft.
     await page.goto(`${origin}/inquiries/${ids[1]}`);
     await page.evaluate(
       `Storage.prototype.setItem = () => { throw new Error('QuotaExceededError') }`,
@@ -292,7 +292,7 @@ describe('the operators’ page', needsBrowser, () => {
         await holds('My text');
         await click('Send reply');
       } else {
-        // In a tab of its own, so that the text stays.
+        // The sign-in has a tab of its own, so that the text stays.
         const opened = visit.context.waitForEvent('page');
         await click('Sign in');
         page = await opened;
@@ -331,7 +331,7 @@ describe('the operators’ page', needsBrowser, () => {
         await expectFits(page);
       }
     };
-    // A page that is only parsed takes a tenth of the time; the pages' policy refuses a parser.
+    // Parsing a page takes a tenth of the time; the policy of the pages forbids it there.
     const parser = await page.context().newPage();
     const readAt = async (path: string) => {
       const html = await page.evaluate<string>(`fetch('${path}').then((each) => each.text())`);

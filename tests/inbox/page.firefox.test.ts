@@ -12,7 +12,7 @@ it.each([
   const address = await own.serve({}, [{ title: 'Thanks', text: 'Hello {name}, thank you.' }]);
   for (const [n, subject] of ['One', 'Two'].entries()) await own.add(9_000 - n, { subject });
   const { page, part, see, click, textsOf, control, intercept } = await openFirefox();
-  // The driver needs JavaScript; the page does without its script.
+  // The driver needs JavaScript, so only the page's own script is left out.
   const answer = async (request: HTTPRequest) => (isOn ? request.continue() : request.abort());
   await intercept(new URL('/script.js', address).href, answer);
   const stores = async (...expected: (string | undefined)[]) => {

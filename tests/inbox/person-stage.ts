@@ -21,14 +21,14 @@ export const RIVAL = Buffer.alloc(32, 7);
 /** A stage with all stores: AWS's are in memory, and its changes can end at a step. */
 export async function openPersonStage() {
   const own = await openInbox();
-  // The engine is that of all tests.
+  // Other tests use the same engine, so the name must be unique.
   const erasures = `${own.name}-erasures`;
   const records = createErasureRecords({ ...own, name: erasures });
   await records.create();
   const { answers, objects } = await startStage(own.url);
   const accounts = new Map<string, { sub: string; email: string; created: number }>();
   const suppressed = new Set<string>();
-  /** Requests of keys, accounts and writes, and names of errors, by action. */
+  /** Requests for keys and accounts, and writes. `failures`: names of errors, by action. */
   const calls: Record<string, unknown>[] = [];
   let failures: Record<string, string> = {};
   let tags: Record<string, string> = TAGS;
@@ -148,7 +148,7 @@ export async function openPersonStage() {
     objects,
     accounts,
     calls,
-    /** From now on. @param changed - Tags of the table of erasures. */
+    /** @param names - Errors of the next requests. @param changed - Tags of the table of erasures. */
     fail(names: typeof failures = {}, changed: typeof tags = TAGS): void {
       failures = names;
       tags = changed;
@@ -168,7 +168,6 @@ export async function openPersonStage() {
       (await own.scan()).filter(({ pk }) => String(pk).includes(sub)).length,
     toLine,
     run: (line: string) => own.run(toLine(line)),
-    /** All stores, without the erasures' time. */
     readStores: async (): Promise<string> =>
       JSON.stringify([
         await own.scan(),

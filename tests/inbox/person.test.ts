@@ -16,7 +16,7 @@ beforeEach(async () => {
   stage = await openPersonStage();
 });
 
-/** What a line prints and asks AWS: once, since the SDK may repeat a request while the clock stands still. */
+/** What a line prints and asks AWS. A request is listed once: with a clock that stands still, the SDK may repeat it. */
 async function transcribe(line: string, options: IoOptions = {}): Promise<string> {
   stage.calls.length = 0;
   const printed = await stage.own.transcribe([[line, options]]);
@@ -34,7 +34,7 @@ describe('erase', () => {
     const other = await stage.addPerson();
     const before = await stage.readStores();
     const { sub, email, names } = await stage.addPerson();
-    // Longer addresses are others'.
+    // Longer addresses are those of others.
     stage.addMail('other', `From: x${email}, ${email}.example\n\nHello`);
     expect(await findLeft(names)).toEqual(names);
     const { code, stdout } = await stage.run(`erase --email ${email} --yes`);
@@ -44,7 +44,7 @@ describe('erase', () => {
     expect(stage.objects.delete('/mails/other')).toBe(true);
     expect(await findLeft(names)).toEqual([]);
     expect(await findLeft(other.names)).toEqual(other.names);
-    // But for the records of the erasure.
+    // The records of the erasure stay.
     const after = (await stage.readStores()).replaceAll(/,?\{"hash":"[^"]+"\}/g, '');
     expect(after.length).toBe(before.length);
   });
@@ -63,7 +63,7 @@ describe('erase', () => {
       ['', ['account', 'no']],
       ['', ['no', 'develop']],
       ['', ['account', 'develop']],
-      // Only an account.
+      // There is only an account.
       ['', ['no']],
       ['', ['account']],
       ['--yes', [], { AdminDeleteUser: 'UserNotFoundException' }],
@@ -112,7 +112,7 @@ describe('erase', () => {
       const { code } = await stage.run(`erase --email ${email} --yes`);
       expect([steps, code, await findLeft(names)]).toEqual([steps, 0, []]);
     }
-    // Key and record; six mails, list, account, rows of two emails.
+    // The steps are: key, record, six mails, list, account, and the rows of two emails.
     expect(steps).toBeGreaterThanOrEqual(12);
   });
 

@@ -36,7 +36,7 @@ it('lists by filters over all owners and pages, without idempotency keys', async
     await add(3_000, { email: 'Ana@example.com', respondent: 'R', reply_at }),
     await add(4_000),
   ] as const;
-  // Older, and of other owners.
+  // These are older, and of other owners.
   const others = await writeInquiries({ client, name }, 36, () => false);
   await writeIdempotencyKey({ client, table: name }, rows[3]);
   const since = NOW - 4_000;

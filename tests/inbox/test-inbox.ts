@@ -54,10 +54,10 @@ export async function startStage(engine: string) {
   return state;
 }
 
-/** Progress, and what readline writes. */
+/** Removes progress, and what readline writes. */
 const ESCAPES = /\r.\[K([\d,]+ inquir\w+ …)?|.\[(\d+G|0J)/g;
 
-/** Behind the reference, which a stopped clock makes the same each time. */
+/** What follows the reference; a stopped clock makes the reference the same each time. */
 export const END_OF_ID = /(?<=[\da-f]{8}-[\da-f]{4})(-[\da-f]{4}){2}-[\da-f]{12}/gi;
 
 export type OwnInbox = Awaited<ReturnType<typeof openInbox>>;
@@ -136,7 +136,7 @@ export async function openInbox({
   };
 }
 
-/** The pages on a table of their own, as browsers ask for them. */
+/** Opens the pages on a table of their own. */
 export async function openPages(
   origin: string,
   access: Access,

@@ -47,7 +47,7 @@ async function expectLines(
 }
 
 it('list, show and export print JSON lines for programs, and text at a terminal', async () => {
-  // From less than 7 days on it is said.
+  // An expiry is shown when less than 7 days are left.
   const expires_at = (NOW + 7 * DAY) / 1_000;
   await add(3 * DAY, { expires_at: 1 });
   await add(2 * DAY, { cognito_sub: OTHER, subject: ' \n', body: '=Größe "x"\r\n', expires_at });
@@ -157,7 +157,7 @@ it('reply refuses an empty text, one that is not UTF-8 and one that is too long'
     [reply, { stdin: ' \r\n\t' }],
     [reply, { stdin: Buffer.from([0xe9]) }],
     [reply, { stdin: 'ö'.repeat(204_801) }],
-    // The inquiry leaves less room.
+    // The inquiry takes some of the room.
     [reply, { stdin: 'o'.repeat(409_600) }],
     `${reply} --file /dev/zero`,
     `${reply} --file '${table.folder}'`,
@@ -167,7 +167,7 @@ it('reply refuses an empty text, one that is not UTF-8 and one that is too long'
 });
 
 it('reply opens an editor, sends its text, and keeps a text that was not sent', async () => {
-  // The shell that starts the editor takes its name for nothing else.
+  // The shell that starts the editor must not run what the folder's name holds.
   const folder = join(createFolder(), '$(false); "');
   mkdirSync(folder);
   vi.stubEnv('TMPDIR', folder);
@@ -202,7 +202,7 @@ it('reply opens an editor, sends its text, and keeps a text that was not sent', 
     .replaceAll(/(?<=TMPDIR.inquiry-)\w+/g, '…')
     .replace(`as ${userInfo().username}.`, 'as USER.');
   await expect(transcript).toMatchFileSnapshot('golden/edited-replies.txt');
-  // Only what is kept.
+  // The folder has only the two texts that were kept.
   expect(readdirSync(folder)).toHaveLength(2);
 });
 

@@ -1,7 +1,6 @@
 /** For all languages, or by language. */
 export type Text = string | Partial<Record<'en' | 'de' | 'fr' | 'es' | 'ja' | 'ar', string>>;
 
-/** As in the README. */
 export interface Branding {
   introduction?: Text | undefined;
   expectation?: Text | undefined;

@@ -41,13 +41,13 @@ export interface Page {
 
 export type Api = ReturnType<typeof createApi>;
 
-/** A type alone: src/contract.ts stays out of the bundle. */
+/** Only the type is imported, so that src/contract.ts stays out of the bundle. */
 const PATH: typeof contract.inquiriesPath = '/inquiries';
 /** Milliseconds; the gateway's limit is 30 seconds. */
 const TIMEOUT = 35_000;
 /** Seconds. */
 const FIRST_PAGE_WAIT = 1;
-/** Doubled for each next page. */
+/** Each next page has twice as many. */
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
 /** Seconds before a new token is used: the issuer's clock may be ahead of the API's. */

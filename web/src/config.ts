@@ -11,7 +11,7 @@ type Refuse = (must: string, part?: string) => never;
 type Reader<Value> = (value: unknown, refuse: Refuse) => Value;
 
 const MAX_TOPICS = 12;
-/** Plain http is for this machine only. */
+/** Plain http is allowed for this machine only. */
 const ADDRESS = /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1)(:\d+)?(\/|$))/i;
 
 const readText: Reader<string> = (value, refuse) =>

@@ -46,7 +46,7 @@ export function button(
   return element;
 }
 
-/** A `disabled` element would lose the focus. */
+/** Unlike a `disabled` element, it keeps the focus. */
 export function setBusy(element: HTMLElement, busy: boolean): void {
   element.ariaDisabled = busy ? 'true' : null;
 }

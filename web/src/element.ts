@@ -56,7 +56,7 @@ export class InquiryForm extends Base implements Published {
   #branding: Branding = { topics: [] };
   /** An update stops when a newer one has begun. */
   #version = 0;
-  /** While it is empty, the next update makes the content again. */
+  /** If it is empty, the next update makes the content again. */
   #madeFrom = '';
   #view: View | undefined;
   /** A view that replaces another may report an inquiry again. */
@@ -106,7 +106,7 @@ export class InquiryForm extends Base implements Published {
     this.refresh();
   }
 
-  /** As in config.json. A wrong value is left out. */
+  /** A wrong value is left out. */
   get branding(): Branding {
     return this.#branding;
   }
@@ -325,7 +325,7 @@ export class InquiryForm extends Base implements Published {
     if (isField) same?.setSelectionRange(field.selectionStart, field.selectionEnd);
   }
 
-  /** One rem is this element's font size. Constructed style sheets are bound by no policy. */
+  /** One rem becomes this element's font size. No policy forbids constructed style sheets. */
   #applyStyle(): void {
     const rem = Number.parseFloat(getComputedStyle(this).fontSize);
     const css = (firstPaint + elementStyle + style + this.#accentStyle).replaceAll(

@@ -41,7 +41,7 @@ async function start(): Promise<void> {
   const page: Page = { config, signIn, signedIn, linked: location.hash.slice(1), shows: 0 };
   page.api = openApi(page);
   addEventListener('hashchange', () => void page.view?.show(location.hash.slice(1)));
-  // From the back/forward cache: the session may have ended.
+  // The session may have ended while the page was in the back/forward cache.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && page.signedIn.session !== undefined) location.reload();
   });

@@ -2,7 +2,7 @@ import { h } from './dom.ts';
 import type { Branding } from './config.ts';
 import type { Locale } from './languages/locale.ts';
 
-/** In a new tab: a text that is not sent stays in this one. */
+/** Opens a new tab, so that an unsent text stays in this one. */
 export const createPrivacyLink = (
   { privacy }: Branding,
   { strings }: Locale,

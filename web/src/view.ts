@@ -89,7 +89,7 @@ export async function askToLeave(view: View, { strings }: Locale): Promise<boole
   return answer === 'keep' || answer === 'delete';
 }
 
-/** In any tab, or left by a closed one. */
+/** Asks all tabs, and looks at what a closed one has left. */
 async function isTextAnywhere({ form, drafts, tabs }: View): Promise<boolean> {
   if (form.hasText() || isWritten(drafts.load() ?? EMPTY)) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -68,7 +68,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
       for (const store of [memory, own]) remove(store);
       if (mine === undefined || (theirs !== undefined && isSame(mine, theirs))) remove(shared);
     },
-    /** Also in tabs that show another page. */
+    /** Tabs that show another page delete theirs later. */
     clearEverywhere(): void {
       for (const store of [memory, own, shared]) remove(store);
       attempt(() => shared.setItem(deletionKey, crypto.randomUUID()));
@@ -76,7 +76,7 @@ export function createDrafts(own: DraftStore, shared: DraftStore, owner: string)
   };
 }
 
-/** Also what was deleted while this tab showed another page. */
+/** Removes what was deleted while this tab showed another page. */
 export function removeDeletedDrafts(own: DraftStore, shared: DraftStore): void {
   const stored = [...Object.keys(own), ...Object.keys(shared)];
   const drafts = stored.filter((key) => key.startsWith(PREFIX));

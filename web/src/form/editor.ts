@@ -67,7 +67,7 @@ export function createEditor(
       if (size.textContent !== text) size.textContent = text;
       // `required` alone would make an untouched field invalid.
       body.ariaInvalid = String(isMissing || isOver);
-      // The size is below the text, which may fill the window.
+      // The size stands below the text, which may fill the window.
       if (isOver && !wasOver) size.scrollIntoView({ block: 'nearest' });
       wasOver = isOver;
     },

@@ -38,7 +38,7 @@ export const hasText = (texts: Texts): boolean => textsOf(texts).length > 0;
 export const isSame = (one: Texts, other: Texts): boolean =>
   fieldNames.every((name) => (one[name] ?? '') === (other[name] ?? ''));
 
-/** With optional fields only where they have text. */
+/** Leaves out optional fields without text. */
 export const toRequest = (texts: Texts): CreateInquiryRequest => {
   const { subject, body } = texts;
   const filled = fieldNames.filter((name) => texts[name]);

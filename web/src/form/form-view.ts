@@ -66,7 +66,7 @@ export function createFormView(parts: ViewParts, { edit, writeAnother, say }: Ha
     focusSent(): void {
       panel?.title.focus({ preventScroll: true });
       panel?.element.scrollIntoView({ block: 'nearest' });
-      // In a window lower than the panel.
+      // The window may be lower than the panel.
       panel?.title.scrollIntoView({ block: 'nearest' });
     },
   };

@@ -18,7 +18,7 @@ export const isUnsure = ({ pending }: Draft): boolean => typeof pending === 'num
 export const hasExpired = ({ pending }: Draft, now: number): boolean =>
   typeof pending === 'number' && now - pending > KEY_LIFETIME;
 
-/** @param wasSent - Whether an earlier attempt may have arrived; `mayBeDone` is about all. */
+/** @param wasSent - Whether an earlier attempt may have arrived, which `mayBeDone` then includes. */
 export async function send(
   request: () => ReturnType<Api['create']>,
   wasSent: boolean,

@@ -28,7 +28,7 @@ export const chooseLanguage = (
 export async function loadLocale(language: Language, preferred: readonly string[]) {
   const { strings } = await LOADERS[language]();
   const region = preferred.find((one) => baseOf(one) === language) ?? language;
-  // References and the languages' texts have these digits.
+  // References and texts have Latin digits.
   const tag = new Intl.Locale(region, { numberingSystem: 'latn' });
   const rules = new Intl.PluralRules(language);
   const numbers = new Intl.NumberFormat(tag);
@@ -65,7 +65,7 @@ export async function loadLocale(language: Language, preferred: readonly string[
     /** A title. @param ago - 0 or 1: Today or Yesterday. */
     formatDay: (date: Date, ago?: number): string =>
       capitalize(ago === undefined ? formatFullDate(date) : relative.format(-ago, 'day'), tag),
-    /** As in a menu, where a name stands alone. */
+    /** For a menu, where the name stands alone. */
     nameOf: (other: Language): string =>
       capitalize(new Intl.DisplayNames([other], { type: 'language' }).of(other) ?? other, other),
   };

@@ -31,7 +31,7 @@ export function createDays(
       days.set(name, day);
       const date = new Date(members[0]?.created_at ?? now);
       const title = titleOf(date, now, locale);
-      // On paper the date stands instead of “Today”.
+      // A print has the date in place of “Today”.
       day.heading.dataset['date'] = locale.formatDay(date);
       if (day.heading.textContent !== title) day.heading.textContent = title;
       arrange(

@@ -14,14 +14,14 @@ interface ItemParts extends Pick<ViewParts, 'locale' | 'linkTo'> {
 
 type Item = ReturnType<typeof createItem>;
 
-/** What a search has found. Firefox before 140 has none. */
+/** Marks what a search has found. Firefox before 140 has no Highlight. */
 const highlight = typeof Highlight === 'undefined' ? undefined : new Highlight();
 if (highlight !== undefined) CSS.highlights.set('inquiries-found', highlight);
 
 /** UTF-16 units rendered of a folded text. */
 const FOLDED_SUBJECT = 1_000;
 const FOLDED_BODY = 2_000;
-/** As in list.css. */
+/** The same numbers are in list.css. */
 const SUBJECT_LINES = 2;
 const BODY_LINES = 6;
 /** UTF-16 units that a folded inquiry shows. */
@@ -69,7 +69,7 @@ function createItem(inquiry: Inquiry, parts: ItemParts) {
   const flip = () => fold(item, !isFolded(item));
   const toggle = button('', { class: 'small', 'aria-describedby': title.id, hidden: true }, () => {
     flip();
-    // The text that was in the window is folded away.
+    // Otherwise the window would show what follows the folded text.
     if (isFolded(item)) toggle.scrollIntoView({ block: 'nearest' });
   });
   const opener = button('', { class: 'opener', 'aria-labelledby': title.id }, flip);
@@ -103,7 +103,7 @@ function createItem(inquiry: Inquiry, parts: ItemParts) {
     marks: [] as StaticRange[],
     wasOpened: false,
   };
-  // The browser has found folded text.
+  // The browser's own search has found folded text.
   element.addEventListener('beforematch', () => fold(item, false));
   fold(item, true);
   return item;

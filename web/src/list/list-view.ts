@@ -79,7 +79,7 @@ export function createListView(parts: ViewParts, handlers: Handlers) {
     moreButton,
     search,
     focus: (id: string) => items.get(id)?.title.focus(),
-    /** On a phone it is below the form. */
+    /** On a phone, the notice is below the form. */
     scrollToNotice: () => alert.scrollIntoView({ block: 'nearest' }),
     unfold(id: string): void {
       const item = items.get(id);
@@ -162,7 +162,7 @@ function createSearchBar(
   element.addEventListener('input', change);
   element.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
-    // Otherwise Chromium empties the box.
+    // Chromium would empty the box.
     if (isComposing(event)) event.preventDefault();
     else clear();
   });

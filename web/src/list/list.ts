@@ -111,7 +111,7 @@ async function loadOlder(list: List): Promise<void> {
   dispatch({ type: 'asked-older' });
   const page = await parts.api.list(after);
   if (isFailure(page)) return dispatch({ type: 'failed-older', failure: page });
-  // The button may be gone afterwards.
+  // The next step may hide the button.
   const hadFocus = view.moreButton.matches(':focus');
   dispatch({ type: 'loaded-older', after, page });
   say(parts.locale.strings.list.updated);

@@ -1,4 +1,4 @@
-/** The authorization code flow with PKCE. docs/adr/0050 */
+/** docs/adr/0050 */
 import * as oauth from 'oauth4webapi';
 import { beginSignIn, completeSignIn, type Pending } from '../../../ui/authorization.ts';
 import type { Config } from '../config.ts';
@@ -70,7 +70,7 @@ export function createIssuer({ issuer, clientId, scopes }: Config, home: string)
       );
     },
 
-    /** If the issuer can; rejects only when discovery fails. */
+    /** Does nothing where the issuer cannot; rejects only if discovery fails. */
     async revoke(refreshToken: string): Promise<void> {
       const metadata = await discover();
       if (metadata.revocation_endpoint === undefined) return;

@@ -67,9 +67,9 @@ export function createSignIn(config: Config, onSignOut: () => void) {
     async signOut(): Promise<void> {
       const { tokens, refreshToken } = held;
       forget(held);
-      // Holds unless the issuer answers below.
+      // Stays so if the issuer does not answer.
       leave('signedOutHere');
-      // Also ends the session of tabs that show another page.
+      // Tabs that show another page read it later.
       attempt(() => localStorage.setItem(SIGN_OUT_KEY, crypto.randomUUID()));
       const metadata = await issuer.discover();
       // Cognito's /logout does not revoke refresh tokens.
@@ -100,7 +100,7 @@ function restore(held: Held): SignInResult {
   forget(held);
   sessionStorage.removeItem(REASON_KEY);
   if (left === 'signedOut' || left === 'signedOutHere') return { reason: left };
-  // Requested now, so that a sign-in redirects at once.
+  // A sign-in then redirects at once.
   held.issuer.discover().catch(() => undefined);
   return { reason: own && (isCurrent(own) ? 'ended' : 'signedOut') };
 }
@@ -166,7 +166,7 @@ async function requestTokens(held: Held): Promise<Tokens> {
     if (fresh.user.sub === tokens.user.sub) return keep(held, fresh);
     throw new Error('The new ID token is of another user.');
   } catch (cause) {
-    // Other errors may pass, such as a 429 or 503.
+    // A 429 or 503, for instance, may pass.
     if (!(cause instanceof oauth.ResponseBodyError) || !FINAL.has(cause.error)) throw cause;
     held.refreshToken = undefined;
     throw new SignedOut('', { cause });
