@@ -3,7 +3,7 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { INQUIRY_ID } from '../src/limits.ts';
 import { SHOWS, type ListQuery } from './listing.ts';
 import { recordedNotice } from './page/inquiry-page.ts';
-import { listPage, ORDERS_OF, searchPage } from './page/list-page.ts';
+import { listPage, searchPage } from './page/list-page.ts';
 import { readForm, type Env } from './respond.ts';
 
 const SEARCH = 'inbox_search';
@@ -17,7 +17,8 @@ export function createListRoutes() {
     const { listing } = context.var;
     const { show: shown, order: ordered, from } = context.req.query();
     const show = SHOWS.find((each) => each === shown) ?? 'unanswered';
-    const order = ORDERS_OF[show].find((each) => each === ordered) ?? ORDERS_OF[show][0];
+    const usual = show === 'unanswered' ? 'oldest' : 'newest';
+    const order = ordered === 'oldest' || ordered === 'newest' ? ordered : usual;
     const query: ListQuery = { show, order, text: '', from: toId(from) };
     const { signal } = context.req.raw;
     const last = await findRecorded(context);

@@ -18,15 +18,17 @@ const MANY = 2_000;
 const OTHERS_TIME = 500;
 
 export const SHOWS = ['unanswered', 'answered', 'all', 'undelivered'] as const;
-/** `answered`: by the time of the answer. */
-export const ORDERS = ['newest', 'oldest', 'answered'] as const;
 
 export interface ListQuery {
   show: (typeof SHOWS)[number];
-  order: (typeof ORDERS)[number];
+  /** Of arrival; others are in the order of their answers. */
+  order: 'newest' | 'oldest';
   text: string;
   from: string | undefined;
 }
+
+export const isByArrival = ({ show }: ListQuery): boolean =>
+  show === 'unanswered' || show === 'all';
 
 export interface Listing {
   inquiries: ShownInquiry[];
@@ -64,7 +66,7 @@ export function createListing({
     const isFound = createSearch(text);
     const end = performance.now() + SEARCH_TIME;
     const filter = {
-      isAnswered: show === 'all' ? undefined : show === 'answered',
+      isAnswered: show === 'all' ? undefined : false,
       ...(order === 'oldest' ? { order, after: from } : { before: from }),
     } as const;
     const found: StoredInquiry[] = [];
@@ -94,9 +96,7 @@ export function createListing({
 
   return {
     list: async (query: ListQuery, signal: AbortSignal): Promise<Listing> =>
-      query.show === 'undelivered' || query.order === 'answered'
-        ? listAnswered(query, signal)
-        : listByArrival(query, signal),
+      isByArrival(query) ? listByArrival(query, signal) : listAnswered(query, signal),
     /** Byte for byte; not `isAll` if there are too many rows to read. */
     async countOthers(
       { id, email }: Pick<StoredInquiry, 'id' | 'email'>,

@@ -71,17 +71,14 @@ export function inquiryPage(view: View, shown: Shown): Markup {
 
 /** Why the owner does not get an answer. */
 function warningOf({ times }: View, inquiry: ShownInquiry): Markup | undefined {
-  const { reply, undelivered, undelivered_at = '' } = inquiry;
+  const { undelivered, undelivered_at = '' } = inquiry;
   if (undelivered !== undefined) {
     const text = html`We learned on ${times.exact(undelivered_at)} that the mail
     ${UNDELIVERED[undelivered]}. Reach the owner in another way.`;
     return notice('bad', 'The reply could not be delivered', text);
   }
   if (canMail(inquiry)) return undefined;
-  const text =
-    reply === undefined
-      ? 'An answer is recorded here, and its owner does not receive it. Reach them in another way.'
-      : 'The answer is recorded here, and its owner has not received it.';
+  const text = 'Answers are recorded here alone. Reach the owner in another way.';
   return notice('bad', 'No mail can be sent to this address', text);
 }
 

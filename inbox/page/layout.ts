@@ -12,7 +12,7 @@ export interface View {
 
 export const TABS = {
   unanswered: { title: 'Unanswered', path: '/', key: 'u' },
-  answered: { title: 'Closed', path: '/?show=answered', key: 'c' },
+  answered: { title: 'Answered', path: '/?show=answered', key: 'n' },
   all: { title: 'All', path: '/?show=all', key: 'a' },
   undelivered: { title: 'Came back', path: '/?show=undelivered', key: 'b' },
   search: { title: 'Search', path: '/search', key: 's' },

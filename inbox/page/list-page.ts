@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { escapeAddress } from '../../text/invisible.ts';
 import { NO_MESSAGE, NO_SUBJECT } from '../../text/languages.ts';
 import { beginningOf, formatCount } from '../../ui/format.ts';
-import type { ListQuery, Listing } from '../listing.ts';
+import { isByArrival, type ListQuery, type Listing } from '../listing.ts';
 import type { ShownInquiry } from '../shown-inquiry.ts';
 import { canMail, nearExpiryOf, UNDELIVERED } from '../words.ts';
 import { layout, TABS, type View } from './layout.ts';
@@ -11,19 +11,7 @@ import { markText, type Markup, type Times } from './texts.ts';
 /** UTF-16 units of subject and text in the list. */
 const BEGINNING = 160;
 
-/** The first is the default. */
-export const ORDERS_OF = {
-  unanswered: ['oldest', 'newest'],
-  answered: ['answered', 'newest'],
-  all: ['newest', 'oldest'],
-  undelivered: ['answered'],
-} as const satisfies Record<ListQuery['show'], readonly ListQuery['order'][]>;
-
-const ORDERS: Record<ListQuery['order'], string> = {
-  oldest: 'Oldest first',
-  newest: 'Newest first',
-  answered: 'Latest answer first',
-};
+const ORDERS = { oldest: 'Oldest first', newest: 'Newest first' };
 
 interface List {
   query: ListQuery;
@@ -36,9 +24,9 @@ export function listPage(view: View, list: List): Markup {
   const { query, unanswered, recorded } = list;
   const { show, order } = query;
   const heading = show === 'unanswered' ? `${unanswered} unanswered` : TABS[show].title;
-  const other = ORDERS_OF[show].find((each) => each !== order);
+  const other = order === 'oldest' ? 'newest' : 'oldest';
   const turn =
-    other &&
+    isByArrival(query) &&
     html`<a href="/?show=${show}&order=${other}" aria-label="${ORDERS[order]}, change the order"
       >${ORDERS[order]}</a
     >`;

@@ -121,7 +121,7 @@ describe('the operators’ page', needsBrowser, () => {
     await sees(`Reopened: ${list[1]}`);
     await stores('Hello {first name}!', undefined, undefined, undefined, undefined);
     await answer(2);
-    await click('Closed');
+    await page.getByRole('link', { name: 'Answered', exact: true }).click();
     await sees('Dismissed by pete');
     await sees('Answered by olga');
     await lists(list[2] ?? '', list[0] ?? '');
