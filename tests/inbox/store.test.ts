@@ -81,7 +81,7 @@ it.each(['newest', 'oldest'] as const)(
         isMet = false;
         let requests = 0;
         const answerBefore: Fault = async (exchange) => {
-          const isTheirs = /(open|done)-0/.test(String(await exchange.receive()));
+          const isTheirs = /(open|answered)-0/.test(String(await exchange.receive()));
           if (!isTheirs) return nothing(exchange);
           if (requests++ === at) {
             isMet = true;
