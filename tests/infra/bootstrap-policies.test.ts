@@ -308,6 +308,13 @@ describe('the policies', () => {
     );
   });
 
+  it('name ARNs, since IAM refuses any other text with a wildcard', () => {
+    const statements = Object.values(policies).flatMap(({ Statement }) => Statement);
+    const names = statements.flatMap(({ Resource, NotResource }: Json) => Resource ?? NotResource);
+    expect(names.length).toBeGreaterThan(100);
+    expect(names.filter((name) => !/^(\*$|arn:aws:)/.test(name))).toEqual([]);
+  });
+
   it('let an operator do what the inbox sends to answer', async () => {
     const own = await createOwnStore();
     const [first, second] = [INQUIRY.id, '01a1f7a8-96d1-78c6-a4ab-07c41d3c9583'];

@@ -265,13 +265,13 @@ locals {
       Versions = {
         Effect      = "Deny"
         Action      = "lambda:InvokeFunction"
-        NotResource = [for digit in range(1, 10) : "*:function:*:${digit}*"]
+        NotResource = [for digit in range(1, 10) : "arn:${local.partition}:lambda:*:*:function:*:${digit}*"]
       }
       # What SES tells of mails goes to the stage's own queues.
       Subscribers = {
         Effect    = "Deny"
         Action    = "sns:Subscribe"
-        Resource  = "*:${own.name}-*-events"
+        Resource  = "arn:${local.partition}:sns:*:*:${own.name}-*-events"
         Condition = { StringNotLike = { "sns:Endpoint" = "${local.arn.sqs}:${own.name}-*" } }
       }
       WriteSite = { Action = "s3:*", Resource = concat(own.buckets, ["${own.buckets[0]}/*"]) }
