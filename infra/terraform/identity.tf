@@ -72,3 +72,13 @@ resource "aws_cognito_user_pool_client" "smoke" {
     refresh_token = "minutes"
   }
 }
+
+moved {
+  from = module.identity[0].aws_cognito_user_pool_client.smoke
+  to   = aws_cognito_user_pool_client.smoke[0]
+}
+
+moved {
+  from = module.identity[0].aws_cognito_user_pool_client.form
+  to   = module.identity[0].aws_cognito_user_pool_client.this
+}

@@ -94,6 +94,21 @@ module "identity" {
   }
 }
 
+moved {
+  from = aws_cognito_user_pool.this
+  to   = module.identity.aws_cognito_user_pool.this
+}
+
+moved {
+  from = aws_cognito_user_pool_client.this
+  to   = module.identity.aws_cognito_user_pool_client.this
+}
+
+moved {
+  from = aws_cognito_user_pool_domain.this
+  to   = module.identity.aws_cognito_user_pool_domain.this
+}
+
 # Cognito mails the invitation, whose password proves the address.
 resource "aws_cognito_user" "this" {
   for_each = toset(var.addresses)
