@@ -68,7 +68,7 @@ const GMAILS: Record<string, string> = {
   he: '‫בתאריך {d} ב-{t} מאת ‪<{a}>‬‏:',
 };
 
-const OUTLOOKS: Record<string, string> = {
+const OUTLOOKS = {
   en: 'From: |Sent: |To: |Subject: ',
   de: 'Von: |Gesendet: |An: |Betreff: ',
   fr: 'De : |Envoyé : |À : |Objet : ',
@@ -94,6 +94,10 @@ const toBlock = (labels: string, { from, to, subject }: Mail, date: string): str
   const values = [`${from} <${from}>`, date, `${to} <${to}>`, subject];
   return labels.split('|').map((label, at) => label + (values[at] ?? ''));
 };
+const toBoldBlock = (...block: Parameters<typeof toBlock>): string =>
+  toBlock(...block)
+    .map((line) => toHtml(line).replace(/^([^:]+:)/, '<b>$1</b>'))
+    .join('<br>');
 const BANNER =
   "CAUTION: This email originated from outside of the organization.\nDo not click links unless you know the sender.\n\nYou don't often get email from {a}. Learn why this is important at https://aka.ms/LearnAboutSenderIdentification";
 
@@ -161,33 +165,21 @@ export const FORMS: Record<string, Form> = {
     ]),
   ),
   'Outlook on the web, HTML': (answer, mail, at) => ({
-    html: `<div>${toHtml(answer)}</div><div id="appendonsend"></div><hr><div id="divRplyFwdMsg" dir="ltr"><font face="Calibri">${toBlock(
-      OUTLOOKS['de'] ?? '',
-      mail,
-      dateIn('de', at),
-    )
-      .map((line) => toHtml(line).replace(/^([^:]+:)/, '<b>$1</b>'))
-      .join('<br>')}</font><div>&nbsp;</div></div><div>${bodyOf(mail)}</div>`,
+    html: `<div>${toHtml(answer)}</div><div id="appendonsend"></div><hr><div id="divRplyFwdMsg" dir="ltr"><font face="Calibri">${toBoldBlock(OUTLOOKS.de, mail, dateIn('de', at))}</font><div>&nbsp;</div></div><div>${bodyOf(mail)}</div>`,
   }),
   'Outlook for Windows, HTML': (answer, mail, at) => ({
-    html: `<div class="WordSection1"><p class="MsoNormal">${toHtml(answer)}</p><p class="MsoNormal">&nbsp;</p><div style="border:none;border-top:solid #E1E1E1 1.0pt"><p class="MsoNormal">${toBlock(
-      OUTLOOKS['en'] ?? '',
-      mail,
-      FULL(at),
-    )
-      .map((line) => toHtml(line).replace(/^([^:]+:)/, '<b>$1</b>'))
-      .join('<br>')}</p></div>${bodyOf(mail)}</div>`,
+    html: `<div class="WordSection1"><p class="MsoNormal">${toHtml(answer)}</p><p class="MsoNormal">&nbsp;</p><div style="border:none;border-top:solid #E1E1E1 1.0pt"><p class="MsoNormal">${toBoldBlock(OUTLOOKS.en, mail, FULL(at))}</p></div>${bodyOf(mail)}</div>`,
   }),
-  'Outlook, original message': headed('-----Original Message-----\n', OUTLOOKS['en'] ?? '', FULL),
+  'Outlook, original message': headed('-----Original Message-----\n', OUTLOOKS.en, FULL),
   'Outlook 2019 for Mac': (answer, mail, at) => ({
     text: `${answer}\n\nOn ${SHORT(at)}, "${mail.from}" <${mail.from}> wrote:\n\n${mark(mail.text, '    ')}\n`,
   }),
-  'Outlook behind Proofpoint': headed('', OUTLOOKS['en'] ?? '', FULL, (text) =>
+  'Outlook behind Proofpoint': headed('', OUTLOOKS.en, FULL, (text) =>
     text.replaceAll(/https:\S+/g, '$& <https://urldefense.com/v3/__$&__;!!a!b$$ >'),
   ),
   'new Outlook for Mac': headed('', 'From: |Date: |To: |Subject: ', FULL),
   'a contact in Outlook': (answer, mail, at) => ({
-    text: `${answer}\n\n${toBlock(OUTLOOKS['en'] ?? '', mail, FULL(at))
+    text: `${answer}\n\n${toBlock(OUTLOOKS.en, mail, FULL(at))
       .join('\n')
       .replace(/.*/, 'From: Inquiries of the shop')}\n\n${mail.text}\n`,
   }),
@@ -225,7 +217,7 @@ export const FORMS: Record<string, Form> = {
     footer: 'Sent with Proton Mail secure email.',
   }),
   Samsung: headed('-------- Original message --------\n', 'From: |Date: |To: |Subject: ', SHORT),
-  'K-9': headed('-------- Original Message --------\n', OUTLOOKS['en'] ?? '', FULL, (text) =>
+  'K-9': headed('-------- Original Message --------\n', OUTLOOKS.en, FULL, (text) =>
     text.replace(/(?<=Subject: .*\n\n)[^]*/, (all) => mark(all)),
   ),
   IONOS: headed(
@@ -242,7 +234,7 @@ export const FORMS: Record<string, Form> = {
   KMail: quoteIn('On {d} {a} wrote:', FULL, ''),
   Evolution: quoteIn('On {d} +0100, {a} wrote:', ISO, ''),
   'Exchange, disclaimer': (answer, mail, at) => ({
-    text: `${answer}\n\n${toBlock(OUTLOOKS['en'] ?? '', mail, FULL(at)).join('\n')}\n\n${mail.text}\n\nThis message and its files are confidential. If it is not\nfor you, please tell us.\n`,
+    text: `${answer}\n\n${toBlock(OUTLOOKS.en, mail, FULL(at)).join('\n')}\n\n${mail.text}\n\nThis message and its files are confidential. If it is not\nfor you, please tell us.\n`,
     footer: 'This message and its files are confidential. If it is not for you, please tell us.',
   }),
   'a list’s footer': (answer, mail, at) => ({
