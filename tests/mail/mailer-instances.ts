@@ -43,9 +43,9 @@ export async function createMailerInstances(
   const { client, name: tableName } = own;
   const config = { ...MAIL_SETTINGS, tableName, ...settings };
 
-  /** @param killAt - The step from which nothing happens; each request to table or SES is two, before and after. */
-  function create(killAt = Infinity) {
+  function create() {
     let steps = 0;
+    let killAt = Infinity;
     const step = (): void => {
       if (++steps >= killAt) throw new Error('The mailer is killed.');
     };
@@ -120,7 +120,7 @@ export async function createMailerInstances(
         return withTrial(createReceiver, receiverParts, changes)(event, invocation);
       },
       isKilled: () => steps >= killAt,
-      /** @param more - As {@link create}'s, from now on. */
+      /** @param more - Steps after which nothing happens. Each request to table, bucket or SES is two, before and after. */
       killAfter: (more: number): void => void (killAt = steps + more),
       tick: async () => invoke({ digest: true }),
       /** @returns The sequence numbers to deliver again. */
