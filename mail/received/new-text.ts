@@ -54,13 +54,15 @@ function findAttribution(lines: string[], facts: Facts): number | 'unclear' | un
   const from = (start: number): string => lines.slice(start).join(' ');
   const isOpen = OPEN.test(lines.at(-1) ?? '');
   const isNamed = (text: string): boolean => facts.hasSender(text);
-  const [start] = [
+  const proofs = [
     (text: string) => isNamed(text) && facts.hasDate(text),
     facts.hasTime,
     // The mail was sent again, or the date is in another calendar.
     (text: string) => isNamed(text) && facts.hasYear(text),
+    // The paragraph is no longer than an attribution.
     (text: string) => isNamed(text) && starts.length === lines.length - first,
-  ].flatMap((isKnown) => starts.find((at) => isKnown(from(at))) ?? []);
+  ];
+  const [start] = proofs.flatMap((isProof) => starts.find((at) => isProof(from(at))) ?? []);
   if (start === undefined) return isOpen ? 'unclear' : undefined;
   // A date in the line before may belong to the text, and so may a line that ends like a sentence.
   const hasTime = facts.hasTime(from(start));
@@ -97,7 +99,6 @@ function findHeader(
   const above = Array.from({ length: Math.min(HEADER, line) + 1 }, (_, at) => line - at);
   const gap = above.findIndex((at) => !hasWords(lines[at]));
   const block = gap === -1 ? above : above.slice(0, gap);
-  const below = Array.from({ length: end - line }, (_, at) => line + at);
   const known =
     // The block of Yahoo is one line.
     [line].find((at) => isSender(at) && hasDate(at)) ??
@@ -105,7 +106,8 @@ function findHeader(
     block.find(isFact) ??
     // Notes has a paragraph for each header.
     above.find((at) => isSender(at) && hasDate(at + 1));
-  if (known === undefined && !below.some(isFact)) return undefined;
+  const isBelow = lines.slice(line, end).some((_, at) => isFact(line + at));
+  if (known === undefined && !isBelow) return undefined;
   // The title of Notes has the sender.
   const title = block.find((at) => isMaybeTitle(lines[at]) && isSender(at));
   if (title !== undefined) return { start: title, end };
