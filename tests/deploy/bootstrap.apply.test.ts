@@ -92,7 +92,7 @@ it(
     const lines = [...readImports('bootstrap')].filter(
       ([address]) => !/^aws_(iam_openid|budgets)/.test(address),
     );
-    expect(lines).toHaveLength(8);
+    expect(lines).toHaveLength(9);
     const imports = STAGES.flatMap((stage) =>
       lines.map(([address, id]) => {
         const text = id.replace('release', stage).replace('inquiries', name);

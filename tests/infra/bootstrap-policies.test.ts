@@ -5,6 +5,7 @@ import { STAGES, type Stage } from '../../lib/aws/stages.ts';
 import { answerById } from '../function/test-inquiries.ts';
 import { createOwnStore } from '../helpers/engines.ts';
 import { INQUIRY, makeCall } from '../helpers/events.ts';
+import { readImports } from '../helpers/repository.ts';
 import { ofType, readGolden } from './golden.ts';
 import { ACCOUNT, arn, iamArn, REGION, type Json } from './planned-module.ts';
 import { recordRequests } from './recorded-requests.ts';
@@ -313,6 +314,15 @@ describe('the policies', () => {
     const names = statements.flatMap(({ Resource, NotResource }: Json) => Resource ?? NotResource);
     expect(names.length).toBeGreaterThan(100);
     expect(names.filter((name) => !/^(\*$|arn:aws:)/.test(name))).toEqual([]);
+  });
+
+  it('and the roles are imported by the runbook, without which a lost state ends in a refusal', () => {
+    const made = ['aws_iam_policy', 'aws_iam_role'].flatMap((type) =>
+      Object.keys(ofType(golden, type)).map((name) => `${type}.${name}`),
+    );
+    const ofRelease = made.filter((address) => address.includes('["release-'));
+    expect(ofRelease).toHaveLength(7);
+    expect([...readImports('bootstrap').keys()]).toEqual(expect.arrayContaining(ofRelease));
   });
 
   it('let an operator do what the inbox sends to answer', async () => {
