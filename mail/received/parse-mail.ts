@@ -71,22 +71,13 @@ interface DecodedText {
   isWhole: boolean;
 }
 
-function findLinesEnd(text: string): number {
-  let end = 0;
-  for (let lines = 0; lines < LINES; lines++) {
-    end = text.indexOf('\n', end) + 1;
-    if (end === 0) return text.length;
-  }
-  return end;
-}
-
 function decodeTexts(parts: MailPart[]): DecodedText[] {
   let left = LIMITS.html;
   return parts.map((part) => {
     const body = part.body.subarray(0, isHtml(part) ? left : Math.min(left, LIMITS.plain));
     left -= body.length;
     const all = decodeCharset(decodeBody({ ...part, body }), part.type.params.get('charset') ?? '');
-    const text = isHtml(part) ? all : all.slice(0, findLinesEnd(all));
+    const text = isHtml(part) ? all : all.split('\n', LINES).join('\n');
     const isWhole = body.length === part.body.length && text.length === all.length;
     return { part, text: text.replaceAll('\r\n', '\n'), isWhole };
   });

@@ -39,12 +39,8 @@ export interface ReceiverParts extends MailerParts {
 
 const KEPT = new Set<Outcome>([...ERRORS, 'withheld', 'idle']);
 
-interface Reading {
-  mail: ReceivedMail | undefined;
-  isHandled: boolean;
-}
-
-const UNREADABLE: Reading = { mail: undefined, isHandled: false };
+/** Undefined if it is not read or cannot be read, `handled` once it was archived. */
+type Reading = ReceivedMail | 'handled' | undefined;
 
 /** Milliseconds. */
 const READ_TIME = 2_000;
@@ -302,8 +298,8 @@ export function createReceiver(parts: ReceiverParts) {
     }
     const { receipt } = event;
     const isUnread = decideUnread(receipt, address !== undefined) !== undefined;
-    const { mail, isHandled } = isUnread ? UNREADABLE : await read(signal);
-    if (isHandled) return { outcome: 'idle' };
+    const mail = isUnread ? undefined : await read(signal);
+    if (mail === 'handled') return { outcome: 'idle' };
     const delivery = { ...parts, event, mail, replyAddress, id, inquiry, signal };
     const before =
       inquiry?.follows === undefined
@@ -315,12 +311,14 @@ export function createReceiver(parts: ReceiverParts) {
   }
 
   /** A mail that has ended three invocations is not read again. A fault of AWS ends none. */
-  async function readMail({ mail }: SESMessage, request: string, signal: AbortSignal) {
-    const { messageId, source } = mail;
-    if (!(await quotas.beginReading(messageId, request, signal))) return UNREADABLE;
+  async function readMail(
+    { mail: { messageId, source } }: SESMessage,
+    request: string,
+    signal: AbortSignal,
+  ): Promise<Reading> {
+    if (!(await quotas.beginReading(messageId, request, signal))) return undefined;
     const raw = await rawMails.read(messageId);
-    if (raw === undefined) return { mail: undefined, isHandled: true };
-    return { mail: await parseMail(raw, source), isHandled: false };
+    return raw === undefined ? 'handled' : parseMail(raw, source);
   }
 
   async function receive(event: SESMessage, isFirst: boolean, invocation: Invocation) {
