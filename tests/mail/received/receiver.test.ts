@@ -18,7 +18,8 @@ import {
   type NewMail,
 } from './test-mails.ts';
 
-const START = Math.floor(Date.now() / HOUR) * HOUR;
+/** At 6:00, after which the daily mail is due. */
+const START = Math.floor(Date.now() / (24 * HOUR)) * 24 * HOUR + 6 * HOUR;
 const OLGA = 'olga@example.com';
 const TEAM = 'support@example.com';
 const USER = { email: 'ana@users.example', email_verified: true, language: 'de' } as const;
