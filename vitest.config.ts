@@ -73,7 +73,8 @@ export default defineConfig(({ mode }) => {
         product('apps', '*.apps.test.ts', BROWSER),
         // Each start of the provider takes seconds: in npm run test:all.
         product('provider', '*.provider.test.ts'),
-        product('apply', '*.apply.test.ts', { testTimeout: 3 * HANG }),
+        // Each kill of a deployment is followed by another one: an hour beside other work.
+        product('apply', '*.apply.test.ts', { testTimeout: 9 * HANG }),
         hard('security'),
         hard('resilience'),
       ],
