@@ -69,7 +69,6 @@ await runCommand(async () => {
     const list = (sandbox: Sandbox, owner: Owner): Promise<Cost> =>
       invoke(sandbox, makeEvent({ method: 'GET', owner }), (result) => check.list(result, owner));
 
-    /** Measures initialisation, the first POST and warm ones; also GETs of ten, or refusals beyond the limit. */
     const measureColdStart = async (variant: Variant): Promise<void> => {
       const hasLimit = variant === 'keyed POST with the limit';
       const sender = makeOwner();

@@ -1,6 +1,6 @@
 /**
  * The functions' packages are byte-identical for the same sources and lockfile, so `terraform plan` shows only real
- * changes. dist/*.meta.json list the bundled modules.
+ * changes.
  */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -50,7 +50,7 @@ const INBOX_FILES = globSync(
   { cwd: ROOT },
 ).toSorted();
 
-/** Writes NAME.mjs, source map and NAME.meta.json. */
+/** Writes NAME.mjs, source map and NAME.meta.json, which lists the bundled modules. */
 async function bundle(
   out: string,
   name: string,

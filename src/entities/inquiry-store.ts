@@ -19,7 +19,7 @@ import type { Attributes, KeyRow, Requests } from './requests.ts';
 const DAY = 86_400;
 /** Seconds. */
 const KEY_KEPT = DAY;
-/** Bytes. From this size on, an inquiry's key is looked up before the transaction. */
+/** Bytes. */
 const LOOK_UP_FROM = 16 * 1024;
 const SMOKE_TEST_DAYS = 1;
 /** Seconds: more than an hour, because clocks differ. */
@@ -33,8 +33,8 @@ const LISTED_LENGTH = 4;
 const NOT_LISTED = '-';
 /** Milliseconds until eventually consistent reads certainly see a write. */
 const SETTLED = 60_000;
-/** Attempts of a transaction that conflicts with another, and waits between them in milliseconds. */
 const CONFLICT_ATTEMPTS = 12;
+/** Milliseconds. */
 const FIRST_WAIT = 20;
 const LONGEST_WAIT = 500;
 
@@ -184,7 +184,6 @@ export function createInquiryStore(
       const input = requests.listInquiries({ owner });
       // DynamoDB would refuse the query; nothing is stored under such an email.
       if (isTooLongKey(input.ExpressionAttributeValues?.[':pk'])) return;
-      // The key need not exist.
       let start = before === undefined ? undefined : requests.toStartKey({ owner, id: before });
       // Only the first page is limited: expired rows would be read a few at a time.
       let most = limit && { Limit: limit + 1 };

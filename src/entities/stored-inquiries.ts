@@ -60,7 +60,7 @@ export function createStoredInquiries(table: Table, now: () => number = Date.now
   const isShown = (row: Pick<StoredInquiry, 'email' | 'expires_at'>): boolean =>
     isCurrent(row, now()) && !isTestAddress(row.email);
 
-  /** Yields pages of the index, on demand. A page may be empty. */
+  /** As {@link readIndex}, without hidden inquiries. */
   async function* list(filter: InquiryFilter = {}): AsyncIterableIterator<IndexedInquiry[]> {
     const { since, before: last, after, withExpired, ...query } = filter;
     const earliest = toFirstId(since ?? 0);

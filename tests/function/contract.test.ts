@@ -241,7 +241,7 @@ const CASES: Case[] = [
   ['OPTIONS', 404, 'gateway'],
 ];
 
-describe('everything in the document occurs', () => {
+describe('all that the document says occurs', () => {
   it.each(CASES)('%s: %i, %s', async (method, status, example, parts, own = TOKEN, text) => {
     const app = await openApp(parts);
     onTestFinished(app.close);
@@ -258,7 +258,7 @@ describe('everything in the document occurs', () => {
     expect(await ask(url, { method, headers })).toMatchObject({ status, text: '' });
   });
 
-  it('and a browser may send the key and those of monitoring, and read every documented header', async () => {
+  it('a browser may send the headers of keys and monitoring, and read every documented header', async () => {
     const { headers } = await ask(url, { method: 'OPTIONS', headers: PREFLIGHT });
     const allowed = headers['access-control-allow-headers']?.split(',');
     const monitoring = ['traceparent', 'tracestate', 'baggage', 'sentry-trace'];
@@ -303,7 +303,7 @@ describe('everything in the document occurs', () => {
     },
   );
 
-  it('every error of the service, as an example', () => {
+  it('every error of the service is an example', () => {
     const { ApiError: _, refusals, ...others } = errors;
     const shown = ['GET', 'POST', 'PUT'].flatMap(examplesOf);
     for (const create of Object.values({ ...refusals, ...others })) {
@@ -319,7 +319,7 @@ it.each<[string, Partial<Answer>, RegExp]>([
   ['POST', { status: 200 }, /it is not documented/],
   ['GET', { headers: { 'x-by': 'us' } }, /the header x-by is not documented/],
   ['PUT', { status: 405 }, /the header Allow is missing/],
-])('%s: what differs from the document is an error: %j', (method, changed, message) => {
+])('%s: a difference from the document is an error: %j', (method, changed, message) => {
   const headers = {
     'content-type': 'application/json',
     'access-control-allow-origin': ORIGIN,
@@ -336,10 +336,13 @@ it.each<[string, unknown]>([
   ['{"ѕubject":"s","body":"b"}', 'The field `subject` is missing.'], // a Cyrillic letter
   ['{"subject":"a","subject":"s","body":"b"}', FIELDS],
   ['{"subject":"s","body":"b","__proto__":{"subject":"x"},"id":"x","reply":"x","pk":"x"}', FIELDS],
-])('a request has its own fields only, of which the last one counts: %s', async (json, outcome) => {
-  const parse = async () => parseCreateInquiryRequest(JSON.parse(json));
-  expect(await parse().catch(({ message }: Error) => message)).toEqual(outcome);
-});
+])(
+  'only own fields of a request count, and the last of the same name: %s',
+  async (json, outcome) => {
+    const parse = async () => parseCreateInquiryRequest(JSON.parse(json));
+    expect(await parse().catch(({ message }: Error) => message)).toEqual(outcome);
+  },
+);
 
 it('the payload of a key tells texts and optional fields apart, and ignores others', () => {
   const { required, properties } = createInquiryRequestSchema;

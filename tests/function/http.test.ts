@@ -30,7 +30,7 @@ it.each([
     `"${String.raw`\u0041`.repeat(ITEM_LIMIT)}"`,
     'A'.repeat(ITEM_LIMIT),
   ],
-])('a body that no storable inquiry can need is 413 and not parsed: %s', (_, body, outcome) => {
+])('a body too large for any inquiry gets 413 and is not parsed: %s', (_, body, outcome) => {
   const base64 = Buffer.from(body).toString('base64');
   expect(outcomeOf(() => readJson({ body }))).toEqual(outcome);
   expect(outcomeOf(() => readJson({ body: base64, isBase64Encoded: true }))).toEqual(outcome);
@@ -44,16 +44,19 @@ function parseOr500(text: string): unknown {
   }
 }
 // Beyond 256 KB, the structure is checked first.
-it.each([0, 256 * KB])('a body after %i spaces is what JSON.parse makes of it, or 500', (count) => {
-  for (const { name, input } of parsing) {
-    const body = spaces(count) + input;
-    const isDeep = count > 0 && input.replaceAll(/[^[\]{},:]/g, '').length > 10_000;
-    const outcome = isDeep ? 413 : parseOr500(body);
-    expect([name, outcomeOf(() => readJson({ body }))]).toEqual([name, outcome]);
-  }
-});
+it.each([0, 256 * KB])(
+  'a body after %i spaces is parsed as JSON.parse does, or gets 500',
+  (count) => {
+    for (const { name, input } of parsing) {
+      const body = spaces(count) + input;
+      const isDeep = count > 0 && input.replaceAll(/[^[\]{},:]/g, '').length > 10_000;
+      const outcome = isDeep ? 413 : parseOr500(body);
+      expect([name, outcomeOf(() => readJson({ body }))]).toEqual([name, outcome]);
+    }
+  },
+);
 
-it.each([undefined, null, 1, {}])('the body %j is missing', (body) =>
+it.each([undefined, null, 1, {}])('the body %j counts as missing', (body) =>
   expect(outcomeOf(() => readJson({ body }))).toBe(400),
 );
 

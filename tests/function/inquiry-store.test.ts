@@ -98,7 +98,7 @@ describeOnEngines('the store', (endpoint, engine) => {
 
   // dynalite counts a key's characters, DynamoDB its bytes.
   it.each(['limit@b', ...(engine === 'dynalite' ? [] : ['é'.repeat(300)])])(
-    'takes as much as the engine, to the byte, with the email %s',
+    'accepts exactly as many bytes as the engine, with the email %s',
     async (email) => {
       const row = { ...ROW, email, pk: keyOf(email), subject: '', body: '' };
       const rest = ITEM_LIMIT - Buffer.byteLength(Object.entries(row).flat().join(''));
@@ -112,7 +112,7 @@ describeOnEngines('the store', (endpoint, engine) => {
     },
   );
 
-  it('takes emails that a partition key holds; longer ones own and store nothing', async () => {
+  it('accepts emails that fit into a partition key; a longer one stores and lists nothing', async () => {
     const longest = 'x'.repeat(PARTITION_KEY_LIMIT - keyOf('').length);
     const inquiry = await create(longest);
     expect((await list(longest)).rows).toEqual([inquiry]);
@@ -127,7 +127,7 @@ describeOnEngines('the store', (endpoint, engine) => {
 });
 
 describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
-  it('stores the key, the count and the inquiry; the key stays beyond the limit, a day long', async () => {
+  it('stores the key, count and inquiry; the key is known for a day, even beyond the limit', async () => {
     const own = await createOwnStore(endpoint);
     const time = Date.parse(INQUIRY.created_at);
     const expires_at = Math.floor(time / 1_000) + 86_400;
@@ -160,7 +160,7 @@ describeOnDynamoDbLocal('a write with a key and a limit', (endpoint) => {
 });
 
 it.each([[['language']], [['email_verified']], [['']]])(
-  'stores for mails what they use: %j',
+  'stores only the named attributes for mails: %j',
   async (storedForMail) => {
     const own = await createOwnStore();
     const store = createInquiryStore(own.storeClient, own.name, { storedForMail });
@@ -171,7 +171,7 @@ it.each([[['language']], [['email_verified']], [['']]])(
   },
 );
 
-it('a count’s hash of the person cannot be made without the key', () => {
+it('the hash of a person in a count cannot be computed without the key', () => {
   const time = Date.parse(INQUIRY.created_at);
   const hashes = ['', 'a', 'b'].map((key) => toOwnerHour(key, SUB, time));
   expect(new Set([...hashes, digest(SUB, String(Math.floor(time / HOUR)))]).size).toBe(4);
@@ -203,7 +203,7 @@ function setUp(answers: object[], call = makeCall(), counted = 0, keys = ['-']) 
   };
 }
 
-it('a list bounds its first page alone by the limit: many expired rows take few requests', async () => {
+it('the limit bounds only the first page of a list, so many expired rows take few requests', async () => {
   const expired = { ...ITEM, expires_at: { N: '1' } };
   const page = { Items: [expired, expired], LastEvaluatedKey: NEXT };
   const { sent, list } = setUp([page, page, { Items: [ITEM] }]);

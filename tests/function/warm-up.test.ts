@@ -9,7 +9,7 @@ import { warmUpEvents, warmUpRequestHandler as requestHandler } from '../../src/
 import { toEnvironment } from '../helpers/own-table.ts';
 
 it.each([undefined, 60])(
-  'answers POSTs with 201 and a GET with one inquiry, limit %j, and sends nothing',
+  'warm-up POSTs get 201, a GET one inquiry, with the limit %j; nothing is sent',
   async (inquiriesPerHour) => {
     // A request would fail here, as nothing listens.
     const environment = toEnvironment('http://127.0.0.1:9');
@@ -23,7 +23,7 @@ it.each([undefined, 60])(
   },
 );
 
-it('has run, and a Query is answered, when the handler is ready', async () => {
+it('when the handler is ready, the warm-up has run and a query was answered', async () => {
   const answered: unknown[] = [];
   const server = createServer(({ headers }, response) => {
     setTimeout(() => {

@@ -30,9 +30,12 @@ it('verifies tokens with the keys that the issuer’s metadata names', async () 
   expect(await authorize(await sign('other'))).toHaveProperty('challenge');
 });
 
-it.each(['/other', ''])('refuses what is no issuer of this name (%j)', async (path) => {
-  const named = path === '' ? 'http://127.0.0.1:9' : issuer + path;
-  await expect(discoverIssuer({ issuer: named, clientId: 'form' })).rejects.toThrow(
-    'is not that of an issuer with this name',
-  );
-});
+it.each(['/other', ''])(
+  'refuses an address that is not an issuer of this name (%j)',
+  async (path) => {
+    const named = path === '' ? 'http://127.0.0.1:9' : issuer + path;
+    await expect(discoverIssuer({ issuer: named, clientId: 'form' })).rejects.toThrow(
+      'is not that of an issuer with this name',
+    );
+  },
+);

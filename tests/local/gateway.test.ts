@@ -130,7 +130,7 @@ async function sendRaw([first, ...others]: string[], isHalfClosed: boolean): Pro
   return (await text(socket)).replaceAll(/(?<=^(date|apigw-requestid): ).*/gim, '…');
 }
 
-it('answers in its own way what Node would answer by itself', async () => {
+it('answers itself where Node would answer', async () => {
   returned = result();
   const answers: string[] = [];
   for (const [title, lines] of RAW) {

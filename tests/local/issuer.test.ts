@@ -14,7 +14,6 @@ const VERIFIER = 'v'.repeat(43);
 const issuer = await startIssuer({ port: 0, webOrigins: [ORIGIN] });
 afterAll(issuer.close);
 
-/** A browser that keeps cookies, and follows redirects within the issuer. */
 function createBrowser() {
   const jar = new Map<string, string>();
   async function visit(url: string, form?: Record<string, string>): Promise<Response> {
@@ -48,7 +47,7 @@ function createBrowser() {
     authorize,
     async signIn() {
       const { url } = await authorize();
-      const { code = '', state } = callback(await visit(url, { email: EMAIL }));
+      const { code = '', state } = callbackParameters(await visit(url, { email: EMAIL }));
       expect(state).toBe('state-1');
       return postToken({
         grant_type: 'authorization_code',
@@ -60,8 +59,7 @@ function createBrowser() {
   };
 }
 
-/** The parameters that the web app's redirect URI gets. */
-function callback(response: Response): Partial<Record<string, string>> {
+function callbackParameters(response: Response): Partial<Record<string, string>> {
   const [address = '', query] = response.headers.get('location')?.split('?') ?? [];
   expect(address).toBe(CALLBACK);
   return Object.fromEntries(new URLSearchParams(query));
@@ -128,7 +126,7 @@ it.each([
     );
     if (target === '') return;
     expect(await (await visit(page.url, { email: 'ana' })).text()).toContain('<h1>Sign in</h1>');
-    expect(callback(await visit(page.url, { cancel: '' }))).toMatchObject({
+    expect(callbackParameters(await visit(page.url, { cancel: '' }))).toMatchObject({
       error: 'access_denied',
     });
     expect(await (await visit(page.url)).text()).toContain('<h1>Sign-in expired</h1>');
@@ -147,7 +145,7 @@ it.each<[given: Record<string, string>, status: number]>([
   [{ ...CLIENT, logout_uri: 'https://evil.example/' }, 400],
   [{ logout_uri: HOME }, 400],
 ])(
-  'answers a sign-out with %j by %i, and ends session and refresh token or not',
+  'answers a sign-out with %j by %i; only a 303 ends session and refresh token',
   async (given, status) => {
     const { signIn, visit, authorize } = createBrowser();
     const { refresh_token } = await signIn();
@@ -157,7 +155,7 @@ it.each<[given: Record<string, string>, status: number]>([
       status,
       isOver ? HOME : null,
     ]);
-    expect('code' in callback(await authorize({ prompt: 'none' }))).toBe(!isOver);
+    expect('code' in callbackParameters(await authorize({ prompt: 'none' }))).toBe(!isOver);
     expect((await refresh(refresh_token)).error).toBe(isOver ? 'invalid_grant' : undefined);
   },
 );

@@ -109,7 +109,7 @@ it('runs invocations one by one in each process, warm ones first, in their order
   expect((await run()).count).toBe(1);
 });
 
-it('does not count time in the queue, which with the run is 30 s at most for the caller', async () => {
+it('does not count the time in the queue; queue and run take the caller 30 s at most', async () => {
   const { run } = await start(OBEDIENT, { concurrency: 1, timeout: 30_000 });
   const [first, second] = [createGate(), createGate()];
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

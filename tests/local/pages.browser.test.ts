@@ -2,7 +2,7 @@ import { it } from 'vitest';
 import { checkPage } from '../form/chromium.ts';
 import { arrive, stack } from '../form/contact-form.ts';
 
-it('of issuer and docs have no finding of axe and HTML_CodeSniffer, and fit a phone', async () => {
+it('the pages of issuer and docs fit a phone, and axe and HTML_CodeSniffer find nothing', async () => {
   const { page, click } = await arrive();
   await click('Sign in');
   await page.getByRole('textbox').waitFor();
@@ -20,7 +20,7 @@ it('of issuer and docs have no finding of axe and HTML_CodeSniffer, and fit a ph
   }
 });
 
-it('of an address without a page has the dress of the form, and leads to it', async () => {
+it('the page of an unknown address looks like the form and leads to it', async () => {
   const { page, button } = await arrive({ path: '/no/page' });
   await checkPage(page, 360);
   await page.getByRole('link', { name: 'Contact us' }).click();

@@ -307,7 +307,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
   });
 
   it('accepts no connection from another machine', async () => {
-    // Linux delivers 127.0.0.0/8 to this machine, but not to sockets that listen on 127.0.0.1.
+    // Linux delivers all of 127.0.0.0/8 to this machine.
     const labels = ['Form', 'Demo', 'API', 'Docs', 'Sign-in', 'Mailbox', 'Answers', 'DynamoDB'];
     for (const label of labels) {
       const listening = portOf(stack.addressOf(label));

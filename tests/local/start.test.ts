@@ -126,7 +126,7 @@ it('refuses a data folder or an engine that cannot be used, each in one line', a
   await expect(golden).toMatchFileSnapshot('golden/refused-starts.txt');
 });
 
-it('deletes with --reset what engines have kept alone', async () => {
+it('--reset deletes only what the engines have stored', async () => {
   for (const name of ['dynalite', 'dynamodb-local', 'other']) mkdirSync(join(folder, name));
   // An empty key file ends the start.
   writeFileSync(join(folder, 'issuer-keys.json'), '');

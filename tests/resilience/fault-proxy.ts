@@ -17,7 +17,6 @@ interface Exchange {
   socket: Socket;
   /** Reads the whole request, which can then be forwarded even if its sender gives up. */
   receive: () => Promise<Buffer>;
-  /** What is forwarded is done. */
   forward: () => Promise<Reply>;
 }
 
@@ -100,7 +99,6 @@ export async function startFaultProxy(engine: string, pageSize?: number) {
       return attempts;
     },
     connections: (): number => sockets.size,
-    /** Closes or resets idle connections, or never answers on them. */
     cut(how: 'close' | 'reset' | 'black hole'): void {
       for (const socket of sockets) {
         if (how === 'black hole') lost.add(socket);

@@ -36,7 +36,6 @@ type Method = keyof typeof SUCCESS;
 const METHODS: Method[] =
   whyNoDynamoDbLocal === undefined ? ['POST', 'keyed POST', 'GET'] : ['POST', 'GET'];
 
-/** Sends a part of the body, then cuts the connection or sends no more. */
 const breakOff =
   (then: 'cut' | 'stall'): Fault =>
   async ({ response, socket, forward }) => {

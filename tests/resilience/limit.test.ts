@@ -85,7 +85,7 @@ describeOnDynamoDbLocal('a limit of inquiries per person and hour', (engine) => 
     },
   );
 
-  it('holds for 200 requests at once that conflict as on AWS, and is used', async () => {
+  it('holds for 200 requests at once that conflict as on AWS, and is used up', async () => {
     const post = createInstance(createConflictingClient());
     expectFull(await Promise.all(Array.from({ length: 200 }, () => post(randomUUID()))));
   });

@@ -36,7 +36,7 @@ describe('changed addresses', () => {
   const keys = { read: async () => 'secret', make: async () => 'secret' };
   const { create, parse } = createReplyAddresses(keys, RECEIVER_SETTINGS.replyDomain);
 
-  it('are not accepted, whatever digit, kind or inquiry is another', async () => {
+  it('are not accepted, whichever digit, kind or inquiry differs', async () => {
     const { id } = INQUIRY;
     const address = await create('r', id, signal);
     expect(await parse(address, signal)).toEqual({ kind: 'r', id });
@@ -77,7 +77,7 @@ describe('forged mails', () => {
     '"olga@example.com"@other.example',
     '',
   ];
-  it('answer for no sender but the team’s, and no verdicts but three that pass', async () => {
+  it('answer only from the team’s address, and only with three verdicts that pass', async () => {
     const to = { kind: 'r', inquiry: INQUIRY, address: 'r@reply.example.com' } as const;
     const answering: string[] = [];
     for (const from of SENDERS) {
@@ -293,7 +293,7 @@ describeOnDynamoDbLocal('a receiver at Lambda’s share of a core', (engine) => 
   const isDear = ({ seconds, megabytes }: { seconds: number; megabytes: number }): boolean =>
     seconds > LAMBDA.seconds || megabytes > LAMBDA.megabytes;
 
-  it('bears bombs with little time and memory', async () => {
+  it('takes little time and memory for bombs', async () => {
     const { receive, sizes } = await start();
     const dear: string[] = [];
     for (const [name, make] of Object.entries(BOMBS)) {
@@ -308,7 +308,7 @@ describeOnDynamoDbLocal('a receiver at Lambda’s share of a core', (engine) => 
     expect(Math.max(...sizes)).toBeGreaterThan(9 * MB);
   });
 
-  it('bears random mails', async () => {
+  it('survives random mails', async () => {
     const { receive } = await start();
     const worst = { seconds: 0, megabytes: 0 };
     const numRuns = HARD ? 3_000 : 50;

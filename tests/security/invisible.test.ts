@@ -32,7 +32,7 @@ const SURFACES: Record<string, (inquiry: Inquiry) => string> = {
   'HTML of mails': (inquiry) => digest(inquiry).html,
 };
 
-it.each(Object.entries(SURFACES))('are shown in %s', async (_, show) => {
+it.each(Object.entries(SURFACES))('invisible characters are shown in %s', async (_, show) => {
   expect(CHARACTERS.length).toBeGreaterThan(4_000);
   // U+FEFF is white space in JavaScript.
   for (const character of [...select(CHARACTERS, 50), '\u2800', '\uFEFF']) {
@@ -51,7 +51,7 @@ it.each(Object.entries(SURFACES))('are shown in %s', async (_, show) => {
   }
 });
 
-it('are in no address to which a mail is sent', async () => {
+it('no mail is sent to an address with invisible characters', async () => {
   for (const character of CHARACTERS) {
     expect(toMailbox(`ana@exa${character}mple.com`)).toBeUndefined();
   }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createDrafts, removeDeletedDrafts } from '../../web/src/form/drafts.ts';
 import { createStorage } from '../form/storage.ts';
 
-it('a text that is deleted in all tabs is in none of them, whatever each has and shows', async () => {
+it('a text that is deleted in all tabs is stored in none, whatever each tab has', async () => {
   const draft = (subject: string) => ({ subject, body: '', key: randomUUID() });
   for (const [mine, theirs] of [
     ['a', 'a'],

@@ -28,7 +28,7 @@ it.each([
   for (const other of others) expect([other, fold(other)]).toEqual([other, fold(text)]);
 });
 
-it('keeps apart what only looks alike', () => {
+it('distinguishes texts that only look alike', () => {
   expect(fold('かき')).not.toBe(fold('がき'));
   expect(fold('قلب')).not.toBe(fold('كلب'));
 });

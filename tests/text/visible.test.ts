@@ -39,9 +39,10 @@ it.each([
 it.each([
   ['a pair of surrogates', 'ab😀'],
   ['joined emoji', 'ab\u200Dc'],
-])('cuts no half of %s', (_, text) => expect(cut(text, 3)).toBe('ab'));
+])('does not cut %s in half', (_, text) => expect(cut(text, 3)).toBe('ab'));
 
-it('a line for operators keeps its limit when it shows what is invisible', () =>
+it('a line for operators keeps its limit when it shows invisible characters', () =>
   expect(toOneLine('\u200B'.repeat(50), 50, escapeText)).toHaveLength(50));
 
-it('escapes what HTML means', () => expect(escapeHtml(`<"'>&`)).toBe('&#60;&#34;&#39;&#62;&#38;'));
+it('escapes characters that have a meaning in HTML', () =>
+  expect(escapeHtml(`<"'>&`)).toBe('&#60;&#34;&#39;&#62;&#38;'));
