@@ -53,7 +53,7 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   const taken = Object.keys(OPTIONS).filter((name) => env[`npm_config_${name.replace('-', '_')}`]);
   if (taken.length > 0) {
     throw new UsageError(
-      `npm took --${taken.join(' and --')} for itself; write them behind two dashes: npm start -- --port 4000`,
+      `npm took --${taken.join(' and --')} for itself; put options after a double dash: npm start -- --port 4000`,
     );
   }
   // parseArgs does not support optional values.
@@ -62,7 +62,7 @@ export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv) {
   const { inspect, seed } = options;
   const engine = parseEngine(options.engine);
   if (options.reset && engine?.startsWith('http')) {
-    throw new UsageError('--reset cannot delete what the engine of a URL keeps.');
+    throw new UsageError('--reset cannot delete the data of an engine that is given as a URL.');
   }
   return {
     port: parseNumber('--port', options.port ?? (env['PORT'] || '3000'), 0, 65_528),
@@ -99,7 +99,9 @@ function parseEngine(text: string | undefined): EngineName | EngineUrl | undefin
 /** @throws UsageError for one without the other, or a wrong URL. */
 function parseSignIn(issuer: string | undefined, clientId: string | undefined) {
   if (issuer === undefined && clientId === undefined) return undefined;
-  if (!issuer || !clientId) throw new UsageError('--issuer and --client-id need each other.');
+  if (!issuer || !clientId) {
+    throw new UsageError('--issuer and --client-id must be given together.');
+  }
   if (!/^https?:$/.test(URL.parse(issuer)?.protocol ?? '')) {
     throw toError('--issuer', 'a URL', issuer);
   }

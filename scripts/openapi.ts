@@ -46,7 +46,7 @@ export const main: Main = async (args, { stdout }) => {
   const name = relative('', out);
   if (options.check) {
     if (readIfThere(out) === text) return;
-    throw new Error(`${name} is not what the source says; write it with npm run openapi.`);
+    throw new Error(`${name} is out of date; run npm run openapi.`);
   }
   mkdirSync(dirname(out), { recursive: true });
   writeFileSync(out, text);

@@ -30,7 +30,7 @@ export const main: Main = async (args, { stdout }) => {
   const file = join(ROOT, FILE);
   if (check) {
     if (readIfThere(file) === code) return;
-    throw new Error(`${FILE} is not what the source says; write it with npm run requests.`);
+    throw new Error(`${FILE} is out of date; run npm run requests.`);
   }
   writeFileSync(file, code);
   stdout.write(`${FILE}\n`);

@@ -17,7 +17,7 @@ export async function discoverIssuer({ issuer, clientId }: { issuer: string; cli
   } catch (error) {
     const { message, cause } = error as Error & { cause?: { code?: string } };
     throw new UsageError(
-      `${issuer}/.well-known/openid-configuration is not that of an issuer with this name (${cause?.code ?? message}).`,
+      `${issuer}/.well-known/openid-configuration does not describe an issuer with this name (${cause?.code ?? message}).`,
       { cause: error },
     );
   }

@@ -41,7 +41,7 @@ it.each([
   if (text !== undefined) writeFileSync(file, text);
   const { code, stderr } = await run(main, `--check --out '${file}'`);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/is not what the source says; write it with npm run openapi\.\n$/);
+  expect(stderr).toMatch(/is out of date; run npm run openapi\.\n$/);
   expect(readIfThere(file)).toBe(text);
 });
 

@@ -35,7 +35,7 @@ it.each(['/other', ''])(
   async (path) => {
     const named = path === '' ? 'http://127.0.0.1:9' : issuer + path;
     await expect(discoverIssuer({ issuer: named, clientId: 'form' })).rejects.toThrow(
-      'is not that of an issuer with this name',
+      'does not describe an issuer with this name',
     );
   },
 );
