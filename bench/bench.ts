@@ -1,6 +1,6 @@
 /**
- * Measures the contenders. Each runs in processes of its own under Lambda's limits, where control groups can be
- * written: 128 MB, and a whole core during initialisation, then 7.2 % of one.
+ * Measures the contenders, each in processes of its own under Lambda's limits, if control groups can be written: 128
+ * MB, and a whole core during initialisation, then 7.2 % of one.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

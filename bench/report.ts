@@ -11,7 +11,7 @@ export interface Results {
   memory: number;
 }
 
-/** The most that this service's figure may be, divided by the other's. */
+/** The most that this service's figure, divided by the other's, may be. */
 const TARGETS: [figure: string, kind: keyof Cost, other: string, most: number][] = [
   ['initialisation + first POST', 'wall', 'Middy + Powertools + zod', 0.18],
   ['initialisation + first keyed POST', 'wall', 'Middy + Powertools + zod', 0.3],

@@ -11,7 +11,7 @@ export interface StackState {
   smtp?: string | undefined;
   mailStore?: string | undefined;
   issuer: string;
-  /** The users' own issuer; absent: the local one. */
+  /** Where users sign in; absent: the local issuer. */
   usersIssuer?: string | undefined;
   engine: string;
   /** Absent for an engine without a process. */
@@ -31,7 +31,7 @@ export const LOCAL = {
 
 export const stateFileOf = (folder: string): string => join(folder, 'stack.json');
 
-/** @throws UsageError if there is no valid file or its process has ended. */
+/** @throws UsageError without a valid file and its process. */
 export function readRunningStack(folder: string): StackState {
   const state = readState(folder);
   if (state !== undefined && isAlive(state.pid)) return state;

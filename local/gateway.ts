@@ -57,7 +57,7 @@ export function createGateway({
   const options = {
     // `answer`, not Node, refuses large headers.
     maxHeaderSize: 1_000_000,
-    // With Node's 5 s, a busy client may send a request just as the connection is closed, and gets a reset.
+    // After Node's 5 s, a busy client may send a request just as the connection is closed.
     keepAliveTimeout: 60_000,
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {

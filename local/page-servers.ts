@@ -13,8 +13,7 @@ export interface Addresses {
 }
 export type FindAddresses = () => Addresses | undefined;
 
-/** The default ports, which the files name. */
-const PORTS: Record<string, keyof Addresses> = {
+const DEFAULT_PORTS: Record<string, keyof Addresses> = {
   3000: 'apiUrl',
   3001: 'issuer',
   3003: 'formUrl',
@@ -36,7 +35,7 @@ const startTextServer = (
       if (file === undefined) return undefined;
       const data = readFileSync(join(ROOT, file), 'utf8').replaceAll(
         /http:\/\/127\.0\.0\.1:(300[013])/g,
-        (_, name: string) => addresses[PORTS[name] ?? 'apiUrl'],
+        (_, name: string) => addresses[DEFAULT_PORTS[name] ?? 'apiUrl'],
       );
       return { type: `${TYPES[extname(file)] ?? 'text/plain'}; charset=utf-8`, data };
     },

@@ -108,7 +108,7 @@ const startRequestFunction = async (
     timeout: limits.timeout,
     ...(inspect !== undefined && {
       nodeArguments: [`--inspect=127.0.0.1:${inspect}`],
-      // Only one process can have the port, and no timeout (at most 24 days) ends it at a breakpoint.
+      // One process has the port, and no timeout (24 days at most) ends it at a breakpoint.
       concurrency: 1,
       timeout: 2 ** 31 - 1,
     }),
@@ -124,7 +124,7 @@ export async function startStack(options: StackOptions) {
   const { port = 0, folder, keysFile, variables = {}, log = printLine } = options;
   const hasDynamoDbLocal = dynamoDbLocalUnavailableReason() === undefined;
   const { engine: engineName = hasDynamoDbLocal ? 'dynamodb-local' : 'dynalite' } = options;
-  const isComplete = engineName !== 'dynalite';
+  const hasStreamsAndTransactions = engineName !== 'dynalite';
   await using parts = new AsyncDisposableStack();
   const keep = keepIn(parts);
   const portAt = (offset: number): number => (port === 0 ? 0 : port + offset);
@@ -143,15 +143,19 @@ export async function startStack(options: StackOptions) {
   );
   const signIn = options.signIn && (await discoverIssuer(options.signIn));
   const engine = keep(await startEngine(engineName, folder));
-  const streamArn = await createTable(engine.url, TABLE, isComplete ? WITH_STREAM : undefined);
+  const streamArn = await createTable(
+    engine.url,
+    TABLE,
+    hasStreamsAndTransactions ? WITH_STREAM : undefined,
+  );
   const environment = { ...toEnvironment(engine.url), ...variables };
   const lambda = keep(
     await startRequestFunction(
       {
         ...environment,
         CORS_ORIGIN: form.url,
-        ...(isComplete && { STORED_FOR_MAIL: 'language,email_verified' }),
-        ...(!isComplete && { INQUIRIES_PER_HOUR: '' }),
+        ...(hasStreamsAndTransactions && { STORED_FOR_MAIL: 'language,email_verified' }),
+        ...(!hasStreamsAndTransactions && { INQUIRIES_PER_HOUR: '' }),
       },
       options.inspect,
       log,
@@ -182,7 +186,8 @@ export async function startStack(options: StackOptions) {
   );
   const gateway = createGateway({
     authorize: createAuthorizer({ issuer: issuer.url, audience: [issuer.clientId], ...signIn }),
-    invoke: (event, requestId) => lambda.invoke(isComplete ? event : withoutKey(event), requestId),
+    invoke: (event, requestId) =>
+      lambda.invoke(hasStreamsAndTransactions ? event : withoutKey(event), requestId),
     corsOrigins,
     log,
     accessLog: log,

@@ -52,7 +52,7 @@ async function start(settings: Settings, io: Io): Promise<void> {
     branding: JSON.parse(branding) as Record<string, unknown>,
   });
   endWith(stack, folder, io);
-  // This happens before any connection, because only promises were resolved since the gateway listens.
+  // No connection comes earlier: since the gateway listens, only promises were resolved.
   writeFileSync(stateFileOf(folder), `${JSON.stringify(stack.state, null, 2)}\n`);
   if (liveForm) await reloadOnChange(stack, io);
   const seeded = seed && (await seedTable(stack.state.engine, stack.state.table, seed));
@@ -72,7 +72,8 @@ async function refusePortsInUse({ port, inspect = 0 }: Settings): Promise<void> 
 }
 
 /**
- * Ends the process when a part fails; closes all parts on a signal and when npm ends. A second signal ends it at once.
+ * Ends the process when a part fails, or after all parts on a signal and when npm ends. A second signal ends it at
+ * once.
  */
 function endWith(stack: Stack, folder: string, { stdout, stderr, env }: Io): void {
   process.on('exit', () => rmSync(stateFileOf(folder), { force: true }));

@@ -22,8 +22,8 @@ const WITHOUT_EVENT_STREAMS: Record<string, string> = {
 };
 
 /**
- * Loads Node's modules as `require` does. An `import` reads all properties, some of which load further modules, which
- * takes 10 ms of a cold start.
+ * Loads Node's modules as `require` does. An `import` reads all properties, which loads further modules: 10 ms of a
+ * cold start.
  */
 const builtinsWithoutFacade: Plugin = {
   name: 'builtins-without-facade',
@@ -39,7 +39,7 @@ const builtinsWithoutFacade: Plugin = {
   },
 };
 
-/** The files that the inbox reads (inbox/page/assets.ts), and saved replies if there are any (docs/inbox.md). */
+/** The inbox reads these (inbox/page/assets.ts), and saved replies if there are any (docs/inbox.md). */
 const INBOX_FILES = globSync(
   [
     'ui/{first-paint,style}.css',
@@ -56,7 +56,7 @@ async function bundle(
   name: string,
   source: string,
   alias = WITHOUT_EVENT_STREAMS,
-  // Nothing uses web streams. Asking for their class would load them, which takes 1 ms of a cold start.
+  // Asking for the unused class of web streams would load them: 1 ms of a cold start.
   define: Record<string, string> = { ReadableStream: 'undefined' },
 ): Promise<void> {
   const module = `${name}.mjs`;

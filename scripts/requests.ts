@@ -1,7 +1,6 @@
 /**
- * Generates src/entities/requests.generated.ts. ElectroDB makes each request from marked values, and the marks become
- * parameters. Each request is made again without each optional value; what is then missing gets a condition.
- * docs/adr/0060
+ * Generates requests: ElectroDB makes each from marked values, and the marks become parameters. A request is made again
+ * without each optional value; what is then missing gets a condition. docs/adr/0060
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -172,7 +172,7 @@ export const toPayload = (
 };
 
 /**
- * Lone surrogates, which have no UTF-8 form, become U+FFFD, so that the 201 shows what is stored. docs/contract.md
+ * Lone surrogates become U+FFFD, so that the 201 shows what is stored. docs/contract.md
  *
  * @throws ApiError 400 naming the first field that is missing or malformed.
  */

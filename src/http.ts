@@ -32,7 +32,7 @@ const ANY_STRUCTURE_LIMIT = 256 * 1024;
 const STRUCTURE_LIMIT = 10_000;
 
 /**
- * Parses the body, which is base64 unless its content type is text.
+ * Parses the body, which is text or base64.
  *
  * @throws ApiError 400 without a body, 413 when it is too large for any inquiry, 500 when it is not JSON or not UTF-8.
  */

@@ -43,7 +43,7 @@ export interface InquiryStore {
   put(inquiry: Inquiry, call: StoreCall, options?: PutOptions): Promise<PutResult>;
   /**
    * Yields an owner's inquiries on demand, newest first and strongly consistent. The first page may have one more than
-   * `limit`, which shows that there are older ones.
+   * `limit`, to show that there are older ones.
    */
   list(owner: Identity, query: ListQuery, call: StoreCall): AsyncIterableIterator<Inquiry[]>;
 }

@@ -17,8 +17,8 @@ const NAME = /^[A-Za-z]\w{0,63}$/;
 const METHOD = /^[A-Z]{3,7}$/;
 
 /**
- * Logs a request. An error's message, stack and properties may hold tokens, emails and bodies, so they are left out. An
- * {@link ApiError} is a warning; the alarms count all other errors. docs/adr/0022
+ * Logs a request without an error's message, stack and properties, which may hold tokens, emails and bodies. An {@link
+ * ApiError} is a warning; the alarms count all other errors. docs/adr/0022
  */
 export function logRequest(request: CompletedRequest): void {
   const { requestId, functionName, method, status, attempts, error } = request;

@@ -8,7 +8,7 @@ const toAscii = (domain: string): string =>
 
 /**
  * Converts a text to an address that SES takes: a dot-atom of ASCII (RFC 5321, 4.1.2), `@`, and a domain name in ASCII
- * or Punycode. Encoded words (RFC 2047) are refused, because some programs decode them anywhere.
+ * or Punycode. Encoded words (RFC 2047) are refused: some programs decode them anywhere.
  *
  * @returns undefined for any other text.
  */

@@ -78,18 +78,18 @@ export function foldWithPositions(text: string): { folded: string; positions: nu
 const ID_BEGINNING = /^[\da-f]{8}[\da-f-]*$/;
 const REFERENCE_DIGITS = 12;
 
-/** An address as mail programs copy it. */
 const COPIED_ADDRESS = /^<?(?:mailto:)?([^<>]+@[^<>]+?)>?[,;]?$/i;
 
-/** A term with this many digits is a number, as of a telephone, an account (IBAN) or an order. */
-const NUMBER_DIGITS = 6;
+/** Telephone, account (IBAN) and order numbers have at least this many digits. */
+const LEAST_NUMBER_DIGITS = 6;
 /** People write these between a number's digits. */
 const SEPARATORS = String.raw`[\s()./-]`;
 
 /** Matches a folded term. A number also matches with other separators. */
 function toPattern(term: string): RegExp {
   const bare = term.replaceAll(new RegExp(SEPARATORS, 'g'), '');
-  const isNumber = /^\+?[\da-z]+$/.test(bare) && bare.replaceAll(/\D/g, '').length >= NUMBER_DIGITS;
+  const isNumber =
+    /^\+?[\da-z]+$/.test(bare) && bare.replaceAll(/\D/g, '').length >= LEAST_NUMBER_DIGITS;
   const characters = Array.from(isNumber ? bare : term, (one) =>
     one.replace(/\W/, String.raw`\$&`),
   );
@@ -117,8 +117,8 @@ export const isFound = (term: string, folded: string, id: string): boolean =>
   toPattern(fold(term)).test(folded) ||
   (ID_BEGINNING.test(term) && withoutDashes(id).startsWith(withoutDashes(term)));
 
-/** UTF-16 units at the beginning of a text in which hits are marked. */
-const MARKED = 50_000;
+/** UTF-16 units. */
+const MARKED_LENGTH = 50_000;
 const MOST_HITS = 100;
 
 /** UTF-16 units, the end exclusive. */
@@ -128,7 +128,7 @@ type Hit = readonly [start: number, end: number];
 export function findHits(query: string, text: string): Hit[][] {
   const terms = parseQuery(query);
   if (terms.length === 0) return [];
-  const { folded, positions } = foldWithPositions(text.slice(0, MARKED));
+  const { folded, positions } = foldWithPositions(text.slice(0, MARKED_LENGTH));
   return terms.map((term) =>
     Array.from(folded.matchAll(toPattern(term)), ({ 0: found, index }): Hit => {
       const end = index + found.length;

@@ -26,8 +26,8 @@ const SPARE = 4;
 const AFTER = 100;
 
 /**
- * One line of at most `limit` UTF-16 units, with `…` where it is cut, and without encoded words (RFC 2047), which a
- * mail program would decode.
+ * One line of at most `limit` UTF-16 units, with `…` where it is cut, and without encoded words (RFC 2047), which mail
+ * programs decode.
  *
  * @param show - It also gets U+FEFF, which JavaScript counts as white space.
  */

@@ -1,6 +1,6 @@
 /**
- * The least that the work costs: requests to DynamoDB, signed by hand and sent with fetch, without packages. It is
- * primed at initialisation.
+ * The least work: requests to DynamoDB, signed by hand and sent with fetch, without packages. It is primed at
+ * initialisation.
  */
 import { createHash, createHmac, randomUUIDv7 } from 'node:crypto';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';

@@ -52,8 +52,8 @@ export async function runCommand(main: Main): Promise<void> {
 }
 
 /**
- * Calls `end` when npm, which does not forward every signal, has ended. npm is the parent process, because `exec` in
- * package.json replaces the shell.
+ * Calls `end` when npm has ended, which does not forward every signal. npm is the parent, since `exec` in package.json
+ * replaces the shell.
  */
 export function onEndOfNpm(env: NodeJS.ProcessEnv, end: () => void): void {
   if (env['npm_lifecycle_event'] === undefined) return;

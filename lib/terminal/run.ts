@@ -25,7 +25,7 @@ export interface RunOptions {
 
 /**
  * Runs a program without input to its end. It writes to files: pipes would break when this process is killed, and end
- * Terraform. Never rejects: the caller checks the exit code.
+ * Terraform. Never rejects.
  */
 export async function run(
   command: string,

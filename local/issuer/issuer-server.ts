@@ -9,7 +9,8 @@ import { closeServer, serve } from '../../lib/pages/loopback-server.ts';
  * Does not listen on `localhost`, which may be ::1 and shares cookies with other projects.
  *
  * @param options.keysFile - Keeps the signing key. Default: a new key.
- * @param options.webOrigins - For redirects (`<origin>/`, `<origin>/callback`), logout (`<origin>/`) and CORS.
+ * @param options.webOrigins - May redirect to `<origin>/` and `<origin>/callback`, sign out to `<origin>/`, and use
+ * CORS.
  * @param options.inboxOrigin - The origin of the team's pages.
  * @throws UsageError naming the key file.
  */

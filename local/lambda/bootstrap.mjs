@@ -1,7 +1,7 @@
 /**
- * The runtime in a sandbox. It runs the `handler` of the module in the first argument on the events of Lambda's Runtime
- * API. Console calls become JSON lines, as with `log_format = "JSON"`. It is plain JavaScript: stripping types would
- * slow down cold starts.
+ * The runtime in a sandbox: runs the `handler` of the module in the first argument on events of Lambda's Runtime API.
+ * Console calls become JSON lines, as with `log_format = "JSON"`. It is plain JavaScript: stripping types would slow
+ * down cold starts.
  *
  * Requests for an event report the CPU time in microseconds, and end the process when the parent is gone.
  */

@@ -58,8 +58,8 @@ export async function startFunction({
 
   return {
     /**
-     * Waits as long as API Gateway, 30 s, or the function's timeout if that is longer. Then a queued invocation is
-     * dropped and a running one goes on, as on AWS.
+     * Waits for API Gateway's timeout of 30 s, or the function's if longer. Then a queued invocation is dropped and a
+     * running one goes on, as on AWS.
      *
      * @throws FunctionTimeout after either; Error if handler, process or initialisation fails.
      */

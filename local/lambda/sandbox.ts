@@ -69,7 +69,7 @@ export async function startSandbox({
     if (path.endsWith('/init/error')) failure ??= new Error(reported.errorMessage);
     else answer?.resolve({ at, body, errorType: reported.errorType });
   };
-  // Requests are aborted when the process ends, which its exit event reports.
+  // A request is aborted when the process ends, which `exit` reports.
   const api = createServer(
     (request, response) => void receive(request, response).catch(() => undefined),
   );
@@ -124,7 +124,7 @@ export async function startSandbox({
 
   return {
     pid: child.pid ?? 0,
-    /** The cost until the process asks for its first event. */
+    /** Until the process asks for its first event. */
     initialisation: { wall: performance.now() - start, cpu: idle.cpu },
     ended,
     isRunning: () => failure === undefined,

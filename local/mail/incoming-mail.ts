@@ -1,4 +1,4 @@
-/** Replaces SES's receipt and its bucket: takes mails by SMTP, keeps them and reports them. docs/adr/0085 */
+/** Takes mails by SMTP, keeps and reports them, as SES and its bucket do. docs/adr/0085 */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';

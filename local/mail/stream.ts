@@ -38,8 +38,8 @@ export function startEventSourceMapping({ endpoint, streamArn, invoke, kind, log
   const positions = new Map<string, string>();
 
   async function readShards(): Promise<void> {
-    // One page is enough: DynamoDB Local lists a shard for every 4 of 24 hours. The oldest comes first, which keeps an
-    // item's changes in order.
+    // DynamoDB Local lists a shard for every 4 of 24 hours on one page, the oldest first, which keeps an item's changes
+    // in order.
     const command = new DescribeStreamCommand({ StreamArn: streamArn });
     const { StreamDescription } = await client.send(command, options);
     for (const { ShardId = '' } of StreamDescription?.Shards ?? []) {

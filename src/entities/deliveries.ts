@@ -10,7 +10,7 @@ type DeliveredMail = (typeof DELIVERED_MAILS)[number];
 
 export type Undelivered = Readonly<Required<Pick<Delivery, 'undelivered' | 'undelivered_at'>>>;
 
-/** Milliseconds: longer than a function runs, shorter than its queue waits before a repetition (mailer/events.tf). */
+/** Milliseconds: longer than a function runs, shorter than its queue waits to repeat (mailer/events.tf). */
 const CLAIM = 2 * 60_000;
 /** Seconds: longer than mail/overdue.ts looks back. */
 const OWNER_MAIL_RETENTION = 10 * 86_400;

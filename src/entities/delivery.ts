@@ -33,7 +33,7 @@ export function createDeliveryEntity(table: string, client?: DocumentClient) {
 }
 
 /**
- * Counts an hour's mails: about new inquiries of one person or of all, acknowledgements to one address, or notices.
+ * Mails in an hour: about new inquiries of one person or of all, acknowledgements to one address, or notices.
  * docs/adr/0080
  */
 export function createQuotaEntity(table: string, client?: DocumentClient) {

@@ -77,8 +77,8 @@ const createIsUpTo =
     bound === undefined || (order === 'oldest' ? id <= bound : id >= bound);
 
 /**
- * Yields the inquiries of one last digit. The unanswered partition is read first, so that an inquiry answered meanwhile
- * is not missed; if it is read twice, the answered row counts.
+ * Yields the inquiries of one last digit. The unanswered partition is read first, so that none is missed while it is
+ * answered; the answered row counts.
  */
 async function* readBoth(
   inquiries: InquiryEntity,

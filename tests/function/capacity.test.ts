@@ -36,8 +36,8 @@ function count({ middlewareStack }: Pick<DynamoDBClient, 'middlewareStack'>): Co
 
 describeOnDynamoDbLocal('capacity units', (engine, name) => {
   /**
-   * DynamoDB Local counts nothing for a read that finds nothing, and twice the index's unit in a transaction. AWS does
-   * neither.
+   * DynamoDB Local takes nothing for a read that finds nothing, and doubles the index's unit in a transaction. AWS does
+   * not.
    */
   const isLocal = name === 'dynamodb-local';
   let own: OwnTable;

@@ -43,7 +43,7 @@ function receive(answered: string): unknown[][] {
   return received;
 }
 
-// The speed of a long list depends on this, and an update of the SDK may undo it.
+// A long list needs this for its speed; an update of the SDK may undo it.
 it('a request and its response are JSON that the SDK neither reads nor writes', async () => {
   const received = receive('{"Items":[{"id":{"S":"1"}}],"Unknown":1}');
   const output = await createDynamoDbClient().send(query);

@@ -180,7 +180,7 @@ it('the hash of a person in a count cannot be computed without the key', () => {
 const ITEM = marshall(INQUIRY);
 const NEXT = marshall({ pk: 'p', sk: 's' });
 
-/** A store whose database gives these answers in turn and, before a limited write, the hour's count with its keys. */
+/** A store whose database gives these answers in turn; before a limited write, the hour's count with its keys. */
 function setUp(answers: object[], call = makeCall(), counted = 0, keys = ['-']) {
   const sent: object[] = [];
   const client = new DynamoDBClient();

@@ -73,8 +73,8 @@ export async function run(
 type Run = (line: string, options?: IoOptions) => ReturnType<typeof run>;
 
 /**
- * Describes runs for a golden file: each command (`%`: at a terminal), what it prints (`!`: on standard error), and its
- * exit code unless it is 0.
+ * For a golden file: each command (`%`: at a terminal), what it prints (`!`: on standard error), and its exit code
+ * unless it is 0.
  */
 export async function transcribe(
   runLine: Run,

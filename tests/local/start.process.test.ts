@@ -302,7 +302,7 @@ describeOnDynamoDbLocal('npm run dev', () => {
       const element = await fetch(`${form}/inquiry-form.js`, { headers: { origin } });
       expect(element.headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null);
     }
-    // This path would also lead to the issuer's key.
+    // The issuer's key is in this folder, too.
     expect((await fetch(`${form}/@fs${root}/package.json`)).status).toBe(403);
   });
 
@@ -400,7 +400,7 @@ describeOnDynamoDbLocal('npm start', () => {
     const { pid, enginePid } = readRunningStack(data);
     const children = runIn(ROOT, `ps -o pid= --ppid ${pid}`).stdout.trim().split(/\s+/);
     expect(children.length).toBeGreaterThanOrEqual(3);
-    // An engine without its stack refuses a start beside it.
+    // A start finds an engine without its stack by this id.
     expect(children).toContain(String(enginePid));
     // A process in an endless loop would not notice the stack's end.
     for (const child of children) {

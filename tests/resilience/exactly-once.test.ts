@@ -1,8 +1,7 @@
 /**
  * Random histories of one owner's requests, some of them concurrent, with network faults, AWS's conflicts, moves of the
- * clock, and a list after each step. Each must be linearizable by the rules of `step`: a key has one inquiry for 24
- * hours from the beginning of its second, an hour stores no more than the limit, and a request with a 500 is stored
- * later or never.
+ * clock, and a list after each step. Each must be linearizable by `step`: a key has one inquiry for 24 hours from the
+ * beginning of its second, an hour stores no more than the limit, and a request with a 500 is stored later or never.
  */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -58,7 +57,7 @@ const changeWrites = (change: (write: Partial<Write>) => void) => (body: string)
   input.TransactItems?.forEach(change);
   return JSON.stringify(input);
 };
-/** Defects of the service, made by changing a request. The test must find each. */
+/** Defects of the service, made by changing a request. */
 const MUTANTS: Record<string, (body: string) => string> = {
   'a key that is stored without its condition': changeWrites(({ Put }) => {
     delete Put?.ConditionExpression;
@@ -156,8 +155,8 @@ async function play(
   let late: (() => Promise<unknown>)[] = [];
   let [time, clock] = [Date.UTC(2030, 0), 0];
 
-  /** Starts the app in an execution environment of its own. */
-  function start(
+  /** Each app has an execution environment of its own. */
+  function startApp(
     onPut: (inquiry: Inquiry) => void = () => undefined,
     plan?: Step['posts'][number],
   ) {
@@ -188,7 +187,7 @@ async function play(
   async function post(one: Step['posts'][number]): Promise<void> {
     const operation = { begin: clock, time, key: one.key?.replaceAll('"', ''), body: one.body };
     let id = '';
-    const app = start((inquiry) => ({ id } = inquiry), one);
+    const app = startApp((inquiry) => ({ id } = inquiry), one);
     const { statusCode, body } = await app(
       makeKeyedPost(one.key, { subject: '', body: one.body }, claims),
     );
@@ -202,7 +201,7 @@ async function play(
   }
 
   async function list(): Promise<void> {
-    const { body } = await start()(makeEvent({ claims }));
+    const { body } = await startApp()(makeEvent({ claims }));
     const { inquiries } = JSON.parse(body) as { inquiries: Inquiry[] };
     const shown = inquiries.map(({ id }) => id);
     done.push({ begin: clock, end: clock, time, status: 200, shown });

@@ -1,6 +1,6 @@
 /**
- * Under every fault of the database, the function gives one answer of the contract in time, stores nothing twice or in
- * part, and logs nothing of requests and errors.
+ * Under every fault of the database, the function answers in time and by the contract, stores nothing twice or in part,
+ * and logs nothing of requests and errors.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer as createHttpsServer } from 'node:https';
@@ -140,8 +140,8 @@ async function openScene({
   const readIds = async (): Promise<string[]> =>
     (await readPartition(table, claims)).flatMap(({ id = [] }) => id as string).toReversed();
   /**
-   * Expects that a POST stores one inquiry if it says so, otherwise at most one; that a list is whole; and that any
-   * other answer is the contract's 500. @returns The status.
+   * Expects a POST to store one inquiry if it says so, otherwise at most one; a list to be whole; and any other answer
+   * to be the contract's 500. @returns The status.
    */
   async function ask(
     method: Method,
@@ -242,7 +242,7 @@ describe.concurrent('without a connection: the contract’s 500 in time', () => 
     };
     await post({});
     expect(received).toBe(0);
-    // The certificate is good for whoever trusts its name.
+    // Without verification, requests arrive.
     await post({ NODE_TLS_REJECT_UNAUTHORIZED: '0' });
     expect(received).toBeGreaterThan(0);
   });

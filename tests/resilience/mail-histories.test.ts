@@ -32,8 +32,8 @@ const USERS = ['user0@users.example', 'user1@users.example', REFUSED, 'nobody'];
 const LAGS: Partial<Record<string, number>> = { timer: 40 * MINUTE, queue: 5 * MINUTE };
 /** Milliseconds during which an inquiry that is being answered is under neither key of the index. */
 const MOVING = 2 * MINUTE;
-/** The most acknowledgements to one address in an hour (mail/mail-quotas.ts). */
-const ACKNOWLEDGED = 3;
+/** mail/mail-quotas.ts has the same. */
+const ACKNOWLEDGED_PER_HOUR = 3;
 
 const ACTS = {
   post: 5,
@@ -48,8 +48,7 @@ const ACTS = {
   wait: 3,
   'wait for hours': 1,
 } as const;
-/** Acts that may change an inquiry. */
-const WRITING = new Set<string>(['post', 'answer', 'queue', 'wait for hours']);
+const CHANGING_ACTS = new Set<string>(['post', 'answer', 'queue', 'wait for hours']);
 const anyStep = fc.record({
   act: fc.oneof(
     ...Object.entries(ACTS).map(([act, weight]) => ({ weight, arbitrary: fc.constant(act) })),
@@ -291,7 +290,7 @@ async function play(engine: string, history: Step[], change = (store: MailerStor
 
   async function act(step: Step): Promise<void> {
     const rows = stored ?? (await readChanges());
-    stored = WRITING.has(step.act) ? undefined : rows;
+    stored = CHANGING_ACTS.has(step.act) ? undefined : rows;
     snapshots.push({ at: all.time, rows });
     await acts[step.act as keyof typeof ACTS](step, rows);
     stream = stream.filter((record) => !isLate(record));
@@ -349,7 +348,7 @@ function expectAcknowledged({ all, rows }: Played): void {
   for (const [hour, group] of groups) {
     const mails = new Set(all.ofKind('acknowledgement').map(({ tags }) => tags['inquiry']));
     const count = group.filter(({ id }) => mails.has(id)).length;
-    expect(count, `acknowledged, ${hour}`).toBe(Math.min(ACKNOWLEDGED, group.length));
+    expect(count, `acknowledged, ${hour}`).toBe(Math.min(ACKNOWLEDGED_PER_HOUR, group.length));
   }
 }
 

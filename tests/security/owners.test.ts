@@ -9,8 +9,9 @@ import { select } from '../resilience/selection.ts';
 
 const NEXT_SUB = SUB.replace(/b$/, 'c');
 const SUBS = [SUB, NEXT_SUB, SUB.replaceAll(/\w/g, 'f')];
-/** One character shorter than the longest. */
-const LONG = 'x'.repeat(2048 - '$inquiries#cognito_sub_#email_'.length - SUB.length - 1);
+const ONE_BELOW_LONGEST = 'x'.repeat(
+  2048 - '$inquiries#cognito_sub_#email_'.length - SUB.length - 1,
+);
 // oxfmt-ignore
 const EMAILS = [
   'ana@example.com', ' ana@example.com', 'ANA@EXAMPLE.COM', 'ana@example.com ', 'Ana@example.com',
@@ -20,7 +21,7 @@ const EMAILS = [
   '\u00e9@example.com', 'e\u0301@example.com', 'E\u0301@example.com', '\uFF41na@example.com',
   'ana@ex\u0430mple.com', '\u212Bna@example.com', '\u00c5na@example.com', 'ana@example.com\u200B',
   'stra\u00dfe@example.com', 'strasse@example.com', '\u0130@example.com', 'i@example.com',
-  'a@b"},"email":"ana@example.com', '%61na@example.com', `${LONG}a`, `${LONG}b`, LONG,
+  'a@b"},"email":"ana@example.com', '%61na@example.com', `${ONE_BELOW_LONGEST}a`, `${ONE_BELOW_LONGEST}b`, ONE_BELOW_LONGEST,
 ];
 describeOnDynamoDbLocal('among users who look alike', (endpoint) => {
   let inquiries: Inquiries;
