@@ -67,7 +67,7 @@ const OWN_FILE = 'infra/terraform/stages.auto.tfvars\n';
 /** What `gh release download` writes: the package of the plan. */
 const writeBuild = (): void => {
   rmSync(join(paths.ROOT, 'dist'), { recursive: true });
-  const zip = /--output=(\S+)/.exec(calls.at(-1) ?? '')?.[1] ?? '';
+  const zip = /--output=(.+\.zip)/.exec(calls.at(-1) ?? '')?.[1] ?? '';
   const files = { 'dist/inquiries.zip': 'dist/inquiries.zip', 'src/app.ts': 'not built' };
   const contents = Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]);
   writeFileSync(zip, zipSync(Object.fromEntries(contents) as Zippable));

@@ -26,6 +26,8 @@ const read = (file: string): Buffer => readFileSync(join(paths.ROOT, file));
 
 beforeEach(() => {
   resetProject();
+  // npm pack writes to it, and the user's may be read-only.
+  vi.stubEnv('npm_config_cache', join(paths.ROOT, 'cache'));
   for (const [file, text] of Object.entries(FILES)) {
     mkdirSync(join(paths.ROOT, dirname(file)), { recursive: true });
     writeFileSync(join(paths.ROOT, file), text);

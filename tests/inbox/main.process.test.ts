@@ -42,7 +42,9 @@ it.for(documented)('prints data only, as it is documented: %s', async (line, { s
     ? `--table ${table.name} --erasures e`
     : `--data '${table.folder}'`;
   const { stdout } = await shell(
-    line.replace('~', place).replace('inbox --', `--prefix '${ROOT}' inbox -- ${tables}`),
+    line
+      .replace(/~(\S+)/, `'${place}$1'`)
+      .replace('inbox --', `--prefix '${ROOT}' inbox -- ${tables}`),
   );
   const files = readdirSync(place).map((name) => readFileSync(join(place, name), 'utf8'));
   const printed = files.length > 0 ? files.join('') : stdout;
