@@ -367,7 +367,7 @@ describeOnDynamoDbLocal('npm start', () => {
     const env = {
       TMPDIR: temporary,
       NODE_DISABLE_COMPILE_CACHE: '1', // npm's cache would stay in TMPDIR
-      JAVA_TOOL_OPTIONS: `-Djava.io.tmpdir=${temporary}`,
+      JAVA_TOOL_OPTIONS: `-Djava.io.tmpdir='${temporary}'`,
     };
     const options = ['--data', data, '--port', '0'];
     const before = await start(data, ['npm', 'start', '--', ...options], { env });
