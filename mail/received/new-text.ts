@@ -2,6 +2,7 @@
 import { MARKERS } from '../texts.ts';
 import { UNREAD } from './html-text.ts';
 import { LEFT_OUT, YOU_WROTE } from './mails.ts';
+import { LINE_END } from './parse-mail.ts';
 import { createFacts, type Facts, type SentMail } from './sent-mail.ts';
 
 export type NewText =
@@ -265,7 +266,7 @@ function readWithoutMarker(lines: string[], facts: Facts): NewText {
  * @param now - Milliseconds when it was received.
  */
 export function findNewText(mail: string, sent: SentMail, now: number): NewText {
-  const lines = mail.split(/\r\n?|\n/);
+  const lines = mail.split(LINE_END);
   const facts = createFacts(sent, now);
   const marker = lines.findIndex((line) => MARKER.test(line));
   const found =

@@ -29,6 +29,8 @@ export interface ReceivedMail {
 const LIMITS = { plain: 1024 * 1024, html: 3 * 1024 * 1024 };
 /** Lines of a plain text that are read, because each takes memory of its own. */
 const LINES = 20_000;
+/** Ends a line of a mail, also where it is a carriage return alone. */
+export const LINE_END = /\r\n?|\n/;
 
 /** UTF-16 units of From, as many as a line may have (RFC 5322). */
 const FROM_LIMIT = 998;
@@ -77,9 +79,11 @@ function decodeTexts(parts: MailPart[]): DecodedText[] {
     const body = part.body.subarray(0, isHtml(part) ? left : Math.min(left, LIMITS.plain));
     left -= body.length;
     const all = decodeCharset(decodeBody({ ...part, body }), part.type.params.get('charset') ?? '');
-    const text = isHtml(part) ? all : all.split('\n', LINES).join('\n');
-    const isWhole = body.length === part.body.length && text.length === all.length;
-    return { part, text: text.replaceAll('\r\n', '\n'), isWhole };
+    const isAllRead = body.length === part.body.length;
+    if (isHtml(part)) return { part, text: all.replaceAll('\r\n', '\n'), isWhole: isAllRead };
+    const lines = all.split(LINE_END, LINES + 1);
+    const text = lines.slice(0, LINES).join('\n');
+    return { part, text, isWhole: isAllRead && lines.length <= LINES };
   });
 }
 

@@ -152,6 +152,7 @@ const BOMBS: Record<string, () => string> = {
   '2 MB of empty lines': () => `${HEAD}\n${fill('\r\n', 2 * MB)}`,
   '512 KB of line feeds': () => `${HEAD}\n${fill('\n', 512 * 1024)}`,
   '39 MB of line feeds': () => `${HEAD}\n${fill('\n')}`,
+  'carriage returns alone': () => `${HEAD}\n${fill('a\r', MB)}`,
   'From of 120 KB': () => `From: ${fill('a', 120 * 1024)}\n\nx`,
   'From of many addresses': () => `From: ${fill(`${OLGA}, `, 190_000)}\n\nx`,
   'From of quotes': () => `From: ${fill('"\\"', 190_000)}\n\nx`,

@@ -63,6 +63,7 @@ it.each([
   ],
   ['a long style sheet', `${HTML}<style>${'p{x:y}'.repeat(200_000)}</style><p>Yes.</p>`, 'Yes.'],
   ['a text of 30,000 lines', `\n${'x\n'.repeat(30_000)}`, `${'x\n'.repeat(19_999)}x\uFFFD`],
+  ['30,000 carriage returns', `\n${'x\r'.repeat(30_000)}`, `${'x\n'.repeat(19_999)}x\uFFFD`],
   ['a text of 2 MB', `\n${'x'.repeat(2_000_000)}`, `${'x'.repeat(1024 * 1024)}\uFFFD`],
   [
     'flowed lines',
